@@ -1,0 +1,22 @@
+"""Online linear classifiers, compiled and exact: learn a stream in one pass, from Python, as with scikit-learn.
+
+>>> import onlinecls
+>>> learner = onlinecls.AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["spam", "ham"])
+>>> learner.predict([[0.0, 3.0]]).tolist()
+['spam']
+"""
+
+from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
+from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AROWClassifier",
+    "AdaGradClassifier",
+    "ConfidenceWeightedClassifier",
+    "NAROWClassifier",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
+    "SecondOrderPerceptron",
+]

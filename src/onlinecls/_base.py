@@ -1,0 +1,545 @@
+"""What all classifiers share: scikit-learn's conventions, labels that join, weights, epochs, and the way from rows to a kernel.
+
+The flow is one way: an estimator's parameters and input are read and checked here (`_validation`, `_registry`), the kernels
+(`_core`) change the arrays of a `State`, and attributes are views of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from . import _core, _validation
+from ._compat import classifier_tags, not_fitted, random_state
+from ._registry import algorithms_of, select
+from ._state import NO_ORDER, State
+
+
+def _specialised(kernel) -> dict:
+    """A compiled fused function's versions by (dtype name, storage): picking one costs a dictionary look-up."""
+    names = {"float": "float32", "double": "float64"}
+    keys = {tuple(signature.split("|")): signature for signature in kernel.__signatures__}
+    return {(names[floating], storage): kernel[signature] for (floating, storage), signature in keys.items()}
+
+
+_TASKS = {
+    "binary": _specialised(_core.binary),
+    "crammer_singer": _specialised(_core.crammer_singer),
+    "ovr": _specialised(_core.ovr),
+}
+_DECISION = _specialised(_core.decision)
+
+
+class Estimator:
+    """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        if "_names" not in cls.__dict__:
+            cls._names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        return cls._names
+
+    def _assign(self, values: dict) -> None:
+        """Set the constructor's parameters as they came: nothing is checked or changed before `fit`."""
+        for name in self._parameter_names():
+            setattr(self, name, values[name])
+
+    def get_params(self, deep=True) -> dict:
+        """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params):
+        """Set constructor parameters, checked at the next `fit` or `partial_fit`. Returns the estimator."""
+        valid = self._parameter_names()
+        for name in params:
+            if name not in valid:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = (
+            f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name].default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+class OnlineClassifier(Estimator):
+    """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
+
+    _estimator_type = "classifier"
+    _poor_score = False
+
+    def __sklearn_tags__(self):
+        return classifier_tags(self._poor_score)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def _kernel_params(self) -> dict:
+        """The Params of the kernels, all parameters checked; remembered until one changes."""
+        values = {name: getattr(self, name) for name in self._parameter_names()}
+        remembered = self.__dict__.get("_compiled")
+        if remembered is not None and remembered[0] == values:
+            return remembered[1]
+        who = type(self).__name__
+        algorithm = select(who, values, algorithms_of(who))
+        _validation.read_dtype(who, self.dtype)
+        self._check_parameters(values)
+        params = {
+            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry],
+            "open_classes": 0, "balanced": 0, "average_from": -1 if self.average is False else int(self.average) - 1,
+            "margin": algorithm.margin, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
+            "variance": 1.0, "floor": 0.0, "limit": 0.0,
+            **algorithm.kernel_params(values),
+        }  # fmt: skip
+        if self.average is not False and params["l1"] > 0.0:
+            raise ValueError(
+                f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
+                "change on every row, so that their average has no O(nnz) form."
+            )
+        if "_state" in self.__dict__ and (self._params["geometry"], self._params["average_from"] < 0) != (
+            params["geometry"], params["average_from"] < 0
+        ):
+            params["restart"] = True    # fit may, partial_fit may not
+        self._compiled = values, params
+        return params
+
+    def _check_parameters(self, values: dict) -> None:
+        """For what a range in the registry cannot say."""
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
+        geometry = next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
+        return State(geometry, n_features, n_classes, dtype, params["variance"], params["average_from"] >= 0)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR (int32 or int64 indices) and C-ordered float32 or float64 arrays are read where they are, never copied.
+        y : array-like of shape (n_samples,)
+            Labels: integers, booleans, strings, or floats that are integers.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; at the first call. None: labels join as they appear.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        who = type(self).__name__
+        params = self._kernel_params()
+        first = "_state" not in self.__dict__
+        if "restart" in params:
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average or of the "
+                "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, first)
+        y = _validation.read_labels(who, y, rows.n_rows)
+        weights = _validation.read_weights(who, sample_weight, rows.n_rows)
+        classes = self._read_classes(classes, first)
+        known = classes if first and classes is not None else self.classes_ if not first else y[:0]
+        is_open = classes is None if first else self._open
+        if len(known):
+            _validation.comparable(who, y, known)
+            codes, unknown = _validation.encode(y, known)
+            if unknown is None or not is_open:
+                if unknown is not None:
+                    raise _validation.outside_classes(who, y, unknown, known)
+                class_weights = _validation.read_class_weight(who, self.class_weight, known)
+                if first:
+                    self._begin(X, rows, known, is_open, params)
+                self._learn(params, rows, codes, weights, class_weights)
+                return self
+        self._learn_with_newcomers(X, params, rows, y, weights, known, first)
+        return self
+
+    def _read_rows(self, X, first: bool) -> _validation.Rows:
+        """X checked against what the model has seen, or, at the first call, for what it will be."""
+        who = type(self).__name__
+        rows = _validation.read_rows(who, X, _validation.read_dtype(who, self.dtype) if first else self._state.dtype)
+        if first:
+            _validation.require_samples(who, rows, 0)
+        else:
+            self._check_features(X, rows.n_features)
+        return rows
+
+    def _check_features(self, X, n_features: int) -> None:
+        who = type(self).__name__
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
+                "Give rows with the columns of the first call, or start a new model."
+            )
+        seen = self.__dict__.get("feature_names_in_")
+        names = None if isinstance(X, np.ndarray) else _validation.feature_names(who, X)
+        _validation.same_names(who, seen, names)
+
+    def _read_classes(self, classes, first: bool):
+        """The classes argument as a sorted array; None if it was not given."""
+        if classes is None:
+            return None
+        who = type(self).__name__
+        classes = np.unique(_validation.read_labels(who, classes, len(classes)))
+        if first and len(classes) < 2:
+            raise ValueError(
+                f"{who}: classes must name at least 2 classes, got {len(classes)}. Leave it out if labels are to join as they appear."
+            )
+        if not first and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{who}: classes must be those of the first call, {np.array2string(self.classes_, threshold=10, separator=', ')}, "
+                f"got {np.array2string(classes, threshold=10, separator=', ')}. Leave classes out from the second call on."
+            )
+        return classes
+
+    def _begin(self, X, rows, classes, is_open: bool, params: dict, state: State | None = None) -> None:
+        """Make the (empty) model; until here nothing of the estimator has changed."""
+        state = state or self._start(params, rows.n_features, len(classes), rows.data.dtype)
+        names = _validation.feature_names(type(self).__name__, X)
+        self._state, self._params, self._open, self.classes_ = state, params, is_open, classes
+        self.n_features_in_, self.n_iter_ = rows.n_features, 1
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("_sparse_coef", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER) -> None:
+        """Hand rows to the kernel of the task: the one place where a model changes."""
+        state = self._state
+        if not state.values.flags.writeable:        # memory-mapped by joblib, say
+            state = self._state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
+        if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
+            return
+        info = np.finfo(state.dtype)
+        self._params = {
+            **params, "open_classes": int(self._open), "floor": float(info.tiny) / float(info.eps), "limit": float(info.max) / 4,
+            "balanced": int(self.class_weight == "balanced" and len(class_weights) == 0),
+        }  # fmt: skip
+        task = "binary" if state.n_columns == 1 else self.multi_class
+        _TASKS[task][state.dtype.name, rows.storage](
+            self._params, rows.data, rows.indices, rows.indptr, order, codes, weights, class_weights,
+            state.values, state.drift, state.counts, state.tally,
+        )  # fmt: skip
+        self.__dict__.pop("_sparse_coef", None)
+
+    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first) -> None:
+        """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
+        who = type(self).__name__
+        live = weights > 0.0 if len(weights) else np.ones(rows.n_rows, bool)
+        if isinstance(self.class_weight, dict):
+            barred = [label for label, weight in self.class_weight.items() if weight == 0]
+            live &= ~np.isin(y, barred)
+        if not live.all():
+            weights = np.where(live, weights if len(weights) else 1.0, 0.0)
+        labels, firsts = np.unique(y[live], return_index=True)
+        fresh = ~np.isin(labels, known)
+        labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
+        if not len(known) and not len(labels):
+            return                                          # nothing but rows of weight 0: not even a beginning
+        labels = labels[np.argsort(firsts)]
+        joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
+        second, third = joins[1], joins[2]
+        everyone = np.union1d(known, labels)
+        class_weights = _validation.read_class_weight(who, self.class_weight, everyone)
+        stages = []                                         # (first row, end, classes), all checked before the first write
+        if second > 0:
+            stages.append((0, second, known if len(known) else labels[:1]))
+        if third > second:
+            stages.append((second, third, np.union1d(known, labels[: 2 - len(known)])))
+        if rows.n_rows > third:
+            stages.append((third, rows.n_rows, everyone))
+
+        if first:
+            self._begin(X, rows, stages[0][2], True, params)
+        for start, stop, classes in stages:
+            self._join(classes)
+            part, part_weights = rows.part(start, stop), weights[start:stop]
+            if len(classes) == 1:
+                self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                continue
+            codes, _ = _validation.encode(y[start:stop], classes)
+            these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            try:
+                self._learn(params, part, codes, part_weights, these)
+            finally:                                        # an interrupt may come before the last label's first row
+                came = self._state.counts > 0.0
+                if not came.all():
+                    self._state, self.classes_ = self._state.only(came), self.classes_[came]
+
+    def _join(self, classes) -> None:
+        if len(classes) != len(self.classes_):
+            places = np.searchsorted(classes, self.classes_)
+            self._state = self._state.with_classes(places, len(classes))
+        self.classes_ = classes
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+
+        Epochs end early when the mean loss (with `early_stopping`: the accuracy on held-out rows) has not improved by `tol` in
+        `n_iter_no_change` epochs running.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of at least two classes: integers, booleans, strings, or floats that are integers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        who = type(self).__name__
+        self.__dict__.pop("_compiled", None)
+        params = self._kernel_params()
+        again = self.warm_start and "_state" in self.__dict__ and "restart" not in params
+        params.pop("restart", None)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        _validation.require_samples(who, rows, 1)
+        y = _validation.read_labels(who, y, rows.n_rows)
+        weights = _validation.read_weights(who, sample_weight, rows.n_rows)
+        if len(weights) and not weights.any():
+            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {rows.n_rows} zeros. Leave it out for equal weights.")
+        classes = self.classes_ if again else np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(f"{who}: y must have at least 2 classes, got 1 class: {classes[0]!r}. Give rows of another class too.")
+        _validation.comparable(who, y, classes)
+        codes, unknown = _validation.encode(y, classes)
+        if unknown is not None:
+            raise _validation.outside_classes(who, y, unknown, classes)
+        class_weights = _validation.read_class_weight(who, self.class_weight, classes)
+        if self.class_weight == "balanced":
+            class_weights = _balanced(codes, weights, len(classes))
+        train, held_out = self._split(codes, len(classes), generator)
+        state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
+        if coef_init is not None or intercept_init is not None:
+            state = self._initialised(who, state, coef_init, intercept_init)
+
+        self._begin(X, rows, classes, False, params, state)
+        self._epochs(params, rows, codes, weights, class_weights, train, held_out, generator)
+        return self
+
+    def _split(self, codes, n_classes: int, generator):
+        """Row numbers to learn from and to hold out (class by class); empty arrays for all and none."""
+        if not self.early_stopping:
+            return NO_ORDER, NO_ORDER
+        held_out = np.zeros(len(codes), bool)
+        for c in range(n_classes):
+            of_class = np.flatnonzero(codes == c)
+            held_out[generator.permutation(of_class)[: int(round(self.validation_fraction * len(of_class)))]] = True
+        if not held_out.any() or held_out.all():
+            raise ValueError(
+                f"{type(self).__name__}: validation_fraction must leave rows to learn from and rows to hold out, got "
+                f"{self.validation_fraction} of {len(codes)} rows. Give more rows, or early_stopping=False."
+            )
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def _epochs(self, params, rows, codes, weights, class_weights, train, held_out, generator) -> None:
+        best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+        validation = _validation.take(rows, held_out) if len(held_out) else None
+        for epoch in range(1, self.max_iter + 1):
+            order = train
+            if self.shuffle:
+                order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
+            loss_before = self._state.tally[_core.TALLY["loss"]]
+            self._learn(params, rows, codes, weights, class_weights, order)
+            self.n_iter_ = epoch
+            loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
+            if validation is not None:
+                hits = self._argmax(self._scores(validation)) == codes[held_out]
+                loss = -float(np.average(hits, weights=weights[held_out] if len(weights) else None))
+            if self.verbose:
+                print(f"-- Epoch {epoch}: t={self.t_} mistakes={self.n_mistakes_} updates={self.n_updates_} "
+                      f"{'validation accuracy' if validation is not None else 'mean loss'}={abs(loss):.6f}")
+            if self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
+
+    def _initialised(self, who: str, state: State, coef_init, intercept_init) -> State:
+        """A state that starts from given weights."""
+        state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
+        first = state.view[:, 0]
+        shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
+        for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
+            if given is None:
+                continue
+            values = np.asarray(given, dtype=np.float64)
+            if values.size != np.prod(shapes[name]):
+                raise ValueError(f"{who}: {name} must have shape {shapes[name]}, got {values.shape}.")
+            if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+                raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+            values = values.reshape(shapes[name])
+            if name == "coef_init":
+                first[:-1] = values.T
+            elif self.fit_intercept:
+                first[-1] = values / self.intercept_scaling
+        state.tally[_core.TALLY["reach"]] = np.abs(first).max()
+        return state
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _fitted_state(self) -> State:
+        if "_state" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._state
+
+    def _scores(self, rows: _validation.Rows) -> np.ndarray:
+        state = self._state
+        scores = np.empty((rows.n_rows, state.n_columns))
+        params = self._read_params()
+        _DECISION[state.dtype.name, rows.storage](
+            params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores
+        )
+        return scores
+
+    def _read_params(self) -> dict:
+        """The Params by which the model was last learnt, for reading its weights now."""
+        return {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
+
+    @staticmethod
+    def _argmax(scores: np.ndarray) -> np.ndarray:
+        return (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    def decision_function(self, X):
+        """Signed scores w.x of rows, the intercept among them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+        """
+        self._fitted_state()
+        scores = self._scores(self._read_rows(X, False))
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """The class of each row: the highest score's, the first of equal ones; for two classes ``classes_[1]`` if its score is > 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        """
+        self._fitted_state()
+        return self.classes_[self._argmax(self._scores(self._read_rows(X, False)))]
+
+    def score(self, X, y, sample_weight=None):
+        """Mean accuracy on rows of known labels, a number in [0, 1].
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        accuracy : float
+        """
+        who = type(self).__name__
+        predicted = self.predict(X)
+        y = _validation.read_labels(who, y, len(predicted))
+        weights = _validation.read_weights(who, sample_weight, len(predicted))
+        return float(np.average(predicted == y, weights=weights if len(weights) else None))
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def coef_(self):
+        """Weights, (1 or n_classes, n_features): a read-only view of the model where it can be. Copy it to keep it."""
+        state = self._fitted_state()
+        if "_sparse_coef" in self.__dict__:
+            return self._sparse_coef
+        return state.weights(self._read_params())[:, : state.n_features]
+
+    @property
+    def intercept_(self):
+        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        state = self._fitted_state()
+        return state.weights(self._read_params())[:, -1] * np.asarray(self._read_params()["bias"], state.dtype)
+
+    @property
+    def t_(self):
+        """Rounds: rows of weight > 0 consumed since the model began."""
+        return self._fitted_state().count("t")
+
+    @property
+    def n_mistakes_(self):
+        """Rounds on which predict, asked just before the update, would have been wrong."""
+        return self._fitted_state().count("mistakes")
+
+    @property
+    def n_updates_(self):
+        """Rounds that changed the model."""
+        return self._fitted_state().count("updates")
+
+    @property
+    def n_skipped_(self):
+        """Rounds whose step was left out because it would have taken a number of the model out of its dtype's range."""
+        return self._fitted_state().count("skipped")
+
+    def sparsify(self):
+        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        self._sparse_coef = csr_matrix(self.coef_)
+        return self
+
+    def densify(self):
+        """Make ``coef_`` an array again. Returns the estimator."""
+        self._fitted_state()
+        self.__dict__.pop("_sparse_coef", None)
+        return self
+
+
+class SecondOrderClassifier(OnlineClassifier):
+    """A classifier that keeps a variance for each weight."""
+
+    @property
+    def covariance_(self):
+        """Variances of the weights, the shape of ``coef_``: a read-only view of the model."""
+        return self._fitted_state().covariance()
+
+
+def _balanced(codes, weights, n_classes: int) -> np.ndarray:
+    """n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without any."""
+    live = codes[weights > 0.0] if len(weights) else codes
+    counts = np.bincount(live, minlength=n_classes)
+    return np.where(counts > 0, len(live) / (np.count_nonzero(counts) * np.maximum(counts, 1)), 1.0)

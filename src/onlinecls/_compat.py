@@ -1,0 +1,49 @@
+"""What scikit-learn expects of an estimator, without importing it: its own classes are used where it is already loaded."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Asked for something that only a fitted model has."""
+
+
+def not_fitted(who: str) -> Exception:
+    module = sys.modules.get("sklearn.exceptions")
+    kind = module.NotFittedError if module else NotFittedError
+    return kind(f"{who}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
+
+
+def warn_column_vector() -> None:
+    module = sys.modules.get("sklearn.exceptions")
+    kind = module.DataConversionWarning if module else UserWarning
+    message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
+    warnings.warn(message, kind, stacklevel=4)
+
+
+def classifier_tags(poor_score: bool):
+    """scikit-learn's tags (only its own code asks for them, so that it is there to import)."""
+    from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+    return Tags(
+        estimator_type="classifier",
+        target_tags=TargetTags(required=True),
+        classifier_tags=ClassifierTags(poor_score=poor_score),
+        input_tags=InputTags(sparse=True),
+    )
+
+
+def random_state(who: str, seed):
+    """A numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn takes them."""
+    if hasattr(seed, "permutation"):
+        return seed
+    try:
+        return np.random.RandomState(seed)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{who}: random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or Generator, got {seed!r}."
+        ) from None

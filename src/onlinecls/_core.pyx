@@ -1,0 +1,383 @@
+"""The kernels: one pass of a rule over rows, one function a task; and the reading of scores, and of inputs.
+
+A kernel is three lines, task (what the row says: Stats), rule (Stats -> Step) and geometry (Step -> the model), and the counting
+around them. Kernels trust their input: `check_csr`, `check_finite` and the Python layer have seen all of it before the first
+write. Arrays not in use have length 0. State and counters are changed in place, row by row, so that an interrupt
+leaves a whole number of rows.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport fabs, fmax, isfinite, sqrt
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+import numpy as np
+
+from ._linalg cimport (
+    ADDITIVE, DUAL, GAUSSIAN, MIRROR, POTENTIAL, Row, Sums, drift_score, floating, index_t, move, peek, remember, row_at, scan,
+    scan_classes, spread,
+)
+from ._rules cimport (
+    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, NAROW, PA1, PA2, PERCEPTRON, SOP, Params,
+    Stats, Step, apply_rule, precision, settled,
+)
+
+RULES = {
+    "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
+    "arow": AROW, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
+}
+GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL}
+
+cdef enum:                  # the slots of tally
+    ROUNDS                  # rows of weight > 0
+    MISTAKES                # of them, those that predict would have got wrong just before the update
+    UPDATES                 # of them, those that changed the model
+    SKIPPED                 # of them, those whose step would have left the range of the dtype
+    SEEN                    # classes that have had a row
+    LOSS                    # sum of weighted hinge losses before the update
+    REACH                   # no |w_i| (θ_i, z_i) is larger than this
+    CURVATURE               # no G_i is larger than this
+    N_SLOTS
+
+TALLY = {"t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH}
+TALLY_SIZE = N_SLOTS
+
+cdef enum:
+    QUANTUM = 1 << 21       # weights read between two looks at pending signals: well under 50 ms
+
+
+# --- what every task does with a row -------------------------------------------------------------------------------------------
+
+cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weights, const double[::1] class_weights,
+                         double[::1] counts, double[::1] tally, Params* p) noexcept nogil:
+    """Count a row in and return its weight c; a row of weight 0 is an exact no-op."""
+    cdef double c = 1.0
+    if weights.shape[0]:
+        c = weights[at]
+    if class_weights.shape[0]:
+        c *= class_weights[label]
+    if c <= 0.0:
+        return 0.0
+    p.threshold = p.l1 * tally[ROUNDS]
+    tally[ROUNDS] += 1.0
+    counts[label] += 1.0
+    if counts[label] == 1.0:
+        tally[SEEN] += 1.0
+    if p.balanced:          # N_t / (k_t n_{y,t}), this row among them
+        c *= tally[ROUNDS] / (tally[SEEN] * counts[label])
+    return c
+
+
+cdef inline double averaged(const double[::1] tally, const Params* p) noexcept nogil:
+    """Over how many w_t the average runs, before the present row."""
+    return fmax(tally[ROUNDS] - 1.0 - p.average_from, 0.0) if p.average_from >= 0 else 0.0
+
+
+cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params* p) noexcept nogil:
+    """True, and the reach of the model moved on, if no number of the model can leave the range of its dtype by this step.
+
+    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
+    """
+    cdef double stride, reach, curvature = tally[CURVATURE], gain = step.beta * s.v
+    if p.geometry == GAUSSIAN:
+        stride = fabs(step.tau) * sqrt(p.variance * s.v)
+    else:
+        stride = fabs(step.tau) * sqrt(s.q)
+    if p.geometry == MIRROR or p.geometry == DUAL:
+        curvature += stride * stride
+        if p.geometry == MIRROR:
+            stride = p.eta0
+    reach = tally[REACH] + stride
+    if not (reach <= p.limit and curvature <= p.limit and gain <= p.limit):     # NaN is not <= either
+        tally[SKIPPED] += 1.0
+        return False
+    tally[REACH] = reach
+    tally[CURVATURE] = curvature
+    return True
+
+
+cdef inline bint readable(const Stats* s, double[::1] tally) noexcept nogil:
+    """False for a zero row, which teaches nothing, and (counted) for one whose scores overflow double."""
+    if isfinite(s.margin) and isfinite(s.q) and isfinite(s.v):
+        return s.q > 0.0 or s.v > 0.0
+    tally[SKIPPED] += 1.0
+    return False
+
+
+cdef inline Py_ssize_t look_up(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
+    """Let Ctrl-C through, between two rows, every QUANTUM of work."""
+    budget -= work
+    if budget < 0:
+        with gil:
+            PyErr_CheckSignals()
+        budget = QUANTUM
+    return budget
+
+
+# --- the tasks -----------------------------------------------------------------------------------------------------------------
+
+cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
+                         const index_t[::1] indices, Row row, Step step, double sign, const double[::1] tally,
+                         const Params* p) noexcept nogil:
+    """Take a step for class c, and keep the average's books."""
+    cdef Py_ssize_t width = n_classes if p.geometry == ADDITIVE else 2 * n_classes
+    step.tau *= sign
+    if p.average_from >= 0:
+        remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, -averaged(tally, p), p)
+    move(p.geometry, state, width, c, width - n_classes + c, data, indices, row, step, p)
+    if p.average_from >= 0:
+        remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, averaged(tally, p), p)
+
+
+def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+           const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
+           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+    """One pass over rows: one vector of weights, label 1 on its positive side.
+
+    data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
+    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model.
+    """
+    cdef Py_ssize_t i, at, width = 1 if p.geometry == ADDITIVE else 2, budget = QUANTUM
+    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef double sign, score
+    cdef Row row
+    cdef Sums sums
+    cdef Stats s
+    cdef Step step
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            at = order[i] if order.shape[0] else i
+            s.weight = enter(at, y[at], weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+
+            sums = scan(state, data, indices, row, &p)
+            sign = 1.0 if y[at] == 1 else -1.0
+            s.margin = sign * sums.score
+            s.q = sums.q
+            s.v = sums.v
+            score = sums.score
+            if averaged(tally, &p) > 0.0:
+                score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
+            tally[MISTAKES] += (score > 0.0) != (y[at] == 1) or (p.open_classes and counts[y[at]] == 1.0)
+            if not readable(&s, tally):
+                continue
+            tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+
+            if p.geometry == POTENTIAL:
+                s.margin = sign * peek(state, 2, 0, 1, data, indices, row, precision(&s, &p), &p)
+            step = apply_rule(&s, &p)
+            if step.tau != 0.0 and fits(&s, step, tally, &p):
+                advance(state, drift, 1, 0, data, indices, row, step, sign, tally, &p)
+                tally[UPDATES] += 1.0
+
+
+cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const double[::1] counts, Py_ssize_t but,
+                           const Params* p) noexcept nogil:
+    """First argmax of scores[i] over the classes that have joined, leaving out one."""
+    cdef Py_ssize_t c, best = -1
+    for c in range(counts.shape[0]):
+        if c != but and not (p.open_classes and counts[c] == 0.0) and (best < 0 or scores[i, c] > scores[i, best]):
+            best = c
+    return best
+
+
+cdef inline bint mistaken(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
+                          const double[::1] drift, const double[::1] counts, const double[::1] tally,
+                          double[:, ::1] scores, const Params* p) noexcept nogil:
+    """Whether predict, asked just before the update, misses the label. A label never seen could not have been predicted."""
+    cdef Py_ssize_t c, k = counts.shape[0]
+    cdef double rounds = averaged(tally, p)
+    if p.open_classes and counts[label] == 1.0:
+        return True
+    if rounds == 0.0:
+        return top(scores, 0, counts, -1, p) != label
+    for c in range(k):
+        scores[1, c] = scores[0, c] - drift_score(drift, k, c, data, indices, row, p) / rounds
+    return top(scores, 1, counts, -1, p) != label
+
+
+def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+                   const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
+                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+    """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r.
+
+    Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
+    """
+    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k
+    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
+    cdef double[:, ::1] scores = np.empty((2, k))
+    cdef Row row
+    cdef Stats s
+    cdef Step step
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, (row.hi - row.lo + 8) * k)
+            at = order[i] if order.shape[0] else i
+            label = y[at]
+            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+
+            s.q = 2.0 * scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
+            s.v = 0.0
+            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            rival = top(scores, 0, counts, label, &p)
+            s.margin = scores[0, label] - scores[0, rival]
+            if not readable(&s, tally):
+                continue
+            tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+
+            if settled(s.margin, &p):
+                continue
+            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                s.v = (spread(state, width, k + label, data, indices, row, &p)
+                       + spread(state, width, k + rival, data, indices, row, &p))
+            if p.geometry == POTENTIAL:
+                step.beta = precision(&s, &p)
+                s.margin = (peek(state, width, label, k + label, data, indices, row, step.beta, &p)
+                            - peek(state, width, rival, k + rival, data, indices, row, step.beta, &p))
+            step = apply_rule(&s, &p)
+            if step.tau != 0.0 and fits(&s, step, tally, &p):
+                advance(state, drift, k, label, data, indices, row, step, 1.0, tally, &p)
+                advance(state, drift, k, rival, data, indices, row, step, -1.0, tally, &p)
+                tally[UPDATES] += 1.0
+
+
+def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+        const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
+        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+    """One pass over rows: for each class an independent binary learner, that class against the rest.
+
+    Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
+    """
+    cdef Py_ssize_t i, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k
+    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
+    cdef double[:, ::1] scores = np.empty((2, k))
+    cdef double sign, q
+    cdef bint changed
+    cdef Row row
+    cdef Stats s
+    cdef Step step
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, (row.hi - row.lo + 8) * k)
+            at = order[i] if order.shape[0] else i
+            label = y[at]
+            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+
+            s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
+            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            changed = False
+            for c in range(k):
+                if p.open_classes and counts[c] == 0.0:
+                    continue
+                sign = 1.0 if c == label else -1.0
+                s.margin = sign * scores[0, c]
+                s.v = 0.0
+                if not readable(&s, tally):
+                    continue
+                tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+
+                if settled(s.margin, &p):
+                    continue
+                if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                    s.v = spread(state, width, k + c, data, indices, row, &p)
+                if p.geometry == POTENTIAL:
+                    s.margin = sign * peek(state, width, c, k + c, data, indices, row, precision(&s, &p), &p)
+                step = apply_rule(&s, &p)
+                if step.tau != 0.0 and fits(&s, step, tally, &p):
+                    advance(state, drift, k, c, data, indices, row, step, sign, tally, &p)
+                    changed = True
+            tally[UPDATES] += changed
+
+
+# --- reading -------------------------------------------------------------------------------------------------------------------
+
+def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+             const floating[::1] state, const double[::1] drift, double rounds, double[:, ::1] scores):
+    """scores[i, c] = w_c.x_i of the model, or of its average over `rounds` (if drift is not empty and rounds > 0)."""
+    cdef Py_ssize_t i, c, k = scores.shape[1], width = k if p.geometry == ADDITIVE else 2 * k
+    cdef int64_t[::1] order = np.empty(0, np.int64)
+    cdef Row row
+    with nogil:
+        for i in range(scores.shape[0]):
+            row = row_at(indptr, order, i)
+            if k == 1:
+                scores[i, 0] = scan(state, data, indices, row, &p).score
+            else:
+                scan_classes(p.geometry, state, width, data, indices, row, scores, i, &p)
+            if drift.shape[0] and rounds > 0.0:
+                for c in range(k):
+                    scores[i, c] -= drift_score(drift, k, c, data, indices, row, &p) / rounds
+
+
+# --- checking ------------------------------------------------------------------------------------------------------------------
+
+ctypedef fused bits_t:
+    uint32_t
+    uint64_t
+
+
+cdef inline bits_t exponents(const bits_t[::1] bits) noexcept nogil:
+    """Sign bit set if some float among these bit patterns is NaN or infinite: an exponent of all ones carries into it."""
+    cdef bits_t mask = 0x7f800000, one = 0x00800000, carry = 0
+    cdef Py_ssize_t k
+    if bits_t is uint64_t:
+        mask = <bits_t>0x7ff0000000000000
+        one = <bits_t>0x0010000000000000
+    for k in range(bits.shape[0]):
+        carry |= (bits[k] & mask) + one
+    return carry
+
+
+def all_finite(const bits_t[::1] bits):
+    """True if no NaN and no infinity is among floats, given as a view of their bit patterns."""
+    cdef bits_t carry
+    with nogil:
+        carry = exponents(bits)
+    return not carry >> (8 * sizeof(bits_t) - 1)
+
+
+ctypedef fused column_t:
+    int32_t
+    int64_t
+
+
+def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns):
+    """What is wrong with a CSR structure: "" (nothing), "indptr", "indices" or, harmless but not in order, "order".
+
+    indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1, and they should rise
+    strictly within each row (else there may be duplicates).
+    """
+    cdef Py_ssize_t k, i, n = indptr.shape[0] - 1, falls = 0, lo, nnz
+    cdef column_t outside = 0, last
+    cdef bint broken = False
+    if n < 0 or indptr[0] != 0:
+        return "indptr"
+    with nogil:
+        for i in range(n):
+            broken |= indptr[i + 1] < indptr[i]
+    if broken or indptr[n] > indices.shape[0]:
+        return "indptr"
+    nnz = indptr[n]
+    if column_t is int32_t:
+        last = <column_t>min(n_columns - 1, <int64_t>0x7fffffff)
+    else:
+        last = n_columns - 1
+    with nogil:
+        for k in range(nnz):                    # the sign bit of either: below 0, or beyond the last
+            outside |= indices[k] | (last - indices[k])
+        for k in range(1, nnz):
+            falls += indices[k] <= indices[k - 1]
+        for i in range(n):                      # a fall from one row to the next is none
+            lo = indptr[i]
+            if 0 < lo < indptr[i + 1]:
+                falls -= indices[lo] <= indices[lo - 1]
+    if outside < 0:
+        return "indices"
+    return "order" if falls else ""

@@ -1,0 +1,72 @@
+"""The parts of a docstring that all classifiers share, written once."""
+
+from __future__ import annotations
+
+import inspect
+
+PARAMETERS = """\
+fit_intercept : bool, default=True
+    Learn an intercept: the weight of a constant feature, a feature like any other (it is in the norm of x and has a variance).
+intercept_scaling : float, default=1.0
+    Value of the constant feature, > 0, in units of the features.
+max_iter : int, default={max_iter}
+    Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
+tol : float or None, default=1e-3
+    `fit` stops when an epoch's mean loss was above the best one - tol for `n_iter_no_change` epochs. None: never early.
+shuffle : bool, default=True
+    Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
+random_state : int, RandomState, Generator or None, default={random_state}
+    Seed of the shuffling and of the rows held out.
+warm_start : bool, default=False
+    Whether `fit` goes on from the model there is.
+average : bool or int, default=False
+    Predict with the mean of the weights after each round (from round `average` on, if an int >= 1): online-to-batch, tutorial V.
+early_stopping : bool, default=False
+    Whether `fit` holds rows out and stops by their accuracy instead of the loss.
+validation_fraction : float, default=0.1
+    Share of the rows held out, in (0, 1).
+n_iter_no_change : int, default=5
+    Epochs without improvement after which `fit` stops, >= 1.
+verbose : int, default=0
+    Above 0: a line for each epoch.
+dtype : numpy.float32, numpy.float64 or None, default=None
+    Type of the model. None: that of the first X (float64 if that is neither).
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes, {{label: weight >= 0}}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
+    `partial_fit` from the counts so far.
+multi_class : {{"crammer_singer", "ovr"}}, default="{multi_class}"
+    For three classes or more: one joint learner on the true class against the best wrong one, or one against the rest for each class.
+n_jobs : None or int, default=None
+    Accepted for scikit-learn's sake. One pass serves all classes, on one thread."""
+
+ATTRIBUTES = """\
+classes_ : ndarray of shape (n_classes,)
+    The labels, sorted.
+coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
+intercept_ : ndarray of shape (1,) or (n_classes,)
+n_features_in_, n_iter_ : int
+feature_names_in_ : ndarray of str
+    Only if X was a data frame.
+t_, n_mistakes_, n_updates_, n_skipped_ : int
+    Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model; those
+    whose step was left out because a number would have left the dtype's range."""
+
+COVARIANCE = """
+covariance_ : ndarray, the shape of ``coef_``
+    The diagonal of Σ, the variances of the weights: a read-only view."""
+
+RAISES = """\
+ValueError
+    By `fit` and `partial_fit`, before anything is written: a parameter out of its range, NaN or infinity in X, a broken CSR
+    matrix, wrong shapes, labels that are no classes, negative weights."""
+
+
+def documented(cls):
+    """Fill {parameters}, {attributes} and {raises} into a class's docstring."""
+    defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
+    attributes = ATTRIBUTES + (COVARIANCE if hasattr(cls, "covariance_") else "")
+    parts = {"parameters": PARAMETERS.format(**defaults), "attributes": attributes, "raises": RAISES}
+    for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():
+        cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))
+    return cls

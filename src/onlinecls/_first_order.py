@@ -1,0 +1,192 @@
+"""Classifiers that keep one number a feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
+
+from __future__ import annotations
+
+from ._base import OnlineClassifier
+from ._docs import documented
+
+
+@documented
+class Perceptron(OnlineClassifier):
+    """Perceptron, conservative or aggressive.
+
+    With the margin m = y w.x and the row's weight c,
+
+        m <= 0 (aggressive: m < 1):   w += eta0 c y x,
+
+    in multiclass with x on the true class, -x on the best wrong one, and m the difference of their scores.
+
+    Parameters
+    ----------
+    aggressive : bool, default=False
+        Update on every margin below 1 instead of on mistakes (m <= 0) only.
+    eta0 : float, default=1.0
+        Step size, > 0.
+    {parameters}
+    penalty, alpha, l1_ratio : None, float, float
+        scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes scikit-learn's arguments and differs in this: the constant feature is a feature like any other (scikit-learn damps the
+    intercept's steps for CSR), and multiclass is joint by default (scikit-learn: ``multi_class="ovr"``).
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (Perceptron)
+       and DA1 (the aggressive form).
+
+    Examples
+    --------
+    >>> from onlinecls import Perceptron
+    >>> learner = Perceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], ["ham", "spam"], classes=["ham", "spam"])
+    >>> learner.predict([[0.0, 2.0]]).tolist(), learner.n_mistakes_
+    (['spam'], 1)
+    """
+
+    def __init__(
+        self, aggressive=False, *, eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
+        random_state=0, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None, penalty=None, alpha=0.0001,
+        l1_ratio=0.15,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _check_parameters(self, values):
+        if values["penalty"] is not None:
+            raise ValueError(
+                f"Perceptron: penalty must be None, got penalty={values['penalty']!r}. Online learners of this library take no "
+                "penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
+            )
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
+        intercept_init : ndarray of shape (1 or n_classes,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
+
+@documented
+class PassiveAggressiveClassifier(OnlineClassifier):
+    """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
+
+    With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
+
+        PA     (C=inf):                 tau = l / ||x||^2
+        PA-I   (loss="hinge"):          tau = min(C c, l / ||x||^2)
+        PA-II  (loss="squared_hinge"):  tau = l / (||x||^2 + 1/(2 C c))
+
+    in multiclass with x on the true class and -x on the best wrong one, so that ||.||^2 = 2 ||x||^2.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step. ``float("inf")`` is the plain PA.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        PA-I or PA-II.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the constant
+    feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out and damps it for
+    CSR); weights are inside the cap, C c; and multiclass is joint by default (scikit-learn: ``multi_class="ovr"``).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 3 and 5
+       (the paper's gamma is 1/(2C)).
+    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
+
+    Examples
+    --------
+    >>> from onlinecls import PassiveAggressiveClassifier
+    >>> learner = PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False)
+    >>> learner.partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).decision_function([[3.0, 4.0]]).round(12).tolist()
+    [1.0]
+    """
+
+    def __init__(
+        self, C=1.0, *, loss="hinge", fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
+        random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    fit = Perceptron.fit
+
+
+@documented
+class AdaGradClassifier(OnlineClassifier):
+    """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
+
+    With the margin m = y w.x and the row's weight c: if m < 1, g = -c y x, G_i += g_i^2, and
+
+        update="mirror_descent":   w_i -= eta0 g_i / (delta + sqrt(G_i))
+        update="dual_averaging":   w_i = eta0 soft(z_i, l1 t) / (delta + sqrt(G_i)),   z = -(sum of g),   t rounds so far.
+
+    Parameters
+    ----------
+    eta0 : float, default={eta0}
+        Step size, > 0.
+    delta : float, default={delta}
+        Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
+    update : {"mirror_descent", "dual_averaging"}, default="{update}"
+    l1 : float, default=0.0
+        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, experiments: the baseline [9].
+    .. [2] J. Duchi, E. Hazan, Y. Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. COLT 2010.
+
+    Examples
+    --------
+    >>> from onlinecls import AdaGradClassifier
+    >>> learner = AdaGradClassifier().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=[0, 1])
+    >>> learner.predict([[3.0, 1.0], [1.0, 3.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, eta0=0.1, *, delta=0.1, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())

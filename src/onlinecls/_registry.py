@@ -1,0 +1,216 @@
+"""THE table: every algorithm's rule, geometry, hyper-parameters with their ranges, estimator and paper.
+
+Estimators, tests, benchmarks, the demo and the README's table read it; nothing repeats it. A row names the compiled rule and
+geometry, the estimator class that offers it, and, where one class offers several, the constructor argument that selects it.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Real:
+    """A range of real numbers; says itself in an error."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_allowed: bool = False
+    high_allowed: bool = False
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
+            return False
+        above = value >= self.low if self.low_allowed else value > self.low
+        below = value <= self.high if self.high_allowed else value < self.high
+        return above and below
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            kind = "a number" if self.high_allowed else "a finite number"
+            return f"{kind} {'>=' if self.low_allowed else '>'} {self.low:g}"
+        ends = "[" if self.low_allowed else "(", "]" if self.high_allowed else ")"
+        return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """The integers from low on."""
+
+    low: int
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= self.low
+
+    def __str__(self) -> str:
+        return f"an integer >= {self.low}"
+
+
+@dataclass(frozen=True)
+class Boolean:
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Options:
+    """A few allowed values."""
+
+    values: tuple
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return any(value is v or (isinstance(value, type(v)) and value == v) for v in self.values)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(v) for v in self.values)
+
+
+@dataclass(frozen=True)
+class Either:
+    """A value in one range or another."""
+
+    ranges: tuple
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return any(value in r for r in self.ranges)
+
+    def __str__(self) -> str:
+        return " or ".join(str(r) for r in self.ranges)
+
+
+NONE = Options((None,))
+POSITIVE = Real(0.0)
+NOT_NEGATIVE = Real(0.0, low_allowed=True)
+
+#: Parameters of every estimator.
+COMMON = {
+    "fit_intercept": Boolean(),
+    "intercept_scaling": Real(0.0, hint="It is the value of the constant feature; 1 suits rows of about unit length."),
+    "max_iter": Integer(1),
+    "tol": Either((NONE, Real(low_allowed=True))),
+    "shuffle": Boolean(),
+    "warm_start": Boolean(),
+    "average": Either((Boolean(), Integer(1))),
+    "early_stopping": Boolean(),
+    "validation_fraction": Real(0.0, 1.0),
+    "n_iter_no_change": Integer(1),
+    "verbose": Either((Boolean(), Integer(0))),
+    "multi_class": Options(("crammer_singer", "ovr")),
+    "n_jobs": Either((NONE, Integer(-(2**31)))),
+}
+
+R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")
+AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
+CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
+DELTA = Real(0.0, hint="It keeps the first steps finite.")
+
+
+def _quantile(eta: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(eta)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One row of the table.
+
+    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code. estimator : class that
+    offers it. selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
+    from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : where it is from.
+    """
+
+    name: str
+    rule: str
+    geometry: str
+    estimator: str
+    params: Mapping[str, object]
+    paper: str
+    title: str
+    selects: Mapping[str, object] = field(default_factory=dict)
+    margin: float = 1.0
+    kernel: Mapping[str, Callable] = field(default_factory=dict)
+    tasks: tuple = ("binary", "multiclass")
+
+    def kernel_params(self, values: Mapping[str, object]) -> dict:
+        """This algorithm's part of the kernels' Params, from an estimator's parameters."""
+        found = {name: float(values[name]) for name in ("C", "r", "b", "eta0", "delta", "l1") if name in self.params}
+        found.update({name: float(make(values)) for name, make in self.kernel.items()})
+        return found
+
+
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
+    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": POSITIVE},
+              selects={"aggressive": False}, margin=0.0,
+              title="Perceptron", paper="ICML 2008 tutorial, III; NAROW, section 2"),
+    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": POSITIVE},
+              selects={"aggressive": True},
+              title="Aggressive Perceptron", paper="ICML 2008 tutorial, DA1"),
+    Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS},
+              selects={"loss": "hinge"},
+              title="PA-I (PA with C=inf)", paper="PA, section 3; ICML 2008 tutorial, III"),
+    Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS},
+              selects={"loss": "squared_hinge"},
+              title="PA-II", paper="PA, section 5"),
+    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": R},
+              selects={"aggressive": False}, margin=0.0,
+              title="Second-order Perceptron", paper="NAROW, section 4.2"),
+    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", {"r": R},
+              selects={"aggressive": True},
+              title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R},
+              title="AROW", paper="AROW, eqs (7)-(9)"),
+    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE},
+              title="NAROW", paper="NAROW, section 5"),
+    Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
+              {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "stdev"},
+              kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
+    Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
+              {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "variance"},
+              kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
+    Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
+              {"eta0": POSITIVE, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
+              selects={"update": "mirror_descent"},
+              title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
+    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": POSITIVE, "delta": DELTA, "l1": NOT_NEGATIVE},
+              selects={"update": "dual_averaging"},
+              title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+]})  # fmt: skip
+
+
+def algorithms_of(estimator: str) -> tuple[Algorithm, ...]:
+    """The rows that a class offers."""
+    return tuple(a for a in ALGORITHMS.values() if a.estimator == estimator)
+
+
+def parameter_error(who: str, name: str, allowed, value) -> ValueError:
+    """Who, what was required, what came, what to do."""
+    return ValueError(f"{who}: {name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else ""))
+
+
+def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...]) -> Algorithm:
+    """The row that an estimator's parameters choose, with every parameter checked against its range."""
+    for name in offered[0].selects:
+        choices = tuple(a.selects[name] for a in offered)
+        if not any(values[name] == choice for choice in choices):
+            raise parameter_error(who, name, Options(choices), values[name])
+    chosen = next(a for a in offered if all(values[name] == value for name, value in a.selects.items()))
+    for name, allowed in {**COMMON, **chosen.params}.items():
+        if name in values and values[name] not in allowed:
+            raise parameter_error(who, name, allowed, values[name])
+    return chosen

@@ -1,0 +1,181 @@
+"""The rules: what a row's few numbers (Stats) say about the step to take (Step). Mathematics only: O(1), double, no data.
+
+A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, so that one rule
+serves every task. Adding one: CONTRIBUTING.md.
+"""
+from libc.math cimport fmin, sqrt
+
+
+cdef enum Rule:             # up to AROW: a margin of 1 settles the row
+    PERCEPTRON
+    AGGRESSIVE_PERCEPTRON
+    PA1
+    PA2
+    ADAGRAD
+    AROW
+    CW_STDEV
+    CW_VARIANCE
+    SOP
+    AGGRESSIVE_SOP
+    NAROW
+
+
+ctypedef struct Params:
+    int rule
+    int geometry
+    int open_classes        # labels join as they appear
+    int balanced            # class_weight="balanced" from running counts
+    int average_from        # rounds before the average starts; < 0: no average
+    double margin           # the margin that counts as no loss: 0 or 1
+    double bias             # value of the constant feature; 0: no intercept
+    double eta0
+    double C
+    double r
+    double b
+    double phi              # CW: the normal quantile of the confidence
+    double delta
+    double l1
+    double threshold        # dual averaging: l1 * rounds so far
+    double variance         # the initial variance, which no variance ever exceeds
+    double floor            # the least variance
+    double limit            # the largest number a model may hold
+
+
+ctypedef struct Stats:
+    double margin           # m = w.z
+    double q                # ||z||^2
+    double v                # z'Σz
+    double weight           # c, the row's weight
+
+
+ctypedef struct Step:
+    double tau              # the mean (or θ, or the negative gradient) moves along tau z
+    double beta             # Σ^-1 += beta z z', on the diagonal
+
+
+cdef inline Step perceptron(const Stats* s, const Params* p) noexcept nogil:
+    # Tutorial III; NAROW section 2:  m <= 0:  w += η c z.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin <= 0.0:
+        step.tau = p.eta0 * s.weight
+    return step
+
+
+cdef inline Step aggressive_perceptron(const Stats* s, const Params* p) noexcept nogil:
+    # Tutorial, DA1:  m < 1:  w += η c z.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = p.eta0 * s.weight
+    return step
+
+
+cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
+    # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = fmin(p.C * s.weight, (1.0 - s.margin) / s.q)
+    return step
+
+
+cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
+    # PA-II, PA section 5 (γ = 1/(2C)):  τ = l / (||z||² + 1/(2 C c));  C = inf is PA.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = (1.0 - s.margin) / (s.q + 0.5 / (p.C * s.weight))
+    return step
+
+
+cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
+    # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = s.weight
+    return step
+
+
+cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:
+    # AROW eqs 7-9:  m < 1:  w += (1 - m)/(v + r) Σz,  Σ^-1 += z z'/r;  a row's weight divides r.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = (1.0 - s.margin) / (s.v + p.r / s.weight)
+        step.beta = s.weight / p.r
+    return step
+
+
+cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
+    # Exact convex CW:  α = [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+,  ψ = 1 + φ²/2,  ζ = 1 + φ²;  w += α Σz,  Σ^-1 += (αφ/√u) z z'.
+    # √u = ½(-g + √(g² + 4v)) with g = αvφ cancels; 2v/(g + √(g² + 4v)) is the same number and does not.
+    cdef Step step = Step(0.0, 0.0)
+    cdef double phi2 = p.phi * p.phi, psi = 1.0 + 0.5 * phi2, zeta = 1.0 + phi2, m = s.margin, alpha, g, root_u
+    alpha = (-m * psi + sqrt(0.25 * m * m * phi2 * phi2 + s.v * phi2 * zeta)) / (s.v * zeta)
+    if alpha > 0.0:
+        g = alpha * s.v * p.phi
+        root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
+        step.tau = alpha * fmin(1.0, s.weight)
+        step.beta = alpha * p.phi / root_u * fmin(1.0, s.weight)
+    return step
+
+
+cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
+    # CW 2008:  α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+;  w += α Σz,  Σ^-1 += 2αφ z z'.
+    cdef Step step = Step(0.0, 0.0)
+    cdef double g = 1.0 + 2.0 * p.phi * s.margin, alpha
+    alpha = (-g + sqrt(g * g - 8.0 * p.phi * (s.margin - p.phi * s.v))) / (4.0 * p.phi * s.v)
+    if alpha > 0.0:
+        step.tau = alpha * fmin(1.0, s.weight)
+        step.beta = 2.0 * alpha * p.phi * fmin(1.0, s.weight)
+    return step
+
+
+# The potential rules come in two halves: precision() says what Σ^-1 gains if the row triggers, the geometry looks ahead to the
+# margin m' = z'Σ_tθ under it, and the second half decides by m', which stands in Stats.margin by then.
+
+cdef inline double precision(const Stats* s, const Params* p) noexcept nogil:
+    # SOP, NAROW 4.2:  Σ^-1 += z z'/r.   NAROW 5:  Σ^-1 += ((bχ - 1)/χ) z z' if bχ > 1, with χ = v; else r_t = ∞: nothing.
+    if p.rule == NAROW:
+        return (p.b * s.v - 1.0) / s.v if p.b * s.v > 1.0 else 0.0
+    return 1.0 / p.r
+
+
+cdef inline Step sop(const Stats* s, const Params* p) noexcept nogil:
+    # Second-order Perceptron, NAROW 4.2:  m' <= 0:  θ += c z,  w = Σθ.
+    cdef Step step = Step(0.0, precision(s, p))
+    if s.margin <= 0.0:
+        step.tau = s.weight
+    return step
+
+
+cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
+    # Potential framework, NAROW Fig. 1 (aggressive SOP: 4.2, 4.3; NAROW: 5):  m' < 1:  θ += c z,  w = Σθ.
+    cdef Step step = Step(0.0, precision(s, p))
+    if s.margin < 1.0:
+        step.tau = s.weight
+    return step
+
+
+cdef inline bint settled(double margin, const Params* p) noexcept nogil:
+    """True if the margin alone tells that there is no step: the variances need not be read then."""
+    return margin >= 1.0 and p.rule <= AROW
+
+
+cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
+    if p.rule == PERCEPTRON:
+        return perceptron(s, p)
+    elif p.rule == AGGRESSIVE_PERCEPTRON:
+        return aggressive_perceptron(s, p)
+    elif p.rule == PA1:
+        return pa1(s, p)
+    elif p.rule == PA2:
+        return pa2(s, p)
+    elif p.rule == ADAGRAD:
+        return adagrad(s, p)
+    elif p.rule == AROW:
+        return arow(s, p)
+    elif p.rule == CW_STDEV:
+        return cw_stdev(s, p)
+    elif p.rule == CW_VARIANCE:
+        return cw_variance(s, p)
+    elif p.rule == SOP:
+        return sop(s, p)
+    else:
+        return potential(s, p)

@@ -1,0 +1,137 @@
+"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: see _linalg.pxd."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+
+GEOMETRIES = _core.GEOMETRIES
+WITH_VARIANCE = ("gaussian", "potential")
+DUMMY = np.empty(0)
+NO_ORDER = np.empty(0, np.int64)
+
+
+class State:
+    """Everything that learning changes.
+
+    values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
+    """
+
+    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "tally", "values", "variance")
+
+    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool):
+        self.geometry = geometry
+        self.n_features = n_features
+        self.n_columns = n_classes if n_classes > 2 else 1
+        self.variance = variance
+        self.values = self._fresh(self.n_columns, dtype).reshape(-1)
+        self.drift = np.zeros((n_features + 1) * self.n_columns) if average else np.empty(0)
+        self.counts = np.zeros(n_classes)
+        self.tally = np.zeros(_core.TALLY_SIZE)
+
+    def __getstate__(self):
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+    def _fresh(self, n_columns: int, dtype) -> np.ndarray:
+        slots = 1 if self.geometry == "additive" else 2
+        values = np.zeros((self.n_features + 1, slots, n_columns), dtype)
+        if self.geometry in WITH_VARIANCE:
+            values[:, 1] = self.variance
+        return values
+
+    @property
+    def view(self) -> np.ndarray:
+        """The values as (n_features + 1, slots, columns)."""
+        return self.values.reshape(self.n_features + 1, -1, self.n_columns)
+
+    def count(self, name: str) -> int:
+        return int(self.tally[_core.TALLY[name]])
+
+    def with_classes(self, places: np.ndarray, n_classes: int) -> State:
+        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+
+        One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
+        stay what they were. For a potential w = Σθ this means that θ keeps its size.
+        """
+        grown = State.__new__(State)
+        for name in ("geometry", "n_features", "variance"):
+            setattr(grown, name, getattr(self, name))
+        grown.n_columns = n_classes if n_classes > 2 else 1
+        grown.counts = np.zeros(n_classes)
+        grown.counts[places] = self.counts
+        grown.tally = self.tally.copy()
+        if grown.n_columns == self.n_columns:
+            grown.values, grown.drift = self.values.copy(), self.drift.copy()
+            return grown
+        new, old = self._fresh(n_classes, self.dtype), self.view
+        drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
+        if self.n_columns > 1:
+            new[:, :, places] = old
+            if drift is not None:
+                drift[:, places] = self.drift.reshape(-1, self.n_columns)
+        else:
+            share = 1.0 if self.geometry == "potential" else 0.5
+            for sign, place in zip((-1, 1), places, strict=False):
+                new[:, 0, place] = sign * share * old[:, 0, 0]
+                if self.geometry in WITH_VARIANCE:
+                    new[:, 1, place] = old[:, 1, 0] / 2
+                elif self.geometry != "additive":
+                    new[:, 1, place] = old[:, 1, 0]
+                if drift is not None:
+                    drift[:, place] = sign * 0.5 * self.drift
+        grown.values = new.reshape(-1)
+        grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
+        return grown
+
+    def weights(self, params: dict) -> np.ndarray:
+        """(columns, n_features + 1) weights that predict: a read-only view where they are stored as they are."""
+        view = self.view
+        first = view[:, 0]
+        if self.geometry == "potential":
+            first = first * view[:, 1]
+        elif self.geometry == "dual":
+            soft = np.sign(first) * np.maximum(np.abs(first) - params["l1"] * self.count("t"), 0)
+            first = (params["eta0"] * soft / (params["delta"] + np.sqrt(view[:, 1]))).astype(self.dtype)
+        rounds = self.average_rounds(params)
+        if rounds:
+            first = (first - self.drift.reshape(-1, self.n_columns) / rounds).astype(self.dtype)
+        first = first.T
+        first.flags.writeable = False
+        return first
+
+    def average_rounds(self, params: dict) -> float:
+        """Over how many rounds the average runs; 0 if there is none."""
+        return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.drift) else 0.0
+
+    def covariance(self) -> np.ndarray:
+        variances = self.view[: self.n_features, 1].T
+        variances.flags.writeable = False
+        return variances
+
+    def only(self, keep: np.ndarray) -> State:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = State.__new__(State)
+        for name in ("geometry", "n_features", "variance"):
+            setattr(rest, name, getattr(self, name))
+        rest.n_columns, rest.counts, rest.tally = int(keep.sum()), self.counts[keep], self.tally.copy()
+        rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
+        rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
+        return rest
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        """Rows of the only class there is: nothing to learn from."""
+        self.tally[_core.TALLY["t"]] += n_rows
+        self.tally[_core.TALLY["seen"]] = 1.0
+        self.tally[_core.TALLY["mistakes"]] += n_new
+        self.counts[0] += n_rows

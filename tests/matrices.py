@@ -1,0 +1,145 @@
+"""Every kind of matrix that an estimator may be handed, and a problem to hand it.
+
+MATRIX_KINDS maps a readable name to a function dense ndarray -> X.  X holds exactly the values and the dtype of the array.
+
+    @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+"""
+
+from tempfile import TemporaryFile
+
+import numpy as np
+from scipy import sparse
+
+# --- sparse ----------------------------------------------------------------------------------------------------------
+
+
+def csr32(X):
+    return with_buffers(sparse.csr_matrix(X), np.int32)
+
+
+def csr64(X):
+    return with_buffers(sparse.csr_matrix(X), np.int64)
+
+
+def csr_array(X):
+    return sparse.csr_array(X)
+
+
+def csr_unsorted(X):
+    """Each row's entries from right to left."""
+    csr = sparse.csr_matrix(X)
+    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    order = np.lexsort((-csr.indices, rows))
+    return raw_csr(X, csr.data[order], csr.indices[order], csr.indptr)
+
+
+def csr_duplicates(X):
+    """Each entry as two halves side by side: x/2 + x/2 is exactly x."""
+    csr = sparse.csr_matrix(X)
+    return raw_csr(X, np.repeat(csr.data / 2, 2), np.repeat(csr.indices, 2), 2 * csr.indptr)
+
+
+def csr_explicit_zeros(X):
+    """Every entry stored, the zeros too."""
+    n_samples, n_features = X.shape
+    indices = np.tile(np.arange(n_features, dtype=np.int32), n_samples)
+    indptr = np.arange(n_samples + 1, dtype=np.int32) * n_features
+    return raw_csr(X, X.ravel().copy(), indices, indptr)
+
+
+def csr_read_only(X):
+    csr = sparse.csr_matrix(X)
+    for buffer in (csr.data, csr.indices, csr.indptr):
+        buffer.flags.writeable = False
+    return csr
+
+
+def csc(X):
+    return sparse.csc_matrix(X)
+
+
+def coo(X):
+    return sparse.coo_matrix(X)
+
+
+def raw_csr(X, data, indices, indptr):
+    """A CSR matrix of just these arrays: nothing is sorted, summed or dropped."""
+    csr = sparse.csr_matrix(X.shape, dtype=X.dtype)
+    csr.data, csr.indices, csr.indptr = data, indices.astype(np.int32), indptr.astype(np.int32)
+    return csr
+
+
+def with_buffers(csr, index_dtype):
+    # Set afterwards: the constructor turns int64 indices into int32 whenever they fit.
+    csr.indices, csr.indptr = csr.indices.astype(index_dtype), csr.indptr.astype(index_dtype)
+    return csr
+
+
+# --- dense -----------------------------------------------------------------------------------------------------------
+
+
+def dense_c(X):
+    return np.array(X, order="C")
+
+
+def dense_f(X):
+    return np.array(X, order="F")
+
+
+def dense_read_only(X):
+    X = np.array(X, order="C")
+    X.flags.writeable = False
+    return X
+
+
+def dense_memmap(X):
+    """Backed by an unnamed file that goes when the array does."""
+    with TemporaryFile() as file:
+        mapped = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
+    mapped[:] = X
+    return mapped
+
+
+def dense_strided(X):
+    """Every second column of a wider array, whose other columns are NaN: reading one shows."""
+    wide = np.full((X.shape[0], 2 * X.shape[1]), np.nan, dtype=X.dtype)
+    wide[:, ::2] = X
+    return wide[:, ::2]
+
+
+def list_of_lists(X):
+    """Lists of NumPy scalars, which carry the dtype; Python's own floats would make it float64."""
+    return [list(row) for row in X]
+
+
+MATRIX_KINDS = {
+    kind.__name__: kind
+    for kind in (
+        csr32, csr64, csr_array, csr_unsorted, csr_duplicates, csr_explicit_zeros, csr_read_only, csc, coo,
+        dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, list_of_lists,
+    )
+}  # fmt: skip
+
+
+# --- a problem -------------------------------------------------------------------------------------------------------
+
+
+def continuous_problem(n_samples, n_features, seed, n_classes=2, density=0.5, dtype=np.float64):
+    """Random rows with zeros, and labels of a noisy linear rule.  Returns X (dense) and y.
+
+    y is in {-1, +1} for two classes and in 0..n_classes-1 for more.  The values are random float32 numbers whatever the dtype, so
+    both dtypes hold the same problem.  Every 25th row, from the 11th on, is empty.
+
+    There are no ties and no repeated rows (but for the empty ones), because weights are testable and update counts are not: a PA
+    step leaves its row with a margin of 1 but for 1e-15, so that the same row again makes an update or none by the order of
+    summation; and on 0/1 features a Perceptron meets margins of 0, which rounding moves to either side.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features), dtype=np.float32) * (rng.random((n_samples, n_features)) < density)
+    X[10::25] = 0.0
+    X = X.astype(dtype)
+    noise = 0.3 * np.sqrt(n_features * density)  # against scores whose standard deviation is sqrt(n_features * density)
+    rule = rng.standard_normal((n_features, n_classes))
+    scores = X @ rule + noise * rng.standard_normal((n_samples, n_classes))
+    y = scores.argmax(axis=1)
+    return X, (2 * y - 1 if n_classes == 2 else y)

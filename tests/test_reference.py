@@ -1,0 +1,225 @@
+"""The oracle against pencil and paper, and against the properties that define the algorithms."""
+
+from math import inf, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, continuous_problem
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import REFERENCE, add_precision, balanced_weights, run_binary, run_multiclass, run_stream, times
+from scipy import sparse
+
+PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
+PARAMS = {
+    "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
+    "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
+    "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7},
+    "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
+}  # fmt: skip
+SECOND_ORDER = ["sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance"]
+ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
+RNG_ROWS = np.random.default_rng(1).standard_normal((30, 5))  # signed examples
+
+every_algorithm = pytest.mark.parametrize("name", REFERENCE)
+both_kinds = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+# --- by hand: (algorithm, parameters, rows (x, y, c), w, Sigma or G, updates) ----------------------------------------
+
+A = ((1, 2), 1, 1)  # z = (1, 2), ||z||^2 = 5: the first row of all
+B = ((-1, 1), -1, 2)  # z = (1, -1), weight 2
+BY_HAND = [
+    # A: m = 0 is not satisfied, w = (1/2, 1).  B: m = -1/2, w += 1/2 * 2 z.  Then m = 3/2 is.
+    ("perceptron", {"eta0": 0.5}, [A, B, ((1, 0), 1, 1)], [1.5, 0], None, 2),
+    # A: w = (.1, .2).  A again: m = 1/2, where the Perceptron would rest.
+    ("aggressive_perceptron", {"eta0": 0.1}, [A, A], [0.2, 0.4], None, 2),
+    # A: tau = min(.1, 1/5), w = (.1, .2).  B: m = -.1, tau = min(.1 * 2, 1.1/2) = .2.
+    ("pa1", {"C": 0.1}, [A, B], [0.3, 0.0], None, 2),
+    # A: tau = 1/5, w = (.2, .4).  B: m = -.2, tau = 1.2/2 = .6, whatever its weight.
+    ("pa1", {"C": inf}, [A, B], [0.8, -0.2], None, 2),
+    # A: tau = 1/(5 + 1/.2) = .1, w = (.1, .2).  B: m = -.1, tau = 1.1/(2 + 1/.4) = 11/45.
+    ("pa2", {"C": 0.1}, [A, B], [0.1 + 11 / 45, 0.2 - 11 / 45], None, 2),
+    # A: v = 5, tau = 1/6, w = (1/6, 1/3), D = (2, 5).  B: m = -1/6, v = 1/2 + 1/5, r/c = 1/2, tau = 35/36, D += 2 z^2.
+    ("arow", {"r": 1.0}, [A, B], [1 / 6 + 35 / 72, 1 / 3 - 7 / 36], [1 / 4, 1 / 7], 2),
+    # A: D = (2, 5), theta = (1, 2).  z = (1, -2): D = (3, 9), m' = 1/3 - 4/9, theta += 2 z.  Then m' = 3/4 is satisfied.
+    ("sop", {"r": 1.0}, [A, ((-1, 2), -1, 2), ((1, 0), 1, 1)], [1, -2 / 9], [1 / 3, 1 / 9], 2),
+    # A: D = (2, 5), theta = (1, 2).  z = (2, 1): m = 2/2 + 2/5 > 1, but D = (6, 6) and m' = 2/3.
+    ("aggressive_sop", {"r": 1.0}, [A, ((2, 1), 1, 1)], [1 / 2, 1 / 2], [1 / 6, 1 / 6], 2),
+    # A: chi = 5, beta = 4/5, D = (9/5, 21/5).  z = (1/2, -1/2): chi = 50/252 < 1 leaves D; m' = 5/126, theta += 2 z.
+    ("narow", {"b": 1.0}, [A, ((-0.5, 0.5), -1, 2)], [10 / 9, 5 / 21], [5 / 9, 5 / 21], 2),
+    # A: psi = 3/2, zeta = 2, alpha = sqrt(10)/10, g = sqrt(5/2), sqrt(g^2 + 4v) = 3g, sqrt(u) = g, beta = 1/5.
+    ("cw_stdev", {"eta": PHI_1}, [A], [1 / sqrt(10), 2 / sqrt(10)], [5 / 6, 5 / 9], 1),
+    # The same at half the weight; a weight above 1 is 1.
+    ("cw_stdev", {"eta": PHI_1}, [((1, 2), 1, 0.5)], [0.5 / sqrt(10), 1 / sqrt(10)], [1 / 1.1, 1 / 1.4], 1),
+    ("cw_variance", {"eta": PHI_1}, [((1, 2), 1, 7)], [ALPHA, 2 * ALPHA], [1 / (1 + 2 * ALPHA), 1 / (1 + 8 * ALPHA)], 1),
+    # A: G = (1, 4), w = (1/2)(1/2, 2/3).  B: g = (-2, 2), G = (5, 8).
+    ("adagrad_md", {"eta0": 0.5, "delta": 1.0}, [A, B],
+     [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
+    # A, B: z = (3, 0), G = (5, 8), soft(3, 2/4) = 5/2.  The third row has m > 1, yet l1 t goes on: soft(3, 3/4) = 9/4.
+    ("adagrad_da", {"eta0": 0.5, "delta": 1.0, "l1": 0.25}, [A, B, ((10, 0), 1, 1)], [9 / 8 / (1 + sqrt(5)), 0], [5, 8], 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, params, rows, w, scale, n_updates", BY_HAND, ids=[row[0] for row in BY_HAND])
+def test_updates_by_hand(name, params, rows, w, scale, n_updates):
+    X, y, weights = zip(*rows, strict=True)
+    learner = run_binary(name, X, y, weights, **params)
+    assert_allclose(learner.w, w, rtol=1e-13, atol=1e-15)
+    if scale is not None:
+        assert_allclose(learner.G if name.startswith("adagrad") else learner.Sigma, scale, rtol=1e-13)
+    assert (learner.t, learner.n_updates) == (len(rows), n_updates)
+
+
+def test_multiclass_by_hand():
+    # All scores are 0, so the top wrong class is 0.  v = 5 + 5, tau = 1 / (10 + 1).
+    model = run_multiclass("arow", [[1, 2]], [2], 3, r=1.0)
+    assert_allclose(model.W, [[-1 / 11, -2 / 11], [0, 0], [1 / 11, 2 / 11]])
+    assert_allclose(model.Sigma, [[1 / 2, 1 / 5], [1, 1], [1 / 2, 1 / 5]])
+    assert model.n_mistakes == 1
+
+
+def test_stream_by_hand():
+    # "d" alone teaches nothing.  "b": z = -(1, 2), w = -(1/6, 1/3), Sigma = (1/2, 1/5).
+    # "c": W_b = (1/12, 1/6) = -W_d, Sigma = (1/4, 1/10) in both.  m = -1/12 against b, v = 1 + 1/4, tau = (13/12)/(9/4) = 13/27.
+    model = run_stream("arow", [[1, 1], [1, 2], [1, 0]], ["d", "b", "c"], r=1.0)
+    assert model.classes == ["b", "c", "d"]
+    assert_allclose(model.W, [[-1 / 27, 1 / 6], [13 / 27, 0], [-1 / 12, -1 / 6]])
+    assert_allclose(model.Sigma, [[1 / 5, 1 / 10], [1 / 2, 1], [1 / 4, 1 / 10]])
+    assert (model.t, model.n_mistakes, model.n_updates) == (3, 3, 2)
+
+
+def test_balanced_weights_by_hand():
+    assert_allclose(balanced_weights([0, 0, 1, 0]), [1, 1, 3 / 2, 4 / 6])
+    assert_allclose(balanced_weights([0, 1, 1, 0], [2, 0, 1, 1]), [2, 0, 1, 3 / 4])
+
+
+# --- properties that define the algorithms ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pa1", "pa2"])
+def test_pa_leaves_a_margin_of_exactly_one(name):
+    learner = REFERENCE[name](5, C=inf)
+    assert sum(learner.step(z) and abs(learner.w @ z - 1) < 1e-14 for z in RNG_ROWS) > 10
+
+
+@pytest.mark.parametrize("name, power", [("cw_stdev", 1 / 2), ("cw_variance", 1)])
+def test_full_cw_meets_its_constraint_with_equality(name, power):
+    learner = REFERENCE[name](5, eta=0.8, covariance="full", initial_variance=2.0)
+    for z in RNG_ROWS[:15]:
+        learner.step(z)
+        chance = learner.phi * (z @ times(learner.Sigma, z)) ** power
+        assert learner.w @ z >= chance - 1e-10
+        assert not learner.step(z) or learner.w @ z == pytest.approx(chance, rel=1e-6)  # a second step is rounding at most
+
+
+def test_full_narow_leaves_the_confidence_at_one_over_b():
+    learner, n_shrunk = REFERENCE["narow"](5, b=3.0, covariance="full"), 0
+    for z in RNG_ROWS:
+        chi = z @ times(learner.Sigma, z)
+        if learner.step(z):
+            n_shrunk += 3 * chi > 1
+            assert z @ times(learner.Sigma, z) == pytest.approx(min(chi, 1 / 3))
+    assert 0 < n_shrunk < 30
+
+
+@pytest.mark.parametrize("name, params", [("aggressive_sop", {"r": 0.7}), ("narow", {"b": 3.0})])
+def test_full_peeked_margin_is_the_margin_over_one_factor(name, params):
+    learner = REFERENCE[name](5, covariance="full", **params)
+    for z in RNG_ROWS:
+        m, chi = learner.w @ z, z @ times(learner.Sigma, z)
+        m_peeked = z @ times(add_precision(learner.Sigma, learner.beta(chi), z), learner.theta)
+        assert m_peeked == pytest.approx(m * 0.7 / (0.7 + chi) if name == "aggressive_sop" else m / max(1, 3 * chi))
+        learner.step(z)
+
+
+def test_full_arow_is_weighted_ridge_regression_on_its_update_rows():
+    learner = REFERENCE["arow"](5, r=0.7, covariance="full")
+    weights = np.linspace(0.5, 2, len(RNG_ROWS))
+    updated = np.array([learner.step(z, c) for z, c in zip(RNG_ROWS, weights, strict=True)])
+    Z, c = RNG_ROWS[updated], weights[updated]
+    assert 5 < len(Z) < 30
+    assert_allclose(learner.w, np.linalg.solve(0.7 * np.eye(5) + (Z.T * c) @ Z, Z.T @ c))  # argmin r ||w||^2 + sum c (1 - w.z)^2
+
+
+def test_potential_rules_predict_with_sigma_theta_of_their_update_rows():
+    learner = REFERENCE["aggressive_sop"](5, r=0.7)
+    Z = RNG_ROWS[[learner.step(z) for z in RNG_ROWS]]
+    assert_allclose(learner.Sigma, 1 / (1 + (Z**2).sum(axis=0) / 0.7))
+    assert_allclose(learner.w, learner.Sigma * Z.sum(axis=0))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", SECOND_ORDER)
+def test_diagonal_is_full_on_rows_of_one_non_zero(name, n_classes):
+    X, y = continuous_problem(80, 6, seed=2, n_classes=n_classes)
+    X *= np.arange(6) == np.arange(80)[:, None] % 6
+    diagonal, full = (run_stream(name, X, y, covariance=covariance, **PARAMS[name]) for covariance in ("diagonal", "full"))
+    assert_allclose(full.W, diagonal.W, rtol=1e-9)
+    assert_allclose(full.Sigma, [np.diag(variances) for variances in diagonal.Sigma], rtol=1e-9)
+
+
+# --- from labels to signed examples ----------------------------------------------------------------------------------
+
+
+@every_algorithm
+def test_crammer_singer_is_the_learner_in_kd_dimensions(name):
+    X, y = continuous_problem(60, 4, seed=3, n_classes=4)
+    learner = REFERENCE[name](16, **PARAMS[name])
+    for x, label in zip(X, y, strict=True):
+        scores = learner.w.reshape(4, 4) @ x
+        top_wrong = max((r for r in range(4) if r != label), key=scores.__getitem__)  # max takes the first of equals
+        learner.step(np.kron(np.eye(4)[label] - np.eye(4)[top_wrong], x))
+        learner.t += 1
+    W = run_multiclass(name, X, y, 4, **PARAMS[name]).W
+    assert_allclose(W.ravel(), learner.w, rtol=1e-10, atol=1e-12)
+
+
+@every_algorithm
+def test_ovr_is_a_binary_learner_for_each_class(name):
+    X, y = continuous_problem(60, 4, seed=3, n_classes=3)
+    W = [run_binary(name, X, np.where(y == j, 1, -1), fit_intercept=True, **PARAMS[name]).w for j in range(3)]
+    assert_array_equal(run_multiclass(name, X, y, 3, "ovr", fit_intercept=True, **PARAMS[name]).W, W)
+
+
+@both_kinds
+@every_algorithm
+def test_the_third_class_splits_the_vector(name, multi_class):
+    X, y = continuous_problem(40, 4, seed=4)
+    second = np.argmax(y != y[0])  # before this row one label is known and nothing is learnt
+    learner = run_binary(name, X[second:], y[second:], **PARAMS[name])
+    model = run_stream(name, np.vstack([X, np.zeros(4)]), [*y, 0], multi_class, **PARAMS[name])  # a zero row brings label 0
+    assert model.classes == [-1, 0, 1]
+    assert_allclose(model.W, [-learner.w / 2, np.zeros(4), learner.w / 2], rtol=1e-13)
+    if learner.Sigma is not None:
+        assert_array_equal(model.Sigma, [learner.Sigma / 2, np.ones(4), learner.Sigma / 2])
+
+
+@every_algorithm
+def test_rows_of_weight_zero_leave_no_trace_and_zero_rows_only_a_count(name):
+    X, y = continuous_problem(40, 4, seed=5)
+    X[10::25] = 1.0  # no zero rows but those put in below
+    weights = np.arange(40) % 3
+    some = run_binary(name, X[weights > 0], y[weights > 0], weights[weights > 0], **PARAMS[name])
+    learner = run_binary(name, np.insert(X, 20, 0.0, axis=0), np.insert(y, 20, 1), np.insert(weights, 20, 1), **PARAMS[name])
+    assert_array_equal(learner.w, some.w)
+    assert (learner.t, learner.n_updates) == (some.t + 1, some.n_updates)
+    assert learner.n_mistakes == some.n_mistakes + 1  # the zero row: a score of 0 predicts -1
+
+
+def test_cw_survives_noisy_labels():
+    X, y = continuous_problem(2000, 8, seed=0)
+    learner = run_binary("cw_stdev", X, y, eta=0.9)
+    assert np.isfinite(learner.w).all() and (learner.Sigma >= learner.floor).all()
+
+
+# --- matrices --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_matrix_kinds_hold_the_same_values(kind, dtype):
+    dense, _ = continuous_problem(30, 5, seed=6, dtype=dtype)
+    X = kind(dense)
+    values = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    assert values.dtype == dtype
+    assert_array_equal(values, dense)
