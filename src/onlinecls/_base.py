@@ -7,6 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+from math import ceil
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -356,11 +357,12 @@ class OnlineClassifier(Estimator):
         held_out = np.zeros(len(codes), bool)
         for c in range(n_classes):
             of_class = np.flatnonzero(codes == c)
-            held_out[generator.permutation(of_class)[: int(round(self.validation_fraction * len(of_class)))]] = True
-        if not held_out.any() or held_out.all():
+            n_held_out = min(ceil(self.validation_fraction * len(of_class)), len(of_class) - 1)
+            held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
+        if not held_out.any():
             raise ValueError(
-                f"{type(self).__name__}: validation_fraction must leave rows to learn from and rows to hold out, got "
-                f"{self.validation_fraction} of {len(codes)} rows. Give more rows, or early_stopping=False."
+                f"{type(self).__name__}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
+                f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
             )
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 

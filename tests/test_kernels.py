@@ -1,0 +1,152 @@
+"""The kernels against the slow twin: every algorithm x task x dtype x way of storing a matrix."""
+
+import numpy as np
+import pytest
+from algorithms import ALL, ONE_EACH
+from matrices import MATRIX_KINDS, continuous_problem
+from numpy.testing import assert_allclose
+from reference import balanced_weights
+
+# float32 models differ from the float64 twin by rounding: 2e-4 of the largest weight over a few hundred rows.
+TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
+every_case = pytest.mark.parametrize("case", ALL, ids=str)
+one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+
+def assert_same_model(learner, W, Sigma, dtype, fit_intercept=False):
+    """W and Sigma are the twin's, with the constant feature as the last column if there is an intercept."""
+    W, tolerance = np.atleast_2d(W), TOLERANCE[dtype]
+    d = learner.n_features_in_
+    assert learner.coef_.dtype == dtype
+    assert_allclose(learner.coef_, W[:, :d], rtol=tolerance, atol=tolerance * np.abs(W).max())
+    if fit_intercept:
+        scale = learner.intercept_scaling
+        assert_allclose(learner.intercept_, W[:, d] * scale, rtol=tolerance, atol=tolerance * np.abs(W).max() * scale)
+    if Sigma is not None:
+        assert_allclose(learner.covariance_, np.atleast_2d(Sigma)[:, :d], rtol=10 * tolerance)
+
+
+@both_dtypes
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@every_case
+def test_binary_weights_equal_the_slow_twin(case, kind, dtype):
+    X, y = continuous_problem(150, 13, seed=0, dtype=dtype)
+    twin = case.binary(X, y)
+    learner = case.estimator(fit_intercept=False).partial_fit(kind(X), y, classes=[-1, 1])
+    assert_same_model(learner, twin.w, twin.Sigma, dtype)
+    assert learner.t_ == 150 and learner.n_skipped_ == 0
+
+
+@both_dtypes
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@both_constructions
+@one_case_each
+def test_multiclass_weights_equal_the_slow_twin(case, multi_class, kind, dtype):
+    X, y = continuous_problem(150, 13, seed=1, n_classes=5, dtype=dtype)
+    twin = case.multiclass(X, y, 5, multi_class=multi_class)
+    learner = case.estimator(fit_intercept=False, multi_class=multi_class).partial_fit(kind(X), y, classes=range(5))
+    assert_same_model(learner, twin.W, twin.Sigma, dtype)
+
+
+@both_dtypes
+@every_case
+def test_intercept_is_a_feature_like_any_other(case, dtype):
+    X, y = continuous_problem(150, 13, seed=2, dtype=dtype)
+    twin = case.binary(X, y, fit_intercept=True, intercept_scaling=0.5)
+    learner = case.estimator(intercept_scaling=0.5).partial_fit(X, y, classes=[-1, 1])
+    assert_same_model(learner, twin.w, twin.Sigma, dtype, fit_intercept=True)
+    X, y = continuous_problem(150, 13, seed=2, n_classes=4, dtype=dtype)
+    twin = case.multiclass(X, y, 4, fit_intercept=True, intercept_scaling=2.0)
+    learner = case.estimator(intercept_scaling=2.0).partial_fit(X, y, classes=range(4))
+    assert_same_model(learner, twin.W, twin.Sigma, dtype, fit_intercept=True)
+
+
+@every_case
+def test_weights_of_rows_and_classes(case):
+    X, y = continuous_problem(200, 13, seed=3)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    class_weight = {-1: 0.4, 1: 1.7}
+    twin = case.binary(X, y, weights=weights * np.where(y < 0, 0.4, 1.7))
+    learner = case.estimator(fit_intercept=False, class_weight=class_weight)
+    learner.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
+    assert_same_model(learner, twin.w, twin.Sigma, "float64")
+    assert learner.t_ == twin.t == np.count_nonzero(weights)
+
+
+@both_constructions
+@one_case_each
+def test_weights_of_rows_in_multiclass(case, multi_class):
+    X, y = continuous_problem(200, 13, seed=4, n_classes=4)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    twin = case.multiclass(X, y, 4, multi_class=multi_class, weights=weights)
+    learner = case.estimator(fit_intercept=False, multi_class=multi_class)
+    learner.partial_fit(X, y, classes=range(4), sample_weight=weights)
+    assert_same_model(learner, twin.W, twin.Sigma, "float64")
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@one_case_each
+def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
+    X, y = continuous_problem(200, 13, seed=5, n_classes=n_classes)
+    y = np.where(np.random.default_rng(1).random(200) < 0.6, y.max(), y)        # unbalanced
+    given = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
+    twin = case.stream(X, y.tolist(), weights=balanced_weights(y, given))
+    learner = case.estimator(fit_intercept=False, class_weight="balanced").partial_fit(X, y, sample_weight=given)
+    assert_same_model(learner, twin.W, twin.Sigma, "float64")
+
+
+@both_dtypes
+@both_constructions
+@one_case_each
+def test_labels_join_as_they_appear(case, multi_class, dtype):
+    X, y = continuous_problem(200, 13, seed=6, n_classes=6, dtype=dtype)
+    names = np.array(["m", "c", "x", "a", "q", "b"])[np.minimum(y, np.arange(200) // 20)]    # one new label every 20 rows or so
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
+    twin = case.stream(X, names.tolist(), multi_class=multi_class, weights=weights)
+    learner = case.estimator(fit_intercept=False, multi_class=multi_class)
+    for start in range(0, 200, 33):
+        learner.partial_fit(X[start : start + 33], names[start : start + 33], sample_weight=weights[start : start + 33])
+    assert learner.classes_.tolist() == twin.classes
+    assert_same_model(learner, twin.W, twin.Sigma, dtype)
+    assert (learner.t_, learner.n_mistakes_) == (twin.t, twin.n_mistakes)
+
+
+@both_constructions
+@one_case_each
+def test_mistakes_are_those_predict_would_have_made(case, multi_class):
+    X, y = continuous_problem(120, 8, seed=7, n_classes=3)
+    learner, mistakes = case.estimator(multi_class=multi_class), 0
+    for i in range(len(y)):
+        mistakes += i == 0 and y[0] != 0 or i > 0 and learner.predict(X[i : i + 1])[0] != y[i]
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
+    assert learner.n_mistakes_ == mistakes
+
+
+@pytest.mark.parametrize("average", [True, 7])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("case", [c for c in ALL if not c.params.get("l1")], ids=str)
+def test_average_is_the_plain_average_of_the_weights(case, n_classes, average):
+    X, y = continuous_problem(60, 9, seed=8, n_classes=n_classes)
+    plain, averaged, weights = case.estimator(), case.estimator(average=average), []
+    classes = np.unique(y)
+    for i in range(len(y)):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes if i == 0 else None)
+        weights.append(np.column_stack([plain.coef_, plain.intercept_]))
+    averaged.partial_fit(X, y, classes=classes)
+    expected = np.mean(weights[int(average) - 1 :], axis=0)
+    assert_allclose(np.column_stack([averaged.coef_, averaged.intercept_]), expected, rtol=1e-12, atol=1e-12)
+    scores = X @ expected[:, :-1].T + expected[:, -1]
+    assert_allclose(averaged.decision_function(X).reshape(len(y), -1), scores, rtol=1e-10, atol=1e-12)
+
+
+@one_case_each
+def test_scores_are_products_with_the_weights(case):
+    for n_classes in (2, 3):
+        X, y = continuous_problem(80, 9, seed=9, n_classes=n_classes)
+        learner = case.estimator(intercept_scaling=3.0).partial_fit(X, y)
+        scores = X @ learner.coef_.T + learner.intercept_
+        assert_allclose(learner.decision_function(X).reshape(80, -1), scores, rtol=1e-10, atol=1e-12)
+        best = (scores[:, 0] > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+        assert (learner.predict(X) == learner.classes_[best]).all()
