@@ -6,7 +6,7 @@ write. Arrays not in use have length 0. State and counters are changed in place,
 leaves a whole number of rows.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, fmax, isfinite, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
@@ -68,15 +68,20 @@ cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weig
 
 cdef inline double averaged(const double[::1] tally, const Params* p) noexcept nogil:
     """Over how many w_t the average runs, before the present row."""
-    return fmax(tally[ROUNDS] - 1.0 - p.average_from, 0.0) if p.average_from >= 0 else 0.0
+    cdef double rounds = tally[ROUNDS] - 1.0 - p.average_from
+    return rounds if p.average_from >= 0 and rounds > 0.0 else 0.0
+
+
+cdef inline double hinge(double margin, const Params* p) noexcept nogil:
+    return p.margin - margin if margin < p.margin else 0.0
 
 
 cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params* p) noexcept nogil:
-    """True, and the reach of the model moved on, if no number of the model can leave the range of its dtype by this step.
+    """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
     """
-    cdef double stride, reach, curvature = tally[CURVATURE], gain = step.beta * s.v
+    cdef double stride, reach, curvature = tally[CURVATURE]
     if p.geometry == GAUSSIAN:
         stride = fabs(step.tau) * sqrt(p.variance * s.v)
     else:
@@ -86,7 +91,8 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
         if p.geometry == MIRROR:
             stride = p.eta0
     reach = tally[REACH] + stride
-    if not (reach <= p.limit and curvature <= p.limit and gain <= p.limit):     # NaN is not <= either
+    if not (reach <= p.limit and curvature <= p.limit and step.beta * s.v <= p.limit and step.beta <= p.limit
+            and fabs(step.tau) <= p.limit):                                     # NaN is not <= either
         tally[SKIPPED] += 1.0
         return False
     tally[REACH] = reach
@@ -122,7 +128,7 @@ cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_cl
     step.tau *= sign
     if p.average_from >= 0:
         remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, -averaged(tally, p), p)
-    move(p.geometry, state, width, c, width - n_classes + c, data, indices, row, step, p)
+    move(state, width, c, width - n_classes + c, data, indices, row, step, p)
     if p.average_from >= 0:
         remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, averaged(tally, p), p)
 
@@ -135,8 +141,8 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
     data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
     weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model.
     """
-    cdef Py_ssize_t i, at, width = 1 if p.geometry == ADDITIVE else 2, budget = QUANTUM
-    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef int32_t label
     cdef double sign, score
     cdef Row row
     cdef Sums sums
@@ -147,22 +153,23 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             row = row_at(indptr, order, i)
             budget = look_up(budget, row.hi - row.lo + 8)
             at = order[i] if order.shape[0] else i
-            s.weight = enter(at, y[at], weights, class_weights, counts, tally, &p)
+            label = y[at]
+            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
             if s.weight == 0.0:
                 continue
 
             sums = scan(state, data, indices, row, &p)
-            sign = 1.0 if y[at] == 1 else -1.0
+            sign = 2 * label - 1            # (no branch: labels cannot be predicted)
             s.margin = sign * sums.score
             s.q = sums.q
             s.v = sums.v
             score = sums.score
             if averaged(tally, &p) > 0.0:
                 score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            tally[MISTAKES] += (score > 0.0) != (y[at] == 1) or (p.open_classes and counts[y[at]] == 1.0)
+            tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
             if not readable(&s, tally):
                 continue
-            tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+            tally[LOSS] += s.weight * hinge(s.margin, &p)
 
             if p.geometry == POTENTIAL:
                 s.margin = sign * peek(state, 2, 0, 1, data, indices, row, precision(&s, &p), &p)
@@ -227,7 +234,7 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
             s.margin = scores[0, label] - scores[0, rival]
             if not readable(&s, tally):
                 continue
-            tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+            tally[LOSS] += s.weight * hinge(s.margin, &p)
 
             if settled(s.margin, &p):
                 continue
@@ -281,7 +288,7 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
                 s.v = 0.0
                 if not readable(&s, tally):
                     continue
-                tally[LOSS] += s.weight * fmax(p.margin - s.margin, 0.0)
+                tally[LOSS] += s.weight * hinge(s.margin, &p)
 
                 if settled(s.margin, &p):
                     continue
@@ -354,8 +361,8 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
     indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1, and they should rise
     strictly within each row (else there may be duplicates).
     """
-    cdef Py_ssize_t k, i, n = indptr.shape[0] - 1, falls = 0, lo, nnz
-    cdef column_t outside = 0, last
+    cdef Py_ssize_t k, i, n = indptr.shape[0] - 1, lo, nnz
+    cdef column_t outside = 0, falls = 0, last  # (falls of the columns' width: no widening in the loop)
     cdef bint broken = False
     if n < 0 or indptr[0] != 0:
         return "indptr"
@@ -370,9 +377,10 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
     else:
         last = n_columns - 1
     with nogil:
-        for k in range(nnz):                    # the sign bit of either: below 0, or beyond the last
+        if nnz:
+            outside = indices[0] | (last - indices[0])
+        for k in range(1, nnz):                 # the sign bit of either: below 0, or beyond the last
             outside |= indices[k] | (last - indices[k])
-        for k in range(1, nnz):
             falls += indices[k] <= indices[k - 1]
         for i in range(n):                      # a fall from one row to the next is none
             lo = indptr[i]

@@ -40,7 +40,7 @@ cdef enum Geometry:
     DUAL
 
 cdef enum:
-    AHEAD = 32              # non-zeros between a state row's prefetch and its use
+    AHEAD = 64              # non-zeros between a state row's prefetch and its use
     CACHE_LINE = 64         # bytes
 
 ctypedef unsigned char dense_t
@@ -76,6 +76,10 @@ cdef inline double soft(double z, double threshold) noexcept nogil:
     return size if z > 0.0 else -size
 
 
+cdef inline floating larger(floating a, floating b) noexcept nogil:
+    return a if a > b else b
+
+
 cdef inline double weight_of(int geometry, double first, double second, const Params* p) noexcept nogil:
     if geometry == POTENTIAL:
         return first * second
@@ -96,24 +100,26 @@ cdef inline void see(int geometry, const floating[::1] state, Py_ssize_t a, Py_s
         sums.q += x * x
 
 
-cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, double x, Step step,
-                              const Params* p) noexcept nogil:
-    """The only writes to a model: one feature takes the step tau, beta along x."""
-    cdef double second, g = step.tau * x
+cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau,
+                              floating beta, const Params* p) noexcept nogil:
+    """The only writes to a model: one feature takes the step tau, beta along x. In the model's own precision, which is what is
+    kept of it anyway: converting float32 to double and back would take as long as the step."""
+    cdef floating second, one = 1.0, g = tau * x
     if geometry == ADDITIVE:
-        state[a] = <floating>(state[a] + g)
-    elif geometry == GAUSSIAN or geometry == POTENTIAL:
+        state[a] += g
+    elif geometry == GAUSSIAN:
         second = state[b]
-        state[a] = <floating>(state[a] + (g * second if geometry == GAUSSIAN else g))
-        second /= 1.0 + step.beta * x * x * second
-        state[b] = <floating>(second if second > p.floor else p.floor)
+        g = x * second
+        state[a] += tau * g
+        state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
+    elif geometry == POTENTIAL:
+        second = state[b]
+        state[a] += g
+        state[b] = larger(second / (one + beta * (x * (x * second))), <floating>p.floor)
     else:
         second = state[b] + g * g
-        if geometry == MIRROR:
-            state[a] = <floating>(state[a] + p.eta0 * g / (p.delta + sqrt(second)))
-        else:
-            state[a] = <floating>(state[a] + g)
-        state[b] = <floating>second
+        state[a] += <floating>(p.eta0 * g / (p.delta + sqrt(<double>second))) if geometry == MIRROR else g
+        state[b] = second
 
 
 # --- one row, one vector of weights --------------------------------------------------------------------------------------------
@@ -170,15 +176,31 @@ cdef inline Sums scan(const floating[::1] state, const floating[::1] data, const
         return scan_as(DUAL, state, 2, data, indices, row, p)
 
 
-cdef inline void move(int geometry, floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second,
-                      const floating[::1] data, const index_t[::1] indices, Row row, Step step, const Params* p) noexcept nogil:
-    """One step for the vector whose slots are `first` and `second` in a feature's run of `width`."""
+cdef inline void move_as(int geometry, floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second,
+                         const floating[::1] data, const index_t[::1] indices, Row row, Step step,
+                         const Params* p) noexcept nogil:
     cdef Py_ssize_t k, at
+    cdef floating tau = <floating>step.tau, beta = <floating>step.beta
     for k in range(row.lo, row.hi):
         at = width * column(indices, k, row.lo)
-        move_feature(geometry, state, at + first, at + second, data[k], step, p)
+        move_feature(geometry, state, at + first, at + second, data[k], tau, beta, p)
     at = state.shape[0] - width
-    move_feature(geometry, state, at + first, at + second, p.bias, step, p)
+    move_feature(geometry, state, at + first, at + second, <floating>p.bias, tau, beta, p)
+
+
+cdef inline void move(floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second, const floating[::1] data,
+                      const index_t[::1] indices, Row row, Step step, const Params* p) noexcept nogil:
+    """One step for the vector whose slots are `first` and `second` in a feature's run of `width`."""
+    if p.geometry == ADDITIVE:
+        move_as(ADDITIVE, state, width, first, second, data, indices, row, step, p)
+    elif p.geometry == GAUSSIAN:
+        move_as(GAUSSIAN, state, width, first, second, data, indices, row, step, p)
+    elif p.geometry == POTENTIAL:
+        move_as(POTENTIAL, state, width, first, second, data, indices, row, step, p)
+    elif p.geometry == MIRROR:
+        move_as(MIRROR, state, width, first, second, data, indices, row, step, p)
+    else:
+        move_as(DUAL, state, width, first, second, data, indices, row, step, p)
 
 
 cdef inline double peek(const floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second,

@@ -3,7 +3,7 @@
 A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, so that one rule
 serves every task. Adding one: CONTRIBUTING.md.
 """
-from libc.math cimport fmin, sqrt
+from libc.math cimport sqrt
 
 
 cdef enum Rule:             # up to AROW: a margin of 1 settles the row
@@ -53,6 +53,11 @@ ctypedef struct Step:
     double beta             # Σ^-1 += beta z z', on the diagonal
 
 
+cdef inline double smaller(double a, double b) noexcept nogil:
+    """fmin without its NaN rule, which costs a call."""
+    return a if a < b else b
+
+
 cdef inline Step perceptron(const Stats* s, const Params* p) noexcept nogil:
     # Tutorial III; NAROW section 2:  m <= 0:  w += η c z.
     cdef Step step = Step(0.0, 0.0)
@@ -73,7 +78,7 @@ cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
     # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
     cdef Step step = Step(0.0, 0.0)
     if s.margin < 1.0:
-        step.tau = fmin(p.C * s.weight, (1.0 - s.margin) / s.q)
+        step.tau = smaller(p.C * s.weight, (1.0 - s.margin) / s.q)
     return step
 
 
@@ -111,8 +116,8 @@ cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
     if alpha > 0.0:
         g = alpha * s.v * p.phi
         root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
-        step.tau = alpha * fmin(1.0, s.weight)
-        step.beta = alpha * p.phi / root_u * fmin(1.0, s.weight)
+        step.tau = alpha * smaller(1.0, s.weight)
+        step.beta = alpha * p.phi / root_u * smaller(1.0, s.weight)
     return step
 
 
@@ -122,8 +127,8 @@ cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     cdef double g = 1.0 + 2.0 * p.phi * s.margin, alpha
     alpha = (-g + sqrt(g * g - 8.0 * p.phi * (s.margin - p.phi * s.v))) / (4.0 * p.phi * s.v)
     if alpha > 0.0:
-        step.tau = alpha * fmin(1.0, s.weight)
-        step.beta = 2.0 * alpha * p.phi * fmin(1.0, s.weight)
+        step.tau = alpha * smaller(1.0, s.weight)
+        step.beta = 2.0 * alpha * p.phi * smaller(1.0, s.weight)
     return step
 
 

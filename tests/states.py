@@ -1,0 +1,27 @@
+"""Everything that learning may change, to the last bit, in a form that == compares."""
+
+import numpy as np
+
+COUNTERS = ("t_", "n_mistakes_", "n_updates_", "n_skipped_", "n_iter_", "n_features_in_")
+
+
+def bits(array):
+    array = np.asarray(array)
+    return array.dtype.str, array.shape, array.tolist() if array.dtype.kind == "O" else array.tobytes()
+
+
+def fingerprint(learner):
+    """The model of a learner; None before its first row. Parameters and caches are left out."""
+    if not learner.__sklearn_is_fitted__():
+        return None
+    state = {name: bits(value) if isinstance(value, np.ndarray) else value for name, value in learner._state.__getstate__().items()}
+    shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_")}
+    names = bits(learner.feature_names_in_) if hasattr(learner, "feature_names_in_") else None
+    return {**state, **shown, **{name: getattr(learner, name) for name in COUNTERS}, "feature_names_in_": names}
+
+
+def is_finite(learner):
+    """No NaN and no infinity in any number of the model, or read off it."""
+    shown = [learner.coef_, learner.intercept_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
+    stored = [learner._state.values, learner._state.drift, learner._state.counts]
+    return all(np.isfinite(array).all() for array in shown + stored)
