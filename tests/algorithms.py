@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from reference import run_binary, run_multiclass, run_stream
+
 import onlinecls
 from onlinecls._registry import ALGORITHMS
-from reference import run_binary, run_multiclass, run_stream
 
 #: Hyper-parameters away from the defaults (a test must not lean on a default that tuning may move), some algorithms twice.
 CASES = {
@@ -37,9 +38,10 @@ class Case:
     def algorithm(self):
         return ALGORITHMS[self.name]
 
-    def estimator(self, **others):
-        """A fresh estimator that runs this algorithm."""
-        return getattr(onlinecls, self.algorithm.estimator)(**self.algorithm.selects, **self.params, **others)
+    def estimator(self, multi_class="crammer_singer", **others):
+        """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""
+        cls = getattr(onlinecls, self.algorithm.estimator)
+        return cls(multi_class=multi_class, **self.algorithm.selects, **self.params, **others)
 
     def binary(self, X, y, **others):
         return run_binary(self.name, X, y, **self._reference_params(), **others)

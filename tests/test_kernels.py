@@ -90,7 +90,7 @@ def test_weights_of_rows_in_multiclass(case, multi_class):
 @one_case_each
 def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
     X, y = continuous_problem(200, 13, seed=5, n_classes=n_classes)
-    y = np.where(np.random.default_rng(1).random(200) < 0.6, y.max(), y)        # unbalanced
+    y = np.where(np.random.default_rng(1).random(200) < 0.6, y.max(), y)  # unbalanced
     given = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
     twin = case.stream(X, y.tolist(), weights=balanced_weights(y, given))
     learner = case.estimator(fit_intercept=False, class_weight="balanced").partial_fit(X, y, sample_weight=given)
@@ -102,7 +102,7 @@ def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
 @one_case_each
 def test_labels_join_as_they_appear(case, multi_class, dtype):
     X, y = continuous_problem(200, 13, seed=6, n_classes=6, dtype=dtype)
-    names = np.array(["m", "c", "x", "a", "q", "b"])[np.minimum(y, np.arange(200) // 20)]    # one new label every 20 rows or so
+    names = np.array(["m", "c", "x", "a", "q", "b"])[np.minimum(y, np.arange(200) // 20)]  # one new label every 20 rows or so
     weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
     twin = case.stream(X, names.tolist(), multi_class=multi_class, weights=weights)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class)
@@ -119,7 +119,7 @@ def test_mistakes_are_those_predict_would_have_made(case, multi_class):
     X, y = continuous_problem(120, 8, seed=7, n_classes=3)
     learner, mistakes = case.estimator(multi_class=multi_class), 0
     for i in range(len(y)):
-        mistakes += i == 0 and y[0] != 0 or i > 0 and learner.predict(X[i : i + 1])[0] != y[i]
+        mistakes += (i == 0 and y[0] != 0) or (i > 0 and learner.predict(X[i : i + 1])[0] != y[i])
         learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
     assert learner.n_mistakes_ == mistakes
 

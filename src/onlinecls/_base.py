@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from math import ceil
+from operator import itemgetter
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -19,10 +20,9 @@ from ._state import NO_ORDER, State
 
 
 def _specialised(kernel) -> dict:
-    """A compiled fused function's versions by (dtype name, storage): picking one costs a dictionary look-up."""
-    names = {"float": "float32", "double": "float64"}
-    keys = {tuple(signature.split("|")): signature for signature in kernel.__signatures__}
-    return {(names[floating], storage): kernel[signature] for (floating, storage), signature in keys.items()}
+    """A compiled fused function's versions by the sizes of (a number, a column index): picking one costs a dictionary look-up."""
+    sizes = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8, "dense_t": 1}
+    return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
 
 
 _TASKS = {
@@ -41,6 +41,13 @@ class Estimator:
         if "_names" not in cls.__dict__:
             cls._names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
         return cls._names
+
+    @classmethod
+    def _parameter_values(cls):
+        """What reads all constructor parameters off an instance's dictionary, as a tuple."""
+        if "_getter" not in cls.__dict__:
+            cls._getter = itemgetter(*cls._parameter_names())
+        return cls._getter
 
     def _assign(self, values: dict) -> None:
         """Set the constructor's parameters as they came: nothing is checked or changed before `fit`."""
@@ -85,11 +92,11 @@ class OnlineClassifier(Estimator):
 
     def _kernel_params(self) -> dict:
         """The Params of the kernels, all parameters checked; remembered until one changes."""
-        values = {name: getattr(self, name) for name in self._parameter_names()}
+        found = self._parameter_values()(self.__dict__)
         remembered = self.__dict__.get("_compiled")
-        if remembered is not None and remembered[0] == values:
+        if remembered is not None and remembered[0] == found:
             return remembered[1]
-        who = type(self).__name__
+        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
         algorithm = select(who, values, algorithms_of(who))
         _validation.read_dtype(who, self.dtype)
         self._check_parameters(values)
@@ -107,10 +114,11 @@ class OnlineClassifier(Estimator):
                 "change on every row, so that their average has no O(nnz) form."
             )
         if "_state" in self.__dict__ and (self._params["geometry"], self._params["average_from"] < 0) != (
-            params["geometry"], params["average_from"] < 0
+            params["geometry"],
+            params["average_from"] < 0,
         ):
-            params["restart"] = True    # fit may, partial_fit may not
-        self._compiled = values, params
+            params["restart"] = True  # fit may, partial_fit may not
+        self._compiled = found, params
         return params
 
     def _check_parameters(self, values: dict) -> None:
@@ -204,12 +212,14 @@ class OnlineClassifier(Estimator):
         classes = np.unique(_validation.read_labels(who, classes, len(classes)))
         if first and len(classes) < 2:
             raise ValueError(
-                f"{who}: classes must name at least 2 classes, got {len(classes)}. Leave it out if labels are to join as they appear."
+                f"{who}: classes must name at least 2 classes, got {len(classes)}. "
+                "Leave it out if labels are to join as they appear."
             )
         if not first and not np.array_equal(classes, self.classes_):
+            known, given = (np.array2string(labels, threshold=10, separator=", ") for labels in (self.classes_, classes))
             raise ValueError(
-                f"{who}: classes must be those of the first call, {np.array2string(self.classes_, threshold=10, separator=', ')}, "
-                f"got {np.array2string(classes, threshold=10, separator=', ')}. Leave classes out from the second call on."
+                f"{who}: classes must be those of the first call, {known}, got {given}. "
+                "Leave classes out from the second call on."
             )
         return classes
 
@@ -217,7 +227,7 @@ class OnlineClassifier(Estimator):
         """Make the (empty) model; until here nothing of the estimator has changed."""
         state = state or self._start(params, rows.n_features, len(classes), rows.data.dtype)
         names = _validation.feature_names(type(self).__name__, X)
-        self._state, self._params, self._open, self.classes_ = state, params, is_open, classes
+        self._state, self._params, self._params_of, self._open, self.classes_ = state, params, (None,), is_open, classes
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("_sparse_coef", None)
@@ -227,17 +237,20 @@ class OnlineClassifier(Estimator):
     def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER) -> None:
         """Hand rows to the kernel of the task: the one place where a model changes."""
         state = self._state
-        if not state.values.flags.writeable:        # memory-mapped by joblib, say
+        if not state.values.flags.writeable:  # memory-mapped by joblib, say
             state = self._state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
             return
-        info = np.finfo(state.dtype)
-        self._params = {
-            **params, "open_classes": int(self._open), "floor": float(info.tiny) / float(info.eps), "limit": float(info.max) / 4,
-            "balanced": int(self.class_weight == "balanced" and len(class_weights) == 0),
-        }  # fmt: skip
+        balanced = self.class_weight == "balanced" and len(class_weights) == 0
+        if self._params_of[0] is not params or self._params_of[1:] != (self._open, balanced):
+            info = np.finfo(state.dtype)
+            self._params_of = params, self._open, balanced
+            self._params = {
+                **params, "open_classes": int(self._open), "balanced": int(balanced),
+                "floor": float(info.tiny) / float(info.eps), "limit": float(info.max) / 4,
+            }  # fmt: skip
         task = "binary" if state.n_columns == 1 else self.multi_class
-        _TASKS[task][state.dtype.name, rows.storage](
+        _TASKS[task][state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, order, codes, weights, class_weights,
             state.values, state.drift, state.counts, state.tally,
         )  # fmt: skip
@@ -256,13 +269,13 @@ class OnlineClassifier(Estimator):
         fresh = ~np.isin(labels, known)
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
         if not len(known) and not len(labels):
-            return                                          # nothing but rows of weight 0: not even a beginning
+            return  # nothing but rows of weight 0: not even a beginning
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
         everyone = np.union1d(known, labels)
         class_weights = _validation.read_class_weight(who, self.class_weight, everyone)
-        stages = []                                         # (first row, end, classes), all checked before the first write
+        stages = []  # (first row, end, classes), all checked before the first write
         if second > 0:
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
@@ -282,7 +295,7 @@ class OnlineClassifier(Estimator):
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
             try:
                 self._learn(params, part, codes, part_weights, these)
-            finally:                                        # an interrupt may come before the last label's first row
+            finally:  # an interrupt may come before the last label's first row
                 came = self._state.counts > 0.0
                 if not came.all():
                     self._state, self.classes_ = self._state.only(came), self.classes_[came]
@@ -330,10 +343,14 @@ class OnlineClassifier(Estimator):
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         if len(weights) and not weights.any():
-            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {rows.n_rows} zeros. Leave it out for equal weights.")
+            raise ValueError(
+                f"{who}: sample_weight must not be 0 for all rows, got {rows.n_rows} zeros. Leave it out for equal weights."
+            )
         classes = self.classes_ if again else np.unique(y)
         if len(classes) < 2:
-            raise ValueError(f"{who}: y must have at least 2 classes, got 1 class: {classes[0]!r}. Give rows of another class too.")
+            raise ValueError(
+                f"{who}: y must have at least 2 classes, got 1 class: {classes[0]!r}. Give rows of another class too."
+            )
         _validation.comparable(who, y, classes)
         codes, unknown = _validation.encode(y, classes)
         if unknown is not None:
@@ -381,8 +398,10 @@ class OnlineClassifier(Estimator):
                 hits = self._argmax(self._scores(validation)) == codes[held_out]
                 loss = -float(np.average(hits, weights=weights[held_out] if len(weights) else None))
             if self.verbose:
-                print(f"-- Epoch {epoch}: t={self.t_} mistakes={self.n_mistakes_} updates={self.n_updates_} "
-                      f"{'validation accuracy' if validation is not None else 'mean loss'}={abs(loss):.6f}")
+                print(
+                    f"-- Epoch {epoch}: t={self.t_} mistakes={self.n_mistakes_} updates={self.n_updates_} "
+                    f"{'validation accuracy' if validation is not None else 'mean loss'}={abs(loss):.6f}"
+                )
             if self.tol is not None:
                 idle = idle + 1 if loss > best - self.tol else 0
                 best = min(best, loss)
@@ -421,7 +440,7 @@ class OnlineClassifier(Estimator):
         state = self._state
         scores = np.empty((rows.n_rows, state.n_columns))
         params = self._read_params()
-        _DECISION[state.dtype.name, rows.storage](
+        _DECISION[state.values.itemsize, rows.indices.itemsize](
             params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores
         )
         return scores
@@ -451,7 +470,7 @@ class OnlineClassifier(Estimator):
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X):
-        """The class of each row: the highest score's, the first of equal ones; for two classes ``classes_[1]`` if its score is > 0.
+        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
 
         Parameters
         ----------

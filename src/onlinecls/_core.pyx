@@ -262,7 +262,7 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
     cdef Py_ssize_t i, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef double[:, ::1] scores = np.empty((2, k))
-    cdef double sign, q
+    cdef double sign
     cdef bint changed
     cdef Row row
     cdef Stats s

@@ -34,8 +34,9 @@ dtype : numpy.float32, numpy.float64 or None, default=None
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes, {{label: weight >= 0}}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
     `partial_fit` from the counts so far.
-multi_class : {{"crammer_singer", "ovr"}}, default="{multi_class}"
-    For three classes or more: one joint learner on the true class against the best wrong one, or one against the rest for each class.
+multi_class : {{"ovr", "crammer_singer"}}, default="{multi_class}"
+    For three classes or more: a learner of each class against the rest (all in one pass), or one joint learner on the true class
+    against the best wrong one.
 n_jobs : None or int, default=None
     Accepted for scikit-learn's sake. One pass serves all classes, on one thread."""
 
@@ -49,8 +50,8 @@ n_features_in_, n_iter_ : int
 feature_names_in_ : ndarray of str
     Only if X was a data frame.
 t_, n_mistakes_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model; those
-    whose step was left out because a number would have left the dtype's range."""
+    Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model;
+    those whose step was left out because a number would have left the dtype's range."""
 
 COVARIANCE = """
 covariance_ : ndarray, the shape of ``coef_``

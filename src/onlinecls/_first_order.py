@@ -14,7 +14,8 @@ class Perceptron(OnlineClassifier):
 
         m <= 0 (aggressive: m < 1):   w += eta0 c y x,
 
-    in multiclass with x on the true class, -x on the best wrong one, and m the difference of their scores.
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    and m the difference of their scores.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class Perceptron(OnlineClassifier):
 
     Notes
     -----
-    Takes scikit-learn's arguments and differs in this: the constant feature is a feature like any other (scikit-learn damps the
-    intercept's steps for CSR), and multiclass is joint by default (scikit-learn: ``multi_class="ovr"``).
+    Takes scikit-learn's arguments and differs in this: the constant feature is a feature like any other, dense or sparse
+    (scikit-learn damps the intercept's steps for CSR).
 
     References
     ----------
@@ -55,7 +56,7 @@ class Perceptron(OnlineClassifier):
     def __init__(
         self, aggressive=False, *, eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
         random_state=0, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None, penalty=None, alpha=0.0001,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, penalty=None, alpha=0.0001,
         l1_ratio=0.15,
     ):  # fmt: skip
         self._assign(locals())
@@ -95,7 +96,8 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         PA-I   (loss="hinge"):          tau = min(C c, l / ||x||^2)
         PA-II  (loss="squared_hinge"):  tau = l / (||x||^2 + 1/(2 C c))
 
-    in multiclass with x on the true class and -x on the best wrong one, so that ||.||^2 = 2 ||x||^2.
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, so that ||.||^2 = 2 ||x||^2.
 
     Parameters
     ----------
@@ -115,9 +117,9 @@ class PassiveAggressiveClassifier(OnlineClassifier):
 
     Notes
     -----
-    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the constant
-    feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out and damps it for
-    CSR); weights are inside the cap, C c; and multiclass is joint by default (scikit-learn: ``multi_class="ovr"``).
+    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    constant feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out
+    and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
 
     References
     ----------
@@ -136,7 +138,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     def __init__(
         self, C=1.0, *, loss="hinge", fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
         random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())
 
@@ -187,6 +189,6 @@ class AdaGradClassifier(OnlineClassifier):
     def __init__(
         self, eta0=0.1, *, delta=0.1, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())

@@ -130,7 +130,7 @@ class Algorithm:
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code. estimator : class that
     offers it. selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
-    from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : where it is from.
+    from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
     """
 
     name: str

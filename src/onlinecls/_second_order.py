@@ -14,7 +14,8 @@ class AROWClassifier(SecondOrderClassifier):
 
         w += y (1 - m) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal),
 
-    in multiclass with x on the true class and -x on the best wrong one, one Σ a class and v the sum of both.
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, one Σ a class and v the sum of both.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class AROWClassifier(SecondOrderClassifier):
 
     Notes
     -----
-    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices, not the diagonal of the full update.
+    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices, not the full update's diagonal.
 
     References
     ----------
@@ -49,7 +50,7 @@ class AROWClassifier(SecondOrderClassifier):
     def __init__(
         self, r=0.1, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-        class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())
 
@@ -62,13 +63,14 @@ class NAROWClassifier(SecondOrderClassifier):
 
         θ += c y x,     and if b χ > 1:   Σ^-1 += ((b χ - 1)/χ) x x'   (on the diagonal),
 
-    in multiclass with x on the true class and -x on the best wrong one, χ and m' over both.
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, χ and m' over both.
 
     Parameters
     ----------
     b : float, default={b}
-        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. Rows of unit length need b > 1 for
-        Σ to change at all.
+        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. Rows of unit length need b > 1
+        for Σ to change at all.
     {parameters}
 
     Attributes
@@ -94,7 +96,7 @@ class NAROWClassifier(SecondOrderClassifier):
     def __init__(
         self, b=10.0, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-        class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())
 
@@ -107,7 +109,8 @@ class SecondOrderPerceptron(SecondOrderClassifier):
 
         θ += c y x,     Σ^-1 += x x'/r   (on the diagonal),
 
-    in multiclass with x on the true class and -x on the best wrong one, m' over both.
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, m' over both.
 
     Parameters
     ----------
@@ -141,7 +144,7 @@ class SecondOrderPerceptron(SecondOrderClassifier):
     def __init__(
         self, r=1.0, *, aggressive=False, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
         random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())
 
@@ -156,8 +159,8 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
                               √u = (-αvφ + √(α²v²φ² + 4v)) / 2
         variant="variance":   α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+,               Σ^-1 += 2αφ x x',
 
-    in multiclass with x on the true class and -x on the best wrong one, one Σ a class. A row's weight c multiplies both steps by
-    min(1, c).
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, one Σ a class. A row's weight c multiplies both steps by min(1, c).
 
     Parameters
     ----------
@@ -179,8 +182,8 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
 
     Notes
     -----
-    The constraint is hard: every row that contradicts the model narrows it. On noisy labels the variances go to 0 geometrically and
-    learning ends; AROW does not have this. Variances are kept at or above the dtype's smallest normal number / eps.
+    The constraint is hard: every row that contradicts the model narrows it. On noisy labels the variances go to 0 geometrically
+    and learning ends; AROW does not have this. Variances are kept at or above the dtype's smallest normal number / eps.
 
     References
     ----------
@@ -200,6 +203,6 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     def __init__(
         self, eta=0.9, *, variant="stdev", initial_variance=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
         shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())

@@ -19,7 +19,7 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _BITS = {4: np.uint32, 8: np.uint64}
 _ALL_FINITE = {np.uint32: _core.all_finite["uint32_t"], np.uint64: _core.all_finite["uint64_t"]}
 _CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
-_NO_INDICES = np.empty(0, np.uint8)
+_DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
 
 
 class Rows(NamedTuple):
@@ -30,7 +30,6 @@ class Rows(NamedTuple):
     indptr: np.ndarray
     n_rows: int
     n_features: int
-    storage: str  # the index type's name in the kernels: int32_t, int64_t, dense_t
 
     def part(self, start: int, stop: int) -> Rows:
         return self._replace(indptr=self.indptr[start : stop + 1], n_rows=stop - start)
@@ -39,7 +38,7 @@ class Rows(NamedTuple):
 def feature_names(who: str, X):
     """Column names of a data frame, if they are strings; else None."""
     columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "__array__") and not hasattr(X, "to_numpy"):
+    if columns is None or (not hasattr(X, "__array__") and not hasattr(X, "to_numpy")):
         return None
     names = np.asarray(columns, dtype=object)
     strings = [isinstance(name, str) for name in names]
@@ -82,15 +81,17 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     if indices.dtype not in _CHECK_ROWS:
         indices = indices.astype(np.int64)
     indptr = indptr.astype(np.int64, copy=False)
-    wrong = "indptr" if len(indptr) != n_rows + 1 or len(data) < len(indices) else (
-        _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
+    wrong = (
+        "indptr"
+        if len(indptr) != n_rows + 1 or len(data) < len(indices)
+        else (_CHECK_ROWS[indices.dtype](indices, indptr, n_features))
     )
     if wrong in ("indptr", "indices"):
         raise _broken(who, wrong, indices, indptr, n_rows, n_features)
     if wrong == "order":
         data, indices, indptr = _summed(data, indices, indptr, X.shape)
     data = _finite(who, _cast(who, data, dtype)[: indptr[-1]], indices, indptr, n_features, data)
-    return Rows(data, indices, indptr, n_rows, n_features, f"{indices.dtype.name}_t")
+    return Rows(data, indices, indptr, n_rows, n_features)
 
 
 def _read_dense(who: str, X, dtype) -> Rows:
@@ -102,7 +103,7 @@ def _read_dense(who: str, X, dtype) -> Rows:
     indptr = np.arange(0, (n_rows + 1) * n_features, n_features, dtype=np.int64) if n_features else np.zeros(n_rows + 1, np.int64)
     original = np.ascontiguousarray(array).reshape(-1)
     data = _finite(who, _cast(who, original, dtype), None, indptr, n_features, original)
-    return Rows(data, _NO_INDICES, indptr, n_rows, n_features, "dense_t")
+    return Rows(data, _DENSE, indptr, n_rows, n_features)
 
 
 def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
@@ -110,7 +111,7 @@ def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
     if dtype is None:
         dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
     if data.dtype == dtype:
-        return np.ascontiguousarray(data)
+        return data if data.flags.c_contiguous else np.ascontiguousarray(data)
     try:
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(data, dtype=dtype)
@@ -150,9 +151,7 @@ def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) 
     advice = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
     if what == "indices":
         outside = (indices < 0) | (indices >= n_features)
-        return ValueError(
-            f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {advice}"
-        )
+        return ValueError(f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {advice}")
     return ValueError(
         f"{who}: X must have an indptr of {n_rows + 1} numbers that rises from 0 to at most {len(indices)}, its number of "
         f"indices, got {np.array2string(indptr, threshold=6, separator=', ')}. {advice}"
@@ -161,9 +160,7 @@ def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) 
 
 def require_samples(who: str, rows: Rows, least: int) -> None:
     if rows.n_features == 0:
-        raise ValueError(
-            f"{who}: Found array with 0 feature(s) (shape=({rows.n_rows}, 0)) while a minimum of 1 is required."
-        )
+        raise ValueError(f"{who}: Found array with 0 feature(s) (shape=({rows.n_rows}, 0)) while a minimum of 1 is required.")
     if rows.n_rows < least:
         raise ValueError(
             f"{who}: Found array with {rows.n_rows} sample(s) (shape=({rows.n_rows}, {rows.n_features})) "
@@ -185,7 +182,8 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
         raise ValueError(f"{who}: y should be a 1d array, got an array of shape {y.shape} instead.")
     if len(y) != n_rows:
         raise ValueError(
-            f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X, {len(y)} in y."
+            f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
+            f"{len(y)} in y."
         )
     if y.dtype.kind == "O":
         y = _plain_labels(who, y)
@@ -222,10 +220,10 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
 
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
-    if len(classes) == 2 and y.dtype.kind in "biuf":      # the common case, without a search
+    if len(classes) == 2 and y.dtype.kind in "biuf":  # the common case, without a search
         second = y == classes[1]
         known = second | (y == classes[0])
-        return second.view(np.uint8).astype(np.int32), None if known.all() else ~known
+        return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
     codes = np.searchsorted(classes, y)
     np.minimum(codes, len(classes) - 1, out=codes)
     known = classes[codes] == y
@@ -248,9 +246,7 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
         sample_weight = np.full(n_rows, float(sample_weight))
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
-        raise ValueError(
-            f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X."
-        )
+        raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
     if n_rows and not (np.isfinite(weights).all() and weights.min() >= 0.0):
         wrong = ~(np.isfinite(weights) & (weights >= 0.0))
         raise ValueError(
@@ -317,7 +313,7 @@ def same_names(who: str, seen, names) -> None:
 
 def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
     """Some of the rows, copied."""
-    if rows.storage == "dense_t":
+    if rows.indices is _DENSE:
         data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
         indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
         return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))

@@ -1,0 +1,41 @@
+# Two commands for a newcomer: `make demo` and `make test`. Each makes the virtual environment it needs.
+# ONLINECLS_DEBUG=1 make test: the same with bounds checks compiled in.
+
+PYTHON ?= python3
+VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml setup.py $(wildcard src/onlinecls/*.p* src/onlinecls/datasets/*)
+
+.PHONY: demo test test-oldest lint format bench-smoke clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 $(PYTEST)
+
+# The oldest versions that are supported, each in the wheels there are for Python 3.11.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet ".[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
+	.venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/cython-lint src/onlinecls/*.pyx src/onlinecls/*.pxd
+	$(BIN)/codespell src tests benchmarks examples docs *.md
+
+# Every benchmark once, on little data; nothing is measured.
+bench-smoke: $(VENV)/.bench
+	$(BIN)/python benchmarks/smoke.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv python3-dev"; exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.%: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet ".[$*]"
+	touch $@
+
+clean:
+	rm -rf .venv .venv-debug .venv-oldest build src/onlinecls/_core.c src/onlinecls/*.so src/*.egg-info .pytest_cache .hypothesis .ruff_cache

@@ -1,0 +1,93 @@
+"""Stream real text messages once through every classifier there is: mistakes on the way, accuracy afterwards, speed, a picture.
+
+    python examples/demo.py [--picture onlinecls-demo.png]
+
+The data are the 5,574 messages of the SMS Spam Collection, which ship with the package, in their original order. The first four
+fifths are the stream: each message is predicted, then learnt. The rest is held out.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import onlinecls
+from onlinecls._registry import ALGORITHMS
+from onlinecls.datasets import load_sms_spam
+
+CLASSES = ["ham", "spam"]
+STEP = 40  # messages between two points of a curve
+
+
+def make(algorithm):
+    return getattr(onlinecls, algorithm.estimator)(**algorithm.selects)
+
+
+def learning_curve(learner, X, y):
+    """Mistakes so far after every STEP messages. (Learning in pieces gives the same model as learning at once, to the bit.)"""
+    mistakes = [learner.partial_fit(X[i : i + STEP], y[i : i + STEP], CLASSES).n_mistakes_ for i in range(0, len(y), STEP)]
+    return np.minimum(np.arange(STEP, len(y) + STEP, STEP), len(y)), np.array(mistakes)
+
+
+def rate(algorithm, X, y, repeats=5):
+    """Messages learnt in a second, the median of a few runs."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        make(algorithm).partial_fit(X, y, CLASSES)
+        seconds.append(time.perf_counter() - start)
+    return len(y) / np.median(seconds)
+
+
+def draw(curves, path):
+    """Error so far against messages seen; the best half of the learners named beside their curves."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
+    colours = plt.get_cmap("tab20").colors
+    ranked = sorted(curves.items(), key=lambda item: item[1][1][-1])
+    for colour, (title, (seen, mistakes)) in zip(colours, ranked, strict=False):
+        error = 100 * mistakes / seen
+        axes.plot(seen, error, color=colour, linewidth=1.8, label=f"{title} ({error[-1]:.1f} %)")
+    axes.set(
+        xlabel="messages seen", ylabel="mistakes so far, per cent of messages seen", xlim=(0, None), ylim=(0, 14),
+        title="SMS spam, one pass: each message is predicted, then learnt",
+    )  # fmt: skip
+    axes.grid(alpha=0.3)
+    figure.legend(title="in the order of their final error", fontsize=9, loc="outside right upper")
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--picture", default="onlinecls-demo.png", help="where to write the learning curves")
+    args = parser.parse_args()
+
+    X, y = load_sms_spam()
+    n_stream = len(y) * 4 // 5
+    stream, held_out = slice(0, n_stream), slice(n_stream, None)
+    print(f"SMS Spam Collection: {n_stream} messages to learn, {len(y) - n_stream} held out, {X.nnz / len(y):.1f} words each,")
+    print(f"hashed to {X.shape[1]} columns; {np.mean(y == 'spam'):.1%} are spam.\n")
+    print(f"{'algorithm':<38}{'mistakes':>9}{'error':>8}{'held-out':>10}{'updates':>9}{'messages/s':>12}")
+    curves = {}
+    for algorithm in ALGORITHMS.values():
+        learner, speed = make(algorithm), rate(algorithm, X[stream], y[stream])
+        curves[algorithm.title] = learning_curve(learner, X[stream], y[stream])
+        print(
+            f"{algorithm.title:<38}{learner.n_mistakes_:>9}{learner.n_mistakes_ / learner.t_:>8.2%}"
+            f"{learner.score(X[held_out], y[held_out]):>10.2%}{learner.n_updates_:>9}{speed:>12,.0f}"
+        )
+    print("\nmistakes, error: while learning; held-out: accuracy after it; updates: messages that changed the model.")
+    try:
+        draw(curves, args.picture)
+    except ImportError:
+        print("No picture: matplotlib is not installed (pip install 'onlinecls[demo]').")
+    else:
+        print(f"Learning curves: {args.picture}")
+
+
+if __name__ == "__main__":
+    main()
