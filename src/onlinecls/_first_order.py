@@ -187,7 +187,7 @@ class AdaGradClassifier(OnlineClassifier):
     """
 
     def __init__(
-        self, eta0=0.1, *, delta=0.1, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        self, eta0=0.5, *, delta=1e-6, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
         n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip

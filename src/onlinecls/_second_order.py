@@ -94,7 +94,7 @@ class NAROWClassifier(SecondOrderClassifier):
     """
 
     def __init__(
-        self, b=10.0, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        self, b=5.0, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
         class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -142,7 +142,7 @@ class SecondOrderPerceptron(SecondOrderClassifier):
     """
 
     def __init__(
-        self, r=1.0, *, aggressive=False, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
+        self, r=0.5, *, aggressive=False, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
         random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
         verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -201,8 +201,8 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     _poor_score = True
 
     def __init__(
-        self, eta=0.9, *, variant="stdev", initial_variance=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        self, eta=0.95, *, variant="stdev", initial_variance=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
         n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())

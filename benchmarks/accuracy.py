@@ -1,0 +1,232 @@
+"""Progressive error of every classifier beside Vowpal Wabbit and scikit-learn: one pass, file order, default parameters.
+
+A row counts as a mistake when it is predicted wrongly before its label is shown. All systems see the same hashed unigrams in
+rows of unit length. Ours counts its mistakes in one ``partial_fit``; VW's driver predicts before each update (``-p``);
+scikit-learn's SGD is asked to predict each block of rows before it learns them.
+
+    python benchmarks/accuracy.py [--sets NAME ...] [--only PATTERN ...] [--grid arow r=0.1,1] [--json FILE] [--reuse FILE]
+"""
+
+import argparse
+import fnmatch
+import importlib.util
+import itertools
+import json
+import sys
+import time
+import warnings
+from functools import partial
+
+import corpora
+import numpy as np
+
+from benchmarks import common
+
+VW_BINARY = {
+    "VW hinge": "--loss_function hinge",
+    "VW logistic": "--loss_function logistic",
+    "VW ftrl": "--ftrl --loss_function logistic",
+    "VW coin": "--coin --loss_function logistic",
+}
+VW_MULTICLASS = {"VW oaa": "", "VW oaa logistic": "--loss_function logistic"}
+SGD = {"SGD hinge": "hinge", "SGD log_loss": "log_loss"}
+
+
+# --- Systems: (X, y, name of the set) -> mistakes in one pass ---
+
+
+def ours(X, y, set_name, *, algorithm, **params):
+    model = common.make_estimator(algorithm, **params)
+    model.partial_fit(X, y, classes=np.unique(y))
+    return int(model.n_mistakes_)
+
+
+def vw(X, y, set_name, *, options):
+    from vowpalwabbit import Workspace
+
+    classes = np.unique(y)
+    path = corpora.vw_file(set_name, X, y)
+    predictions = path.with_suffix(".predictions")
+    # --binary predicts the sign of what would have been printed, with 0 as -1: our rule too.
+    task = f"--oaa {len(classes)}" if len(classes) > 2 else "--binary"
+    bits = corpora.vw_bits(len(classes))
+    Workspace(f"-d {path} -b {bits} -p {predictions} --no_stdin --quiet {task} {options}").finish()
+    predicted = np.loadtxt(predictions)
+    predictions.unlink()
+    if len(predicted) != len(y):
+        raise RuntimeError(f"VW made {len(predicted)} predictions for the {len(y)} rows of {set_name}")
+    return int(np.sum(predicted != corpora.vw_labels(y)))
+
+
+def sgd(X, y, set_name, *, loss):
+    from sklearn.linear_model import SGDClassifier
+
+    classes = np.unique(y)
+    X = X[:, np.unique(X.indices)]  # each call costs O(d) there; a column that never occurs keeps weight 0, so nothing changes
+    model = SGDClassifier(loss=loss, shuffle=False)
+    block = sgd_block(len(y), len(classes))
+    mistakes = 0
+    for start in range(0, len(y), block):
+        rows, labels = X[start : start + block], y[start : start + block]
+        predicted = model.predict(rows) if start else classes[0]
+        mistakes += np.sum(predicted != labels)
+        model.partial_fit(rows, labels, classes=classes)
+    return int(mistakes)
+
+
+def sgd_block(n_rows, n_classes):
+    """Rows in a block: 1, unless a million calls for single classes were to be passed (only debian-sections: 10)."""
+    binary_fits = n_rows * (n_classes if n_classes > 2 else 1)
+    return next(block for block in (1, 10, 100, 1000) if binary_fits <= 1e6 * block)
+
+
+def systems(multiclass, grid=None):
+    """Every contestant that is installed: name -> (group, run). With a grid, ours are its algorithm at each of its points."""
+    algorithms = {name: {"algorithm": name} for name in (common.MULTICLASS if multiclass else common.BINARY)}
+    algorithms["pa"] = {"algorithm": "pa1", "C": float("inf")}
+    if grid:
+        algorithms = grid_points(*grid)
+    found = {}
+    for name, params in algorithms.items():
+        if multiclass:
+            for scheme in ("crammer_singer", "ovr"):
+                found[f"{name} {scheme}"] = ("ours", partial(ours, multi_class=scheme, **params))
+        else:
+            found[name] = ("ours", partial(ours, **params))
+    if installed("vowpalwabbit"):
+        runs = VW_MULTICLASS if multiclass else VW_BINARY
+        found.update({name: ("vw", partial(vw, options=options)) for name, options in runs.items()})
+    if installed("sklearn"):
+        found.update({name: ("sklearn", partial(sgd, loss=loss)) for name, loss in SGD.items()})
+    return found
+
+
+def grid_points(algorithm, *axes):
+    """("arow", "r=0.1,1") -> {"arow r=0.1": ..., "arow r=1": ...}; several axes are crossed."""
+    names = [axis.split("=")[0] for axis in axes]
+    values = [axis.split("=")[1].split(",") for axis in axes]
+    points = [dict(zip(names, point, strict=True)) for point in itertools.product(*values)]
+    return {
+        " ".join([algorithm, *(f"{name}={value}" for name, value in point.items())]): {
+            "algorithm": algorithm,
+            **{name: float(value) for name, value in point.items()},
+        }
+        for point in points
+    }
+
+
+def installed(module):
+    if importlib.util.find_spec(module):
+        return True
+    print(f"skipped, not installed: {module}", file=sys.stderr)
+    return False
+
+
+# --- Running ---
+
+
+def run_set(set_name, contestants, known):
+    """Progressive error in per cent of every contestant on one set."""
+    X, y = corpora.load(set_name)
+    errors = {}
+    for name, (group, run) in contestants.items():
+        if name in known and group != "ours":  # ours is never taken from an old file: it is what changes
+            errors[name] = known[name]
+            continue
+        start = time.perf_counter()
+        errors[name] = 100 * run(X, y, set_name) / len(y)
+        print(f"{set_name}: {name} {errors[name]:.2f} % ({time.perf_counter() - start:.1f} s)", file=sys.stderr, flush=True)
+    return errors
+
+
+def chosen(contestants, patterns):
+    if not patterns:
+        return contestants
+    return {
+        name: (group, run)
+        for name, (group, run) in contestants.items()
+        if group in patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    }
+
+
+def best(errors, contestants, group):
+    """The lowest error of a group, or None."""
+    return min((error for name, error in errors.items() if contestants[name][0] == group), default=None)
+
+
+# --- Reporting ---
+
+
+def table(results, contestants):
+    """Markdown: a row a system, a column a set; the best of ours and the best of VW in bold."""
+    names = [name for name in contestants if any(name in errors for errors in results.values())]
+    lines = ["| error, % | " + " | ".join(results) + " | mean |", "|---" + "|---:" * (len(results) + 1) + "|"]
+    for name in names:
+        group = contestants[name][0]
+        lowest = [None if group == "sklearn" else best(errors, contestants, group) for errors in results.values()]
+        cells = [cell(errors, name, low) for errors, low in zip(results.values(), lowest, strict=True)]
+        values = [errors[name] for errors in results.values() if name in errors]
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {np.mean(values):.2f} |")
+    return "\n".join(lines)
+
+
+def cell(errors, name, lowest):
+    if name not in errors:
+        return ""
+    return f"**{errors[name]:.2f}**" if errors[name] == lowest else f"{errors[name]:.2f}"
+
+
+def verdict(results, contestants, name, group, what):
+    """On how many sets ``name`` is at or below the best of a group."""
+    pairs = [(errors[name], best(errors, contestants, group)) for errors in results.values() if name in errors]
+    pairs = [(own, other) for own, other in pairs if other is not None]
+    if not pairs:
+        return None
+    return f"{name} is at or below the best of {what} on {sum(own <= other for own, other in pairs)} of {len(pairs)} sets."
+
+
+def report(results, contestants, multiclass):
+    names = ["arow crammer_singer", "arow ovr"] if multiclass else ["arow"]
+    vw_runs = f"VW ({', '.join(VW_MULTICLASS if multiclass else VW_BINARY)})"
+    lines = [verdict(results, contestants, name, "vw", vw_runs) for name in names]
+    lines += [verdict(results, contestants, name, "sklearn", "scikit-learn's one-pass SGD") for name in names]
+    return "\n\n".join([table(results, contestants), *filter(None, lines)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", help="names of sets, or 'binary', 'multiclass' (these two if left out), 'test'")
+    parser.add_argument("--only", nargs="+", metavar="PATTERN", help="systems by name (* allowed) or by group: ours, vw, sklearn")
+    parser.add_argument("--grid", nargs="+", metavar=("ALGORITHM", "PARAM=V,V"), help="ours: one algorithm over these values")
+    parser.add_argument("--json", help="write the errors to this file as well")
+    parser.add_argument("--reuse", help="take the errors of VW and scikit-learn from this file instead of running them")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore", category=FutureWarning)
+
+    groups = {"binary": corpora.BINARY, "multiclass": corpora.MULTICLASS, "test": corpora.BINARY_TEST}
+    wanted = [name for item in args.sets or ("binary", "multiclass") for name in groups.get(item, (item,))]
+    known = {}
+    if args.reuse:
+        with open(args.reuse) as file:
+            known = json.load(file)
+    absent = [name for name in wanted if not corpora.available(name)]
+    if absent:
+        print(f"skipped, not in {corpora.data_dir()}: {', '.join(absent)}", file=sys.stderr)
+
+    everything = {}
+    for multiclass in (False, True):
+        names = [name for name in wanted if name not in absent and (name in corpora.MULTICLASS) == multiclass]
+        if not names:
+            continue
+        contestants = chosen(systems(multiclass, args.grid), args.only)
+        results = {}
+        for name in names:
+            results[name] = everything[name] = run_set(name, contestants, known.get(name, {}))
+            if args.json:  # after each set: a long run that is stopped keeps what it has
+                with open(args.json, "w") as file:
+                    json.dump(everything, file, indent=1)
+        print(report(results, contestants, multiclass), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,4 @@
+import os
+
+# One thread, whatever numpy is linked with; this runs before any module of the suite imports numpy.
+os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})

@@ -1,0 +1,75 @@
+"""The algorithms that are measured, as the package's registry lists them, and the synthetic streams they are measured on."""
+
+import functools
+import os
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+import onlinecls
+from onlinecls._registry import ALGORITHMS
+
+BINARY = [name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks]
+MULTICLASS = [name for name, algorithm in ALGORITHMS.items() if "multiclass" in algorithm.tasks]
+
+# Non-zeros of a timed stream: enough to bury the making of a model of 2^20 features. A smoke run sets a small number.
+STREAM_NNZ = int(os.environ.get("ONLINECLS_BENCH_NNZ", 2_000_000))
+N_WORDS = 200_000  # distinct columns of a stream at most: hashed text leaves most columns empty
+
+
+def make_estimator(name, **params):
+    """A fresh estimator of the algorithm that the registry calls ``name``."""
+    algorithm = ALGORITHMS[name]
+    return getattr(onlinecls, algorithm.estimator)(**algorithm.selects, **params)
+
+
+def one_pass(name, **params):
+    """An estimator whose ``fit`` starts from zero and reads the rows once, in order."""
+    return make_estimator(name, max_iter=1, shuffle=False, tol=None, **params)
+
+
+@functools.cache
+def stream(n_rows, nnz, n_features=2**20, dtype="float32", n_classes=2, seed=0):
+    """Unit-length CSR rows of about ``nnz`` columns whose frequencies follow Zipf's law, as words do, and their labels.
+
+    A quarter of the tokens tell the class of their row and a tenth of the labels is wrong, so that learners go on making updates.
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n_rows)
+    tokens = round(1.05 * nnz)  # a few of them repeat within a row
+    n_words = min(n_features, N_WORDS)
+    # Log-uniform ranks have frequencies proportional to 1 / rank; the first few ranks are no word's.
+    ranks = np.exp(np.log(20) + rng.random((n_rows, tokens)) * np.log(n_words / 20)).astype(np.int64)
+    telling = rng.random(ranks.shape) < 0.25
+    ranks[telling] += (y[:, None] - ranks % n_classes)[telling]
+    columns = rng.permutation(n_features)[ranks % n_words].astype(np.int32)
+    indptr = np.arange(n_rows + 1, dtype=np.int32) * tokens
+    X = sp.csr_matrix((np.ones(columns.size), columns.ravel(), indptr), shape=(n_rows, n_features))
+    X.sum_duplicates()
+    norms = np.sqrt(np.add.reduceat(X.data**2, X.indptr[:-1]))
+    X.data = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(dtype)
+    wrong = rng.random(n_rows) < 0.1
+    y[wrong] = rng.integers(n_classes, size=wrong.sum())
+    return X, y
+
+
+def timed_stream(nnz, **params):
+    """A stream of ``STREAM_NNZ`` non-zeros in rows of about ``nnz``."""
+    return stream(max(STREAM_NNZ // nnz, 20), nnz, **params)
+
+
+def best_seconds(run, repeats=5):
+    """The shortest of several times: the others were disturbed."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def skip_without(name):
+    """For ``setup``: asv takes the parameters from the newest version and leaves them out where an older one has no such row."""
+    if name not in ALGORITHMS:
+        raise NotImplementedError(f"this version has no {name}")
