@@ -5,6 +5,7 @@ import io
 import pickle
 import signal
 import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -227,41 +228,40 @@ def test_nan_in_row_900_rejects_the_batch_whole(case):
 # --- 4. interrupts -------------------------------------------------------------------------------------------------------------
 
 
-class InterruptedKernel:
-    """The kernels of a task; from the n-th call on a SIGINT is on its way soon after the kernel has begun."""
-
-    def __init__(self, kernels, nth):
-        self.kernels, self.calls_left = kernels, nth
-
-    def __getitem__(self, key):
-        self.calls_left -= 1
-        if self.calls_left == 0:
-            threading.Timer(0.003, signal.raise_signal, [signal.SIGINT]).start()
-        return self.kernels[key]
-
-
-def interrupted(monkeypatch, make, problem, nth=1, **arguments):
+def interrupted(monkeypatch, make, problem, nth=1, reached=lambda learner: learner.t_ > 0, **arguments):
     """A learner whose partial_fit a Ctrl-C has ended in the n-th kernel, its rows and labels."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
-    for n in (2**15, 2**18, 2**21):             # a kernel that is done before the signal comes gets more rows
+    for n, delay in ((2**15, 0.001), (2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):    # until the signal comes in the midst
         (X, y), learner = problem(n), make()
+        armed = ArmedKernels(nth, delay)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            count = [nth]
-
-            def arm(key, kernels, count=count):
-                count[0] -= 1
-                if count[0] == 0:
-                    threading.Timer(0.003, signal.raise_signal, [signal.SIGINT]).start()
-                return kernels[key]
-
             for task, kernels in _base._TASKS.items():
-                patch.setitem(_base._TASKS, task, type("Armed", (), {"__getitem__": lambda _, key, k=kernels: arm(key, k)})())
+                patch.setitem(_base._TASKS, task, armed.over(kernels))
             learner.partial_fit(X, y, **arguments)
-            signal.pause()                      # the kernel was done first: here it comes
-        if learner.t_ < n:
+            time.sleep(1)                       # the kernel was done first: here it comes
+        if reached(learner) and learner.t_ < n:
             return learner, X, y
     raise AssertionError("2 million rows were learnt before the signal came through")
+
+
+class ArmedKernels:
+    """Kernels, the n-th of which to be called has a SIGINT coming after `delay` seconds."""
+
+    def __init__(self, nth, delay):
+        self.left, self.delay = nth, delay
+
+    def over(self, kernels):
+        armed = self
+
+        class Armed:
+            def __getitem__(self, key):
+                armed.left -= 1
+                if armed.left == 0:
+                    threading.Timer(armed.delay, signal.raise_signal, [signal.SIGINT]).start()
+                return kernels[key]
+
+        return Armed()
 
 
 def plain_rows(n, n_labels):
@@ -290,9 +290,10 @@ def test_ctrl_c_while_labels_join(monkeypatch, multi_class, nth):
         return X, y
 
     make = lambda: onlinecls.NAROWClassifier(multi_class=multi_class, average=True)  # noqa: E731
-    learner, X, y = interrupted(monkeypatch, make, problem, nth=nth)
+    reached = lambda learner: learner.__sklearn_is_fitted__() and len(learner.classes_) == 2 * nth  # noqa: E731
+    learner, X, y = interrupted(monkeypatch, make, problem, nth, reached)
     rows = learner.t_
-    assert len(learner.classes_) == 2 * nth and (rows > len(y) // 2) == (nth == 2)
+    assert 0 < rows < len(y) and (rows > len(y) // 2) == (nth == 2)
     assert fingerprint(learner) == fingerprint(make().partial_fit(X[:rows], y[:rows]))
     assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(make().partial_fit(X, y))
 

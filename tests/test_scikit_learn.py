@@ -38,3 +38,52 @@ def expected_failures(estimator):
 @parametrize_with_checks([cls() for cls in CLASSIFIERS] + VARIANTS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+# --- around our estimators -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_classification(300, 12, n_informative=6, n_classes=3, random_state=0)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
+def test_meta_estimators(cls, problem):
+    X, y = problem
+    assert is_classifier(cls())
+    pipeline = make_pipeline(StandardScaler(), cls(random_state=0))
+    assert pipeline.fit(X, y).score(X, y) > 0.4
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.4
+    one_vs_rest = OneVsRestClassifier(cls(random_state=0)).fit(csr_matrix(X), y)
+    assert len(one_vs_rest.estimators_) == 3 and one_vs_rest.predict(X).shape == (300,)
+    probabilities = CalibratedClassifierCV(cls(random_state=0), cv=3).fit(X, y).predict_proba(X)
+    assert probabilities.shape == (300, 3) and np.allclose(probabilities.sum(axis=1), 1.0)
+
+
+def test_grid_search(problem):
+    X, y = problem
+    search = GridSearchCV(onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3)
+    search.fit(X, y)
+    assert search.best_score_ > 0.4 and set(search.best_params_) == {"r", "multi_class"}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    search = GridSearchCV(make_pipeline(StandardScaler(), onlinecls.Perceptron()), {"perceptron__eta0": [0.5, 1.0]}, cv=3, n_jobs=2)
+    assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
+
+
+@pytest.mark.parametrize("estimator", [cls() for cls in CLASSIFIERS] + VARIANTS, ids=str)
+def test_clone(estimator, problem):
+    X, y = problem
+    copy = clone(estimator.fit(X, y))
+    assert copy.get_params() == estimator.get_params() and not copy.__sklearn_is_fitted__()
+    assert (copy.set_params(random_state=0).fit(X, y).coef_ == clone(copy).fit(X, y).coef_).all()
+
+
+def test_one_vs_rest_partial_fit(problem):
+    X, y = problem
+    learner = OneVsRestClassifier(onlinecls.AROWClassifier())
+    for start in range(0, 300, 100):
+        learner.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1, 2])
+    ours = onlinecls.AROWClassifier(multi_class="ovr").partial_fit(X, y, classes=[0, 1, 2])
+    theirs = np.vstack([estimator.coef_ for estimator in learner.estimators_])
+    assert np.allclose(theirs, ours.coef_, rtol=1e-10), "ovr is independent binary learners"

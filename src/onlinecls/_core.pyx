@@ -120,17 +120,21 @@ cdef inline Py_ssize_t look_up(Py_ssize_t budget, Py_ssize_t work) except -1 nog
 
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
 
-cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
-                         const index_t[::1] indices, Row row, Step step, double sign, const double[::1] tally,
-                         const Params* p) noexcept nogil:
-    """Take a step for class c, and keep the average's books."""
-    cdef Py_ssize_t width = n_classes if p.geometry == ADDITIVE else 2 * n_classes
-    step.tau *= sign
+cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_classes, const int64_t* which, Py_ssize_t n,
+                         const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
+                         double[::1] tally, const Params* p) noexcept nogil:
+    """Take steps[i] for class which[i], and keep the average's books."""
+    cdef Py_ssize_t i, width = n_classes if p.geometry == ADDITIVE else 2 * n_classes, gap = width - n_classes
+    if n == 0:
+        return
     if p.average_from >= 0:
-        remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, -averaged(tally, p), p)
-    move(state, width, c, width - n_classes + c, data, indices, row, step, p)
+        for i in range(n):
+            remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, -averaged(tally, p), p)
+    move(state, width, gap, which, n, steps, data, indices, row, p)
     if p.average_from >= 0:
-        remember(p.geometry, state, drift, width, n_classes, c, data, indices, row, averaged(tally, p), p)
+        for i in range(n):
+            remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, averaged(tally, p), p)
+    tally[UPDATES] += 1.0
 
 
 def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -143,6 +147,7 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
     """
     cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef int32_t label
+    cdef int64_t only = 0
     cdef double sign, score
     cdef Row row
     cdef Sums sums
@@ -172,11 +177,11 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             tally[LOSS] += s.weight * hinge(s.margin, &p)
 
             if p.geometry == POTENTIAL:
-                s.margin = sign * peek(state, 2, 0, 1, data, indices, row, precision(&s, &p), &p)
+                s.margin = sign * peek(state, 2, 1, 0, data, indices, row, precision(&s, &p), &p)
             step = apply_rule(&s, &p)
             if step.tau != 0.0 and fits(&s, step, tally, &p):
-                advance(state, drift, 1, 0, data, indices, row, step, sign, tally, &p)
-                tally[UPDATES] += 1.0
+                step.tau *= sign
+                advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
 
 
 cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const double[::1] counts, Py_ssize_t but,
@@ -211,12 +216,14 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k
+    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef double[:, ::1] scores = np.empty((2, k))
+    cdef int64_t[2] which
+    cdef double[2] v
+    cdef Step[2] steps
     cdef Row row
     cdef Stats s
-    cdef Step step
     with nogil:
         for i in range(n):
             row = row_at(indptr, order, i)
@@ -238,18 +245,18 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
             if settled(s.margin, &p):
                 continue
+            which[0] = label
+            which[1] = rival
             if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                s.v = (spread(state, width, k + label, data, indices, row, &p)
-                       + spread(state, width, k + rival, data, indices, row, &p))
+                spread(state, width, gap, which, 2, data, indices, row, v, &p)
+                s.v = v[0] + v[1]
             if p.geometry == POTENTIAL:
-                step.beta = precision(&s, &p)
-                s.margin = (peek(state, width, label, k + label, data, indices, row, step.beta, &p)
-                            - peek(state, width, rival, k + rival, data, indices, row, step.beta, &p))
-            step = apply_rule(&s, &p)
-            if step.tau != 0.0 and fits(&s, step, tally, &p):
-                advance(state, drift, k, label, data, indices, row, step, 1.0, tally, &p)
-                advance(state, drift, k, rival, data, indices, row, step, -1.0, tally, &p)
-                tally[UPDATES] += 1.0
+                s.margin = (peek(state, width, gap, label, data, indices, row, precision(&s, &p), &p)
+                            - peek(state, width, gap, rival, data, indices, row, precision(&s, &p), &p))
+            steps[0] = apply_rule(&s, &p)
+            if steps[0].tau != 0.0 and fits(&s, steps[0], tally, &p):
+                steps[1] = Step(-steps[0].tau, steps[0].beta)
+                advance(state, drift, k, which, 2, steps, data, indices, row, tally, &p)
 
 
 def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -259,14 +266,16 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k
-    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
+    cdef Py_ssize_t i, j, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, n_open, n_steps
     cdef double[:, ::1] scores = np.empty((2, k))
+    cdef double[::1] v = np.empty(k)
+    cdef int64_t[::1] which = np.empty(k, np.int64)
+    cdef double[:, ::1] both = np.empty((k, 2))
+    cdef Step* steps = <Step*>&both[0, 0]
     cdef double sign
-    cdef bint changed
     cdef Row row
     cdef Stats s
-    cdef Step step
     with nogil:
         for i in range(n):
             row = row_at(indptr, order, i)
@@ -278,29 +287,35 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
                 continue
 
             s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
+            s.v = 0.0
             tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
-            changed = False
+            n_open = 0                          # the classes whose margin alone does not settle the row come to which[:n_open]
             for c in range(k):
-                if p.open_classes and counts[c] == 0.0:
-                    continue
-                sign = 1.0 if c == label else -1.0
-                s.margin = sign * scores[0, c]
-                s.v = 0.0
-                if not readable(&s, tally):
+                s.margin = scores[0, c] if c == label else -scores[0, c]
+                if (p.open_classes and counts[c] == 0.0) or not readable(&s, tally):
                     continue
                 tally[LOSS] += s.weight * hinge(s.margin, &p)
+                if not settled(s.margin, &p):
+                    which[n_open] = c
+                    n_open += 1
+            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                spread(state, width, gap, &which[0], n_open, data, indices, row, &v[0], &p)
 
-                if settled(s.margin, &p):
-                    continue
+            n_steps = 0                         # and of these, the classes that take a step to which[:n_steps]
+            for j in range(n_open):
+                c = which[j]
+                sign = 1.0 if c == label else -1.0
+                s.margin = sign * scores[0, c]
                 if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                    s.v = spread(state, width, k + c, data, indices, row, &p)
+                    s.v = v[j]
                 if p.geometry == POTENTIAL:
-                    s.margin = sign * peek(state, width, c, k + c, data, indices, row, precision(&s, &p), &p)
-                step = apply_rule(&s, &p)
-                if step.tau != 0.0 and fits(&s, step, tally, &p):
-                    advance(state, drift, k, c, data, indices, row, step, sign, tally, &p)
-                    changed = True
-            tally[UPDATES] += changed
+                    s.margin = sign * peek(state, width, gap, c, data, indices, row, precision(&s, &p), &p)
+                steps[n_steps] = apply_rule(&s, &p)
+                if steps[n_steps].tau != 0.0 and fits(&s, steps[n_steps], tally, &p):
+                    steps[n_steps].tau *= sign
+                    which[n_steps] = c
+                    n_steps += 1
+            advance(state, drift, k, &which[0], n_steps, steps, data, indices, row, tally, &p)
 
 
 # --- reading -------------------------------------------------------------------------------------------------------------------

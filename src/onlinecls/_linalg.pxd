@@ -40,7 +40,7 @@ cdef enum Geometry:
     DUAL
 
 cdef enum:
-    AHEAD = 64              # non-zeros between a state row's prefetch and its use
+    AHEAD = 32              # non-zeros between a state row's prefetch and its use
     CACHE_LINE = 64         # bytes
 
 ctypedef unsigned char dense_t
@@ -176,56 +176,69 @@ cdef inline Sums scan(const floating[::1] state, const floating[::1] data, const
         return scan_as(DUAL, state, 2, data, indices, row, p)
 
 
-cdef inline void move_as(int geometry, floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second,
-                         const floating[::1] data, const index_t[::1] indices, Row row, Step step,
+# --- one row, some classes: which[:n] of a feature's run of `width` slots, second slots `gap` behind the first --------------------
+
+cdef inline void move_as(int geometry, floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
+                         const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
                          const Params* p) noexcept nogil:
-    cdef Py_ssize_t k, at
-    cdef floating tau = <floating>step.tau, beta = <floating>step.beta
+    cdef Py_ssize_t k, i, at
     for k in range(row.lo, row.hi):
         at = width * column(indices, k, row.lo)
-        move_feature(geometry, state, at + first, at + second, data[k], tau, beta, p)
+        for i in range(n):
+            move_feature(geometry, state, at + which[i], at + gap + which[i], data[k], <floating>steps[i].tau,
+                         <floating>steps[i].beta, p)
     at = state.shape[0] - width
-    move_feature(geometry, state, at + first, at + second, <floating>p.bias, tau, beta, p)
+    for i in range(n):
+        move_feature(geometry, state, at + which[i], at + gap + which[i], <floating>p.bias, <floating>steps[i].tau,
+                     <floating>steps[i].beta, p)
 
 
-cdef inline void move(floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second, const floating[::1] data,
-                      const index_t[::1] indices, Row row, Step step, const Params* p) noexcept nogil:
-    """One step for the vector whose slots are `first` and `second` in a feature's run of `width`."""
+cdef inline void move(floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
+                      const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
+                      const Params* p) noexcept nogil:
+    """Take steps[i] for class which[i]."""
     if p.geometry == ADDITIVE:
-        move_as(ADDITIVE, state, width, first, second, data, indices, row, step, p)
+        move_as(ADDITIVE, state, width, gap, which, n, steps, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
-        move_as(GAUSSIAN, state, width, first, second, data, indices, row, step, p)
+        move_as(GAUSSIAN, state, width, gap, which, n, steps, data, indices, row, p)
     elif p.geometry == POTENTIAL:
-        move_as(POTENTIAL, state, width, first, second, data, indices, row, step, p)
+        move_as(POTENTIAL, state, width, gap, which, n, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
-        move_as(MIRROR, state, width, first, second, data, indices, row, step, p)
+        move_as(MIRROR, state, width, gap, which, n, steps, data, indices, row, p)
     else:
-        move_as(DUAL, state, width, first, second, data, indices, row, step, p)
+        move_as(DUAL, state, width, gap, which, n, steps, data, indices, row, p)
 
 
-cdef inline double peek(const floating[::1] state, Py_ssize_t width, Py_ssize_t first, Py_ssize_t second,
-                        const floating[::1] data, const index_t[::1] indices, Row row, double c, const Params* p) noexcept nogil:
-    """x'Σ_tθ with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + c x_i² σ_i)."""
+cdef inline void spread(const floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
+                        const floating[::1] data, const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
+    """v[i] = x'Σx of class which[i]."""
+    cdef Py_ssize_t k, i, at
+    cdef double square
+    for i in range(n):
+        v[i] = 0.0
+    for k in range(row.lo, row.hi):
+        at = width * column(indices, k, row.lo) + gap
+        square = <double>data[k] * data[k]
+        for i in range(n):
+            v[i] += square * state[at + which[i]]
+    at = state.shape[0] - width + gap
+    for i in range(n):
+        v[i] += p.bias * p.bias * state[at + which[i]]
+
+
+cdef inline double peek(const floating[::1] state, Py_ssize_t width, Py_ssize_t gap, Py_ssize_t c, const floating[::1] data,
+                        const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
+    """x'Σ_tθ of class c with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
     cdef Py_ssize_t k, at
     cdef double x, sigma, total = 0.0
     for k in range(row.lo, row.hi):
-        at = width * column(indices, k, row.lo)
+        at = width * column(indices, k, row.lo) + c
         x = data[k]
-        sigma = state[at + second]
-        total += x * state[at + first] * sigma / (1.0 + c * x * x * sigma)
-    at = state.shape[0] - width
-    sigma = state[at + second]
-    return total + p.bias * state[at + first] * sigma / (1.0 + c * p.bias * p.bias * sigma)
-
-
-cdef inline double spread(const floating[::1] state, Py_ssize_t width, Py_ssize_t second, const floating[::1] data,
-                          const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """x'Σx of one class."""
-    cdef Py_ssize_t k
-    cdef double total = 0.0
-    for k in range(row.lo, row.hi):
-        total += <double>data[k] * data[k] * state[width * column(indices, k, row.lo) + second]
-    return total + p.bias * p.bias * state[state.shape[0] - width + second]
+        sigma = state[at + gap]
+        total += x * state[at] * sigma / (1.0 + beta * x * x * sigma)
+    at = state.shape[0] - width + c
+    sigma = state[at + gap]
+    return total + p.bias * state[at] * sigma / (1.0 + beta * p.bias * p.bias * sigma)
 
 
 # --- one row, all classes ------------------------------------------------------------------------------------------------------
@@ -246,7 +259,7 @@ cdef inline double scan_classes(int geometry, const floating[::1] state, Py_ssiz
                                 const Params* p) noexcept nogil:
     """The scores of all classes, into scores[i]; returns ||x||^2."""
     cdef Py_ssize_t k, c, line, at, n_classes = scores.shape[1], per_line = CACHE_LINE // sizeof(floating)
-    cdef Py_ssize_t n_lines = (n_classes + per_line - 1) // per_line
+    cdef Py_ssize_t n_lines = (width + per_line - 1) // per_line
     cdef double q = p.bias * p.bias
     for c in range(n_classes):
         scores[i, c] = 0.0
