@@ -19,6 +19,7 @@ from functools import partial
 
 import corpora
 import numpy as np
+from pages import ROOT, write_readme
 
 from benchmarks import common
 
@@ -193,6 +194,24 @@ def report(results, contestants, multiclass):
     return "\n\n".join([table(results, contestants), *filter(None, lines)])
 
 
+def summary(results, contestants, ours):
+    """For the README: a row a set, our algorithm beside the best run of VW and of scikit-learn."""
+    lines = [f"| error, % | {ours} | best of VW | best of SGD |", "|---|---:|---:|---:|"]
+    for name, errors in results.items():
+        others = (best(errors, contestants, group) for group in ("vw", "sklearn"))
+        cells = ("" if error is None else f"{error:.2f}" for error in (errors[ours], *others))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def write_pages(reports, summaries):
+    write_readme("accuracy", "\n\n".join(summaries))
+    text = "# Mistakes in one pass\n\n"
+    text += "Progressive error in per cent, default parameters, file order, unigrams in rows of unit length;\n"
+    text += "made by `python benchmarks/accuracy.py --write`. In bold the best of ours and the best of Vowpal Wabbit.\n\n"
+    (ROOT / "docs" / "accuracy.md").write_text(text + "\n\n".join(reports) + "\n", encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", help="names of sets, or 'binary', 'multiclass' (these two if left out), 'test'")
@@ -200,6 +219,7 @@ def main():
     parser.add_argument("--grid", nargs="+", metavar=("ALGORITHM", "PARAM=V,V"), help="ours: one algorithm over these values")
     parser.add_argument("--json", help="write the errors to this file as well")
     parser.add_argument("--reuse", help="take the errors of VW and scikit-learn from this file instead of running them")
+    parser.add_argument("--write", action="store_true", help="the tables into docs/accuracy.md, their summary into README.md")
     args = parser.parse_args()
     warnings.filterwarnings("ignore", category=FutureWarning)
 
@@ -213,7 +233,7 @@ def main():
     if absent:
         print(f"skipped, not in {corpora.data_dir()}: {', '.join(absent)}", file=sys.stderr)
 
-    everything = {}
+    everything, reports, summaries = {}, [], []
     for multiclass in (False, True):
         names = [name for name in wanted if name not in absent and (name in corpora.MULTICLASS) == multiclass]
         if not names:
@@ -225,7 +245,13 @@ def main():
             if args.json:  # after each set: a long run that is stopped keeps what it has
                 with open(args.json, "w") as file:
                     json.dump(everything, file, indent=1)
-        print(report(results, contestants, multiclass), end="\n\n")
+        reports.append(report(results, contestants, multiclass))
+        print(reports[-1], end="\n\n")
+        if args.write:
+            lines = reports[-1].split("\n\n")[1:]
+            summaries += [summary(results, contestants, "arow ovr" if multiclass else "arow"), *lines]
+    if args.write:
+        write_pages(reports, summaries)
 
 
 if __name__ == "__main__":

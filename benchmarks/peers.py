@@ -25,15 +25,13 @@ import sys
 import time
 import tracemalloc
 import warnings
-from pathlib import Path
 
 import corpora
 import numpy as np
 import scipy.sparse as sp
 from benchmarks.common import ALGORITHMS, make_estimator, stream
+from pages import write_readme
 
-README = Path(__file__).resolve().parents[1] / "README.md"
-BEGIN, END = "<!-- peers:begin -->", "<!-- peers:end -->"
 FLOOR = "scipy `X @ w`"
 FLOOR_20 = "scipy `X @ W`, W of 20 columns"
 BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
@@ -380,15 +378,6 @@ def targets(results):
     return found
 
 
-def write_readme(text):
-    page = README.read_text(encoding="utf-8")
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise SystemExit(f"{README.name} must hold the lines {BEGIN} and {END} once each; nothing was written")
-    head, rest = page.split(BEGIN)
-    tail = rest.split(END)[1]
-    README.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
-
-
 # --- Running ---
 
 
@@ -430,7 +419,7 @@ def measure(quick, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help=f"put the tables into README.md, between {BEGIN} and {END}")
+    parser.add_argument("--write", action="store_true", help="put the tables into README.md, between its markers")
     parser.add_argument("--quick", action="store_true", help="a smoke run of seconds, on small synthetic data")
     parser.add_argument("--repeats", type=int, help="10 if left out, 2 with --quick")
     parser.add_argument("--json", help="write what was measured to this file as well")
@@ -448,7 +437,7 @@ def main():
             json.dump(results, file, indent=1, default=dataclasses.asdict)
     text = report(results)
     if args.write:
-        write_readme(text)
+        write_readme("peers", text)
     else:
         print(text)
     if not args.quick:

@@ -1,0 +1,38 @@
+"""Run every benchmark once on little data: that they run is all this shows. Exits with the first failure.
+
+python benchmarks/smoke.py
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# One benchmark of each kind: each parameter costs half a second of process start.
+ASV_SUBSET = (
+    "Algorithm.track_progressive_error|Features.track_ns_per_nnz|Storage.track_ns_per_example|"
+    "Multiclass.track_progressive|Memory|Batches|import"
+)
+
+
+def run(*command, **environment):
+    print("+", *command, flush=True)
+    subprocess.run(command, check=True, cwd=HERE.parent, env={**os.environ, **environment})
+
+
+def main():
+    asv = [sys.executable, "-m", "asv"]
+    config = ["--config", str(HERE / "asv.conf.json")]
+    run(sys.executable, str(HERE / "peers.py"), "--quick")
+    with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
+        run(*asv, "machine", "--yes", *config, HOME=home)
+        run(
+            *asv, "run", *config, "--python=same", "--quick", "--dry-run", "--show-stderr", "--bench", ASV_SUBSET,
+            HOME=home, ONLINECLS_BENCH_NNZ="20000",
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
