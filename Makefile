@@ -31,7 +31,6 @@ bench-smoke: $(VENV)/.bench
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv python3-dev"; exit 1; }
-	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.%: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[$*]"

@@ -14,7 +14,7 @@ def fingerprint(learner):
     """The model of a learner; None before its first row. Parameters and caches are left out."""
     if not learner.__sklearn_is_fitted__():
         return None
-    state = {name: bits(value) if isinstance(value, np.ndarray) else value for name, value in learner._state.__getstate__().items()}
+    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
     shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_")}
     names = bits(learner.feature_names_in_) if hasattr(learner, "feature_names_in_") else None
     return {**state, **shown, **{name: getattr(learner, name) for name in COUNTERS}, "feature_names_in_": names}

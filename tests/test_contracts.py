@@ -7,17 +7,19 @@ import signal
 import threading
 import time
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
-import onlinecls
 import pytest
 from algorithms import ALL, ONE_EACH
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matrices import MATRIX_KINDS, continuous_problem, csr32, csr64, csr_duplicates, csr_explicit_zeros, csr_unsorted, dense_c
-from onlinecls import _base
 from scipy import sparse
 from states import fingerprint
+
+import onlinecls
+from onlinecls import _base
 
 every_case = pytest.mark.parametrize("case", ALL, ids=str)
 one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
@@ -43,7 +45,9 @@ def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
         assert (stored.decision_function(kind(X)) == plain.decision_function(csr32(X))).all()
 
 
-@pytest.mark.parametrize("kind", [csr64, csr_unsorted, csr_duplicates, csr_explicit_zeros, dense_c], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [csr64, csr_unsorted, csr_duplicates, csr_explicit_zeros, dense_c], ids=lambda kind: kind.__name__
+)
 @pytest.mark.parametrize("case", [c for c in ONE_EACH if can_average(c)], ids=str)
 def test_every_way_of_storing_a_matrix_gives_the_same_average(case, kind):
     for n_classes in (2, 4):
@@ -57,8 +61,7 @@ def test_every_way_of_storing_a_matrix_gives_the_same_average(case, kind):
 
 def in_chunks(learner, X, y, weights, cuts, classes=None):
     """The stream, cut before the given rows; classes are named in the first call."""
-    ends = [0, *sorted(cuts), len(y)]
-    for start, stop in zip(ends, ends[1:], strict=False):
+    for start, stop in pairwise([0, *sorted(cuts), len(y)]):
         given = None if weights is None else weights[start:stop]
         learner.partial_fit(X[start:stop], y[start:stop], classes=classes, sample_weight=given)
         classes = None
@@ -70,7 +73,9 @@ def streams(draw):
     """Rows, labels that join in some order and at some rows, weights with zeros, cuts, and how classes are given."""
     n = 40
     n_classes = draw(st.integers(2, 4))
-    X, y = continuous_problem(n, 7, seed=draw(st.integers(0, 9)), n_classes=max(n_classes, 3), dtype=draw(st.sampled_from(["f4", "f8"])))
+    X, y = continuous_problem(
+        n, 7, seed=draw(st.integers(0, 9)), n_classes=max(n_classes, 3), dtype=draw(st.sampled_from(["f4", "f8"]))
+    )
     joins = [0, *sorted(draw(st.lists(st.integers(0, 30), min_size=n_classes - 1, max_size=n_classes - 1)))]
     order = draw(st.permutations(range(n_classes)))
     known = (np.arange(n)[:, None] >= joins).sum(axis=1)
@@ -83,7 +88,8 @@ def streams(draw):
     names = draw(st.booleans())
     return {
         "X": draw(st.sampled_from([dense_c, csr32]))(X), "y": np.array(["d", "b", "c", "a"])[y] if names else y,
-        "weights": weights, "cuts": cuts, "classes": np.unique(["a", "b", "c", "d"] if names else range(4)) if draw(st.booleans()) else None,
+        "weights": weights, "cuts": cuts,
+        "classes": np.unique(["a", "b", "c", "d"] if names else range(4)) if draw(st.booleans()) else None,
         "class_weight": draw(st.sampled_from([None, "balanced", dict(zip("bd" if names else (1, 0), (2.0, 0.5), strict=True))])),
     }  # fmt: skip
 
@@ -124,7 +130,7 @@ def test_rows_of_weight_zero_are_no_rows(case):
         with_zeros = case.estimator(**others).partial_fit(X, y, sample_weight=weights)
         without = case.estimator(**others).partial_fit(X[live], y[live], sample_weight=weights[live])
         assert fingerprint(with_zeros) == fingerprint(without)
-        with_zeros.partial_fit(X, np.where(y == 0, 77, y), sample_weight=np.zeros(90))      # nor does a label join by one
+        with_zeros.partial_fit(X, np.where(y == 0, 77, y), sample_weight=np.zeros(90))  # nor does a label join by one
         assert fingerprint(with_zeros) == fingerprint(without)
 
 
@@ -176,7 +182,7 @@ def test_a_pause_changes_nothing(case, others, pause):
     if others.get("average") and not can_average(case):
         return
     X, y = continuous_problem(80, 6, seed=14, n_classes=4)
-    y = np.minimum(y, np.arange(80) // 8)       # one label for 8 rows, two for 16, ...
+    y = np.minimum(y, np.arange(80) // 8)  # one label for 8 rows, two for 16, ...
     whole, paused = case.estimator(**others).partial_fit(X, y), case.estimator(**others)
     for start in range(0, 80, 5):
         before = fingerprint(paused)
@@ -232,14 +238,14 @@ def interrupted(monkeypatch, make, problem, nth=1, reached=lambda learner: learn
     """A learner whose partial_fit a Ctrl-C has ended in the n-th kernel, its rows and labels."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
-    for n, delay in ((2**15, 0.001), (2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):    # until the signal comes in the midst
+    for n, delay in ((2**15, 0.001), (2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):  # until the signal comes in the midst
         (X, y), learner = problem(n), make()
         armed = ArmedKernels(nth, delay)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             for task, kernels in _base._TASKS.items():
                 patch.setitem(_base._TASKS, task, armed.over(kernels))
             learner.partial_fit(X, y, **arguments)
-            time.sleep(1)                       # the kernel was done first: here it comes
+            time.sleep(1)  # the kernel was done first: here it comes
         if reached(learner) and learner.t_ < n:
             return learner, X, y
     raise AssertionError("2 million rows were learnt before the signal came through")
@@ -283,7 +289,7 @@ def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, n_classes, multi_clas
 @pytest.mark.parametrize("nth", [1, 2])
 @both_constructions
 def test_ctrl_c_while_labels_join(monkeypatch, multi_class, nth):
-    def problem(n):                             # the first row: one label; up to the middle: two; then four
+    def problem(n):  # the first row: one label; up to the middle: two; then four
         X, y = plain_rows(n, 4)
         y[: n // 2] %= 2
         y[:2] = 0, 1
@@ -323,8 +329,8 @@ def test_ctrl_c_just_before_the_first_row_of_a_new_label(monkeypatch, known):
 
 
 def test_ctrl_c_leaves_no_stale_sparse_coef(monkeypatch):
-    make = lambda: onlinecls.AROWClassifier()  # noqa: E731
-    learner, X, y = interrupted(monkeypatch, lambda: make().partial_fit([[0.0] * 4], [0], classes=[0, 1]).sparsify(), lambda n: plain_rows(n, 2))
+    begun = lambda: onlinecls.AROWClassifier().partial_fit([[0.0] * 4], [0], classes=[0, 1]).sparsify()  # noqa: E731
+    learner, _, _ = interrupted(monkeypatch, begun, lambda n: plain_rows(n, 2), reached=lambda learner: learner.t_ > 1)
     shown = learner.coef_.toarray() if sparse.issparse(learner.coef_) else learner.coef_
     assert (shown == learner.densify().coef_).all()
 
@@ -350,7 +356,7 @@ def test_ctrl_c_ends_predict_too(monkeypatch, n_classes):
 
     monkeypatch.setattr(_base, "_DECISION", Kernels())
     with pytest.raises(KeyboardInterrupt):
-        for _ in range(20):                     # a slow timer may miss one
+        for _ in range(20):  # a slow timer may miss one
             learner.predict(X)
     assert np.isnan(written[-1][-1]).any(), "all rows were scored before the interrupt came through"
 
@@ -400,9 +406,8 @@ def test_input_is_never_written_to():
     weights, classes = np.random.default_rng(0).random(60), np.arange(3)
     for kind in MATRIX_KINDS.values():
         rows = kind(X)
-        arrays = [rows.data, rows.indices, rows.indptr] if sparse.issparse(rows) and rows.format in ("csr", "csc") else [np.asarray(rows)]
-        if sparse.issparse(rows) and rows.format == "coo":
-            arrays = [rows.data, rows.row, rows.col]
+        names = {"csr": ["data", "indices", "indptr"], "csc": ["data", "indices", "indptr"], "coo": ["data", "row", "col"]}
+        arrays = [getattr(rows, name) for name in names[rows.format]] if sparse.issparse(rows) else [np.asarray(rows)]
         given = [*arrays, y, weights, classes]
         before = [array.copy() for array in given]
         onlinecls.AROWClassifier().partial_fit(rows, y, classes, weights).predict(rows)
@@ -468,7 +473,7 @@ def test_python_goes_on_while_a_kernel_runs(monkeypatch, method, n_classes, mult
             turns.clear()
             inside.set()
             kernel(*arguments)
-            seen.append(len(turns))             # no Python code ran in this thread between the two lines
+            seen.append(len(turns))  # no Python code ran in this thread between the two lines
 
         return run
 
@@ -487,7 +492,7 @@ def test_python_goes_on_while_a_kernel_runs(monkeypatch, method, n_classes, mult
         for task, kernels in _base._TASKS.items():
             monkeypatch.setitem(_base._TASKS, task, Watched(kernels))
         monkeypatch.setattr(_base, "_DECISION", Watched(_base._DECISION))
-        for _ in range(20):                     # a busy machine may give the other thread no turn at first
+        for _ in range(20):  # a busy machine may give the other thread no turn at first
             learner.predict(X) if method == "predict" else learner.partial_fit(X, y)
             if max(seen) > 3:
                 break

@@ -1,9 +1,10 @@
 """scikit-learn's own checks on every estimator, and its meta-estimators around them."""
 
 import numpy as np
-import onlinecls
 import pytest
 from scipy.sparse import csr_matrix
+
+import onlinecls
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
@@ -28,7 +29,9 @@ VARIANTS = [
 
 
 def expected_failures(estimator):
-    reason = "a repeated row is another stream than a row of weight 2, and the checks reorder rows; scikit-learn excuses its SGD too"
+    reason = (
+        "a repeated row is another stream than a row of weight 2, and the checks reorder rows; scikit-learn excuses its SGD too"
+    )
     return {
         "check_sample_weight_equivalence_on_dense_data": reason,
         "check_sample_weight_equivalence_on_sparse_data": reason,
@@ -63,11 +66,15 @@ def test_meta_estimators(cls, problem):
 
 def test_grid_search(problem):
     X, y = problem
-    search = GridSearchCV(onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3)
+    search = GridSearchCV(
+        onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3
+    )
     search.fit(X, y)
     assert search.best_score_ > 0.4 and set(search.best_params_) == {"r", "multi_class"}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    search = GridSearchCV(make_pipeline(StandardScaler(), onlinecls.Perceptron()), {"perceptron__eta0": [0.5, 1.0]}, cv=3, n_jobs=2)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), onlinecls.Perceptron()), {"perceptron__eta0": [0.5, 1.0]}, cv=3, n_jobs=2
+    )
     assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
 
 
