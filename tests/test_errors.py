@@ -1,0 +1,621 @@
+"""Bad input: every message word for word, and the model bit for bit what it was. Strange but valid input: a sane model."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from algorithms import ALL
+from scipy import sparse
+from states import fingerprint, is_finite
+
+import onlinecls
+from onlinecls._registry import ALGORITHMS
+
+every_case = pytest.mark.parametrize("case", ALL, ids=str)
+ESTIMATORS = [getattr(onlinecls, name) for name in onlinecls.__all__]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+
+X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
+Y = np.array([0, 1, 0, 1])
+LEARNER = onlinecls.Perceptron
+BUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
+
+
+def refused(message, call, *learners, kind=ValueError):
+    """The call raises just this, and leaves the learners as they were, fitted or not."""
+    before = [fingerprint(learner) for learner in learners]
+    with pytest.raises(kind, match="^" + re.escape(message) + "$"):
+        call()
+    assert [fingerprint(learner) for learner in learners] == before
+
+
+def refused_everywhere(message, X, y=Y, methods=("partial_fit", "fit"), learner=LEARNER, kind=ValueError, **arguments):
+    """Before the first row and later, by partial_fit and by fit."""
+    for method in methods:
+        for learnt in (learner(), learner().partial_fit(np.eye(3)[[0, 1, 2, 0]], Y)):
+            refused(message, lambda: getattr(learnt, method)(X, y, **arguments), learnt, kind=kind)  # noqa: B023
+
+
+def broken(data=None, indices=None, indptr=None, shape=None):
+    """X as CSR, with some arrays put in its place unchecked."""
+    csr = sparse.csr_matrix(X)
+    for name, values in (("data", data), ("indices", indices), ("indptr", indptr), ("_shape", shape)):
+        if values is not None:
+            setattr(csr, name, tuple(values) if name == "_shape" else np.asarray(values))
+    return csr
+
+
+# --- X -------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("value, shown", [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")], ids=str)
+def test_not_finite(value, shown, kind):
+    bad = X.copy()
+    bad[3, 2] = value
+    message = f"Perceptron: X must be finite, got {shown} at row 3, column 2. Drop the row, or fill in the value."
+    refused_everywhere(message, kind(bad))
+    learner = LEARNER().partial_fit(X, Y)
+    for call in (learner.predict, learner.decision_function):
+        refused(message, lambda: call(kind(bad)), learner)  # noqa: B023
+    refused(message, lambda: learner.score(kind(bad), Y), learner)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_too_large_for_the_dtype(kind):
+    bad = X.copy()
+    bad[1, 1] = 1e300
+    message = "Perceptron: X must fit float32, got 1e+300 at row 1, column 1. Scale the data, or use dtype=numpy.float64."
+    learner = LEARNER().partial_fit(X.astype(np.float32), Y)
+    refused(message, lambda: learner.partial_fit(kind(bad), Y), learner)
+    learner = LEARNER(dtype=np.float32)
+    refused(message, lambda: learner.partial_fit(kind(bad), Y), learner)
+
+
+SHAPES = [
+    (X[0], "Perceptron: Expected 2D array, got 1D array instead. Reshape your data: X.reshape(1, -1) if it is a single sample, "
+     "X.reshape(-1, 1) if it has a single feature."),
+    (np.float64(3.0), "Perceptron: Expected 2D array, got scalar array instead. Reshape your data: X.reshape(1, -1) if it is a "
+     "single sample, X.reshape(-1, 1) if it has a single feature."),
+    (X[None], "Perceptron: Expected 2D array, got 3D array instead. Reshape your data: X.reshape(1, -1) if it is a "
+        "single sample, "
+     "X.reshape(-1, 1) if it has a single feature."),
+    (X * 1j, "Perceptron: Complex data not supported, got X of dtype complex128. Use its real part."),
+    (sparse.csr_matrix(X * 1j), "Perceptron: Complex data not supported, got X of dtype complex128. Use its real part."),
+    (X[:3], "Perceptron: X and y must have the same number of rows, got inconsistent numbers of samples: 3 in X and 4 in y."),
+    (np.array([["a"] * 3] * 4, object), "Perceptron: X must be numbers, got dtype object (could not convert string to "
+        "float: 'a'). "
+     "Encode texts and categories as numbers first."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad, message", SHAPES, ids=range(len(SHAPES)))
+def test_shapes_and_types_of_x(bad, message):
+    refused_everywhere(message, bad)
+
+
+@pytest.mark.parametrize(
+    "bad", [np.array([["1", "2", "3"]] * 4), [["1", "2", "3"]] * 4, np.array([[b"1"] * 3] * 4), [["a"] * 3] * 4], ids=range(4)
+)
+def test_texts_are_no_numbers_even_if_they_look_like_some(bad):
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        before = fingerprint(learner)
+        with pytest.raises(ValueError, match=r"^Perceptron: X must be numbers, got dtype .[US]1"):
+            learner.partial_fit(bad, Y)
+        assert fingerprint(learner) == before
+
+
+def test_ragged_rows():
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        before = fingerprint(learner)
+        with pytest.raises(ValueError, match=r"^Perceptron: X must be "):
+            learner.partial_fit([[1.0, 2.0, 3.0], [1.0]], [0, 1])
+        assert fingerprint(learner) == before
+
+
+def test_another_number_of_features():
+    learner = LEARNER().partial_fit(X, Y)
+    message = (
+        "X has 2 features, but Perceptron is expecting 3 features as input. Give rows with the columns of the first call, "
+        "or start a new model."
+    )
+    for call in (lambda: learner.partial_fit(X[:, :2], Y), lambda: learner.predict(X[:, :2]), lambda: learner.score(X[:, :2], Y)):
+        refused(message, call, learner)
+    learner.set_params(warm_start=True)
+    refused(message, lambda: learner.fit(X[:, :2], Y), learner)
+    assert learner.set_params(warm_start=False).fit(X[:, :2], Y).n_features_in_ == 2
+
+
+def test_no_features_and_no_rows():
+    no_columns = "Perceptron: Found array with 0 feature(s) (shape=(4, 0)) while a minimum of 1 is required."
+    learner = LEARNER()
+    refused(no_columns, lambda: learner.partial_fit(X[:, :0], Y), learner)
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        message = "Perceptron: Found array with 0 sample(s) (shape=(0, 3)) while a minimum of 1 is required."
+        refused(message, lambda: learner.fit(X[:0], Y[:0]), learner)  # noqa: B023
+
+
+INDPTR = "Perceptron: X must have an indptr of 5 numbers that rises from 0 to at most 7, its number of indices, got {}. " + BUILD
+INDEX = "Perceptron: X must have column indices in 0..2, got {}. " + BUILD
+BROKEN = {
+    "past the matrix": ({"indices": [0, 2, 1, 0, 3, 1, 2]}, INDEX.format(3)),
+    "far past the matrix": ({"indices": [0, 2, 1, 0, 2**31 - 1, 1, 2]}, INDEX.format(2**31 - 1)),
+    "negative": ({"indices": [0, 2, 1, -1, 2, 1, 2]}, INDEX.format(-1)),
+    "int64, past": ({"indices": [0, 2, 1, 0, 2**62, 1, 2]}, INDEX.format(2**62)),
+    "int64, negative": ({"indices": [0, 2, 1, 0, -(2**62), 1, 2]}, INDEX.format(-(2**62))),
+    "not from 0": ({"indptr": [1, 2, 3, 5, 7]}, INDPTR.format("[1, 2, 3, 5, 7]")),
+    "falling": ({"indptr": [0, 3, 2, 5, 7]}, INDPTR.format("[0, 3, 2, 5, 7]")),
+    "past the end": ({"indptr": [0, 2, 3, 5, 99]}, INDPTR.format("[0, 2, 3, 5, 99]")),
+    "far past the end": ({"indptr": [0, 2, 3, 5, 2**62]}, INDPTR.format(f"[0, 2, 3, 5, {2**62}]")),
+    "negative end": ({"indptr": [0, 2, 3, 5, -1]}, INDPTR.format("[0, 2, 3, 5, -1]")),
+    "too short": ({"indptr": [0, 2, 3, 7]}, INDPTR.format("[0, 2, 3, 7]")),
+    "too long": ({"indptr": [0, 2, 3, 5, 7, 7]}, INDPTR.format("[0, 2, 3, 5, 7, 7]")),
+    "empty": ({"indptr": np.empty(0, np.int32)}, INDPTR.format("[]")),
+    "too few values": ({"data": [1.0, 2.0]}, "Perceptron: X must have as many values as indices, got 2 and 7. " + BUILD),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arrays, message", BROKEN.values(), ids=BROKEN)
+def test_broken_csr(arrays, message):
+    if "indices" in arrays:
+        arrays = {"indices": np.array(arrays["indices"], np.int64 if max(map(abs, arrays["indices"])) > 2**40 else np.int32)}
+    refused_everywhere(message, broken(**arrays))
+    learner = LEARNER().partial_fit(X, Y)
+    refused(message, lambda: learner.predict(broken(**arrays)), learner)
+
+
+def test_other_sparse_formats_are_checked_before_scipy_converts_them():
+    """scipy's tocsr trusts what it is given: a wrong index there is a write outside its arrays."""
+    csc, bsr, coo = sparse.csc_matrix(X), sparse.bsr_matrix(X), sparse.coo_array(X)
+    csc.indices[1], bsr.indptr[-1], coo.coords[0][1] = 5, 9, 4  # too near to crash an unchecked conversion for sure
+    for bad in (csc, bsr, coo):
+        for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+            before = fingerprint(learner)
+            with pytest.raises(ValueError, match=r"^Perceptron: X must be a valid sparse matrix, got "):
+                learner.partial_fit(bad, Y)
+            assert fingerprint(learner) == before
+
+
+def test_column_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    learner = LEARNER().partial_fit(frame, Y)
+    renamed = "The feature names should match those that were passed during fit.\n"
+    message = renamed + "Feature names unseen at fit time:\n- d\nFeature names seen at fit time, yet now missing:\n- c\n"
+    for call in (lambda bad: learner.partial_fit(bad, Y), learner.predict):
+        refused(message, lambda: call(frame.rename(columns={"c": "d"})), learner)  # noqa: B023
+        turned = renamed + "Feature names must be in the same order as they were in fit.\n"
+        refused(turned, lambda: call(frame[["b", "a", "c"]]), learner)  # noqa: B023
+    with pytest.warns(UserWarning, match=r"^X does not have valid feature names, but Perceptron was fitted with feature names$"):
+        learner.predict(X)
+    with pytest.warns(UserWarning, match=r"^X has feature names, but Perceptron was fitted without feature names$"):
+        LEARNER().partial_fit(X, Y).predict(frame)
+    mixed = (
+        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as feature "
+        "name / column name types. If you want feature names to be stored and validated, you must convert them all to "
+        "strings, by "
+        "using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
+        "your input data, "
+        "or convert them all to a non-string data type."
+    )
+    refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
+
+
+# --- y -------------------------------------------------------------------------------------------------------------------------
+
+LABELS = {
+    "none": (None, "Perceptron: requires y to be passed, but the target y is None."),
+    "sparse": (sparse.csr_matrix([[0, 1, 0, 1]]), "Perceptron: y must be a dense array of labels, got a sparse "
+        "matrix. Use y.toarray()."),
+    "2d": (np.zeros((4, 2)), "Perceptron: y should be a 1d array, got an array of shape (4, 2) instead."),
+    "short": (Y[:3], "Perceptron: X and y must have the same number of rows, got inconsistent numbers of samples: 4 "
+        "in X and 3 in y."),
+    "nan": (
+        [0, 1, np.nan, 1], "Perceptron: y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
+    "inf": (
+        [0, 1, np.inf, 1], "Perceptron: y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
+    "continuous": ([0, 1, 0.25, 1], "Perceptron: Unknown label type: continuous. y must be classes, got 0.25. Use a "
+        "regressor, or turn "
+                   "the values into classes."),
+    "complex": (Y * 1j, "Perceptron: Unknown label type: y must be integers, booleans or strings, got dtype complex128."),
+    "dates": (Y.astype("M8[D]"), "Perceptron: Unknown label type: y must be integers, booleans or strings, got dtype "
+        "datetime64[D]."),
+    "mixed": (np.array([0, "b", 0, "b"], object), "Perceptron: Unknown label type: y must be all strings or all "
+        "numbers, got a mixture of "
+              "int, str."),
+    "mixed with None": (["a", None, "a", "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, "
+        "got a mixture of "
+                        "NoneType, str."),
+    "mixed list": ([0, "b", 0, "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
+        "mixture of int, str."),
+    "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: Unknown label type: y must be all strings or "
+        "all numbers, got a "
+                          "mixture of float, str."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("y, message", LABELS.values(), ids=LABELS)
+def test_labels(y, message):
+    refused_everywhere(message, X, y)
+
+
+def test_labels_outside_the_classes():
+    learner = LEARNER().partial_fit(X, Y, classes=[0, 1])
+    message = (
+        "Perceptron: y must be among the classes [0, 1], got 7 at row 2. Name all labels in classes at the first call, "
+        "or leave classes out there: then labels join as they appear."
+    )
+    refused(message, lambda: learner.partial_fit(X, [0, 1, 7, 1]), learner)
+    fresh = LEARNER()
+    refused(message, lambda: fresh.partial_fit(X, [0, 1, 7, 1], classes=[0, 1]), fresh)
+
+
+def test_classes():
+    fresh, learner = LEARNER(), LEARNER().partial_fit(X, Y, classes=[0, 1])
+    message = "Perceptron: classes must name at least 2 classes, got {}. Leave it out if labels are to join as they appear."
+    refused(message.format(1), lambda: fresh.partial_fit(X, Y, classes=[0]), fresh)
+    refused(message.format(1), lambda: fresh.partial_fit(X, Y, classes=[0, 0]), fresh)
+    refused(message.format(0), lambda: fresh.partial_fit(X, Y, classes=[]), fresh)
+    message = (
+        "Perceptron: classes must be those of the first call, [0, 1], got [0, 1, 2]. Leave classes out from the second call on."
+    )
+    refused(message, lambda: learner.partial_fit(X, Y, classes=[2, 1, 0]), learner)
+    assert learner.partial_fit(X, Y, classes=[1, 0]).t_ == 8
+
+
+@pytest.mark.parametrize("classes", [5, {0, 1}, [0, 1, np.nan], [[0, 1]], [0, "b"], [0.5, 1], "ab"], ids=repr)
+def test_classes_that_are_no_labels_are_named_so(classes):
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        before = fingerprint(learner)
+        with pytest.raises(ValueError, match=r"^Perceptron: classes "):
+            learner.partial_fit(X, Y, classes=classes)
+        assert fingerprint(learner) == before
+
+
+def test_texts_for_numbers_and_numbers_for_texts():
+    learner = LEARNER().partial_fit(X, Y)
+    message = "Perceptron: y must be labels like the model's classes, 0 of dtype int64, got dtype <U1."
+    refused(message, lambda: learner.partial_fit(X, ["a", "b", "a", "b"]), learner)
+    learner = LEARNER().partial_fit(X, ["a", "b", "a", "b"])
+    message = "Perceptron: y must be labels like the model's classes, 'a' of dtype <U1, got dtype int64."
+    refused(message, lambda: learner.partial_fit(X, Y), learner)
+
+
+def test_one_class_only_in_fit():
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        message = "Perceptron: y must have at least 2 classes, got 1 class: {}. Give rows of another class too."
+        refused(message.format(3), lambda: learner.fit(X, [3] * 4), learner)  # noqa: B023
+        refused(message.format("'a'"), lambda: learner.fit(X, ["a"] * 4), learner)  # noqa: B023
+
+
+# --- weights -------------------------------------------------------------------------------------------------------------------
+
+WEIGHTS = {
+    "negative": ([1, 1, -0.5, 1], "Perceptron: sample_weight must be finite and >= 0, got -0.5 at row 2. Leave a row "
+        "out with weight 0."),
+    "nan": ([1, np.nan, 1, 1], "Perceptron: sample_weight must be finite and >= 0, got nan at row 1. Leave a row out "
+        "with weight 0."),
+    "inf": ([1, 1, 1, np.inf], "Perceptron: sample_weight must be finite and >= 0, got inf at row 3. Leave a row out "
+        "with weight 0."),
+    "short": ([1, 1], "Perceptron: sample_weight.shape == (2,), expected (4,): one weight a row of X."),
+    "2d": (np.ones((4, 1)), "Perceptron: sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
+    "scalar nan": (np.nan, "Perceptron: sample_weight must be finite and >= 0, got nan at row 0. Leave a row out with weight 0."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("weights, message", WEIGHTS.values(), ids=WEIGHTS)
+def test_sample_weight(weights, message):
+    refused_everywhere(message, X, sample_weight=weights)
+
+
+def test_sample_weight_must_be_numbers():
+    for weights in (["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()]):
+        for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+            before = fingerprint(learner)
+            with pytest.raises(ValueError, match=r"^Perceptron: sample_weight must be "):
+                learner.partial_fit(X, Y, sample_weight=weights)
+            assert fingerprint(learner) == before
+
+
+def test_weights_all_zero_in_fit():
+    message = "Perceptron: sample_weight must not be 0 for all rows, got 4 zeros. Leave it out for equal weights."
+    refused_everywhere(message, X, methods=["fit"], sample_weight=np.zeros(4))
+
+
+CLASS_WEIGHTS = {
+    "negative": ({1: -2.0}, "Perceptron: class_weight must be finite and >= 0, got -2 for class 1."),
+    "nan": ({0: np.nan}, "Perceptron: class_weight must be finite and >= 0, got nan for class 0."),
+    "text": ("auto", "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
+    "list": ([1.0, 2.0], "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
+    "array": (np.array([1.0, 2.0]), "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, "
+        "got array([1., 2.])."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("weights, message", CLASS_WEIGHTS.values(), ids=CLASS_WEIGHTS)
+def test_class_weight(weights, message):
+    for classes in (None, [0, 1]):
+        fresh, learner = LEARNER(class_weight=weights), LEARNER().partial_fit(X, Y).set_params(class_weight=weights)
+        refused(message, lambda: fresh.partial_fit(X, Y, classes=classes), fresh)  # noqa: B023
+        for call in (fresh.fit, learner.partial_fit, learner.fit):
+            refused(message, lambda: call(X, Y), fresh, learner)  # noqa: B023
+
+
+def test_class_weight_must_hold_numbers():
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        learner.set_params(class_weight={1: "heavy"})
+        before = fingerprint(learner)
+        for call in (learner.partial_fit, learner.fit):
+            with pytest.raises(ValueError, match=r"^Perceptron: class_weight must be "):
+                call(X, Y)
+            assert fingerprint(learner) == before
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------------------
+
+R = "r must be a finite number > 0, got r={!r}. r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."
+OUT_OF_RANGE = {
+    "C": ([0.0, -1.0, np.nan, "1", None, True],
+          "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain PA."),
+    "r": ([0.0, -1.0, np.nan, np.inf, "1", None], R),
+    "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
+    "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
+            "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
+                "0.5 would ask for "
+            "nothing."),
+    "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be a finite number > 0, got initial_variance={!r}."),
+    "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be a finite number > 0, got eta0={!r}."),
+    "delta": ([0.0, -1.0, np.inf], "delta must be a finite number > 0, got delta={!r}. It keeps the first steps finite."),
+    "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
+    "aggressive": (["yes", None, 2], "aggressive must be one of False, True, got aggressive={!r}."),
+    "loss": (["log", None], "loss must be one of 'hinge', 'squared_hinge', got loss={!r}."),
+    "variant": (["SCW-I", None], "variant must be one of 'stdev', 'variance', got variant={!r}."),
+    "update": (["sgd", None], "update must be one of 'mirror_descent', 'dual_averaging', got update={!r}."),
+    "penalty": (["l2", "elasticnet"], "penalty must be None, got penalty={!r}. Online learners of this library take "
+        "no penalty; for L1 "
+                "see AdaGradClassifier(update='dual_averaging', l1=...)."),
+    "fit_intercept": (["yes", None], "fit_intercept must be True or False, got fit_intercept={!r}."),
+    "intercept_scaling": ([0.0, -1.0, np.inf], "intercept_scaling must be a finite number > 0, got "
+        "intercept_scaling={!r}. It is the value "
+                          "of the constant feature; 1 suits rows of about unit length."),
+    "max_iter": ([0, 1.5, None], "max_iter must be an integer >= 1, got max_iter={!r}."),
+    "tol": (["a", np.nan, np.inf], "tol must be None or a finite number, got tol={!r}."),
+    "shuffle": (["yes"], "shuffle must be True or False, got shuffle={!r}."),
+    "warm_start": ([None], "warm_start must be True or False, got warm_start={!r}."),
+    "average": ([-1, 1.5, "a", None], "average must be True or False or an integer >= 1, got average={!r}."),
+    "early_stopping": (["a"], "early_stopping must be True or False, got early_stopping={!r}."),
+    "validation_fraction": ([0.0, 1.0, None], "validation_fraction must be a number in (0, 1), got validation_fraction={!r}."),
+    "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),
+    "verbose": ([-1, "a"], "verbose must be True or False or an integer >= 0, got verbose={!r}."),
+    "multi_class": (["ova", None], "multi_class must be one of 'crammer_singer', 'ovr', got multi_class={!r}."),
+    "n_jobs": (["a", 1.5], "n_jobs must be None or an integer, got n_jobs={!r}."),
+    "dtype": (["int32", "a", np.float16], "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}."),
+    "random_state": (["a", -1, 1.5], "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or "
+        "Generator, got {!r}."),
+}  # fmt: skip
+NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
+
+
+@every_estimator
+def test_every_parameter_has_its_range(estimator):
+    who, names = estimator.__name__, estimator().get_params()
+    assert set(names) - NOT_CHECKED <= set(OUT_OF_RANGE)
+    for name in set(names) - NOT_CHECKED:
+        values, message = OUT_OF_RANGE[name]
+        for value in values:
+            fresh, learner = estimator(**{name: value}), estimator().partial_fit(X, Y).set_params(**{name: value})
+            words = f"{who}: {message.format(value)}"
+            refused(words, lambda: fresh.fit(X, Y), fresh)  # noqa: B023
+            refused(words, lambda: learner.fit(X, Y), learner)  # noqa: B023
+            if name != "random_state":  # partial_fit draws nothing
+                refused(words, lambda: fresh.partial_fit(X, Y), fresh)  # noqa: B023
+                refused(words, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
+            learner.set_params(**{name: names[name]}).partial_fit(X, Y)
+            assert learner.t_ == 8, "set right again, the model goes on"
+
+
+def test_every_hyper_parameter_of_the_registry_is_in_the_table():
+    for algorithm in ALGORITHMS.values():
+        assert {*algorithm.params, *algorithm.selects} <= set(OUT_OF_RANGE)
+
+
+def test_l1_of_dual_averaging():
+    learner = onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0)
+    refused("AdaGradClassifier: l1 must be a finite number >= 0, got l1=-1.0.", lambda: learner.fit(X, Y), learner)
+    learner.set_params(l1=0.1, average=True)
+    message = (
+        "AdaGradClassifier: average must be False with l1 > 0, got average=True and l1=0.1: the weights then change "
+        "on every row, so "
+        "that their average has no O(nnz) form."
+    )
+    refused(message, lambda: learner.fit(X, Y), learner)
+
+
+RESTART = (
+    "{}: partial_fit must go on with the kind of model it began with, got other values of average or of the parameter "
+    "that selects "
+    "the algorithm. Call fit, or start with clone(estimator)."
+)
+
+
+def test_another_kind_of_model_in_partial_fit():
+    kinds = [
+        (onlinecls.AROWClassifier(), {"average": True}), (onlinecls.Perceptron(average=True), {"average": False}),
+        (onlinecls.AdaGradClassifier(), {"update": "dual_averaging"}), (onlinecls.Perceptron(average=True), {"average": 10}),
+    ]  # fmt: skip
+    for learner, others in kinds:
+        learner.partial_fit(X, Y)
+        old = {name: getattr(learner, name) for name in others}
+        message = RESTART.format(type(learner).__name__)
+        refused(message, lambda: learner.set_params(**others).partial_fit(X, Y), learner)  # noqa: B023
+        with pytest.raises(ValueError, match="NaN"):
+            learner.fit(X * np.nan, Y)  # an error of fit must not open the way for partial_fit
+        refused(message, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
+        assert learner.set_params(**old).partial_fit(X, Y).t_ == 8
+        assert learner.set_params(**others, max_iter=1).fit(X, Y).t_ == 4
+
+
+def test_initial_weights():
+    learner = onlinecls.Perceptron(dtype=np.float32)
+    three = [0, 1, 2, 1]
+    wrong = [
+        ({"coef_init": np.ones(2)}, Y, "coef_init must have shape (1, 3), got (2,)."),
+        ({"coef_init": np.ones((2, 3))}, Y, "coef_init must have shape (1, 3), got (2, 3)."),
+        ({"intercept_init": np.ones(2)}, Y, "intercept_init must have shape (1,), got (2,)."),
+        ({"coef_init": np.ones(9)}, three, "coef_init must have shape (3, 3), got (9,)."),
+        ({"intercept_init": 1.0}, three, "intercept_init must have shape (3,), got ()."),
+        ({"coef_init": [np.nan] * 3}, Y, "coef_init must be finite and within float32, got a value that is not."),
+        ({"coef_init": [1e300] * 3}, Y, "coef_init must be finite and within float32, got a value that is not."),
+    ]
+    for given, y, message in wrong:
+        refused("Perceptron: " + message, lambda: learner.fit(X, y, **given), learner)  # noqa: B023
+    wide = np.column_stack([X, X[:, 0]])
+    message = "Perceptron: coef_init must have shape (3, 4), got (4, 3)."
+    refused(message, lambda: learner.fit(wide, three, coef_init=np.ones((4, 3))), learner)
+    learner.set_params(intercept_scaling=1e-300)
+    with pytest.raises(ValueError, match=r"^Perceptron: intercept_init must be "):
+        learner.fit(X, Y, intercept_init=[1.0])
+    assert fingerprint(learner) is None
+
+
+@every_estimator
+def test_not_fitted(estimator):
+    learner, message = (
+        estimator(),
+        f"{estimator.__name__}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.",
+    )
+    for name in ("predict", "decision_function"):
+        refused(message, lambda: getattr(learner, name)(X), learner)  # noqa: B023
+    refused(message, lambda: learner.score(X, Y), learner)
+    for name in ("coef_", "intercept_", "t_", "n_mistakes_", "n_updates_", "n_skipped_"):
+        refused(message, lambda: getattr(learner, name), learner)  # noqa: B023
+        assert not hasattr(learner, name)
+    refused(message, learner.densify, learner)
+    refused(message, learner.sparsify, learner)
+
+
+def test_unknown_parameters():
+    learner = onlinecls.AROWClassifier(r=2.0)
+    with pytest.raises(
+        ValueError, match=r"^Invalid parameter 'C' for estimator AROWClassifier\(r=2.0\). Valid parameters are: \['average', "
+    ):
+        learner.set_params(r=3.0, C=1.0)
+    assert learner.r == 2.0
+
+
+def test_early_stopping_without_rows_to_hold_out():
+    learner = LEARNER(early_stopping=True)
+    message = (
+        "Perceptron: early_stopping must have two rows of some class, one to learn from and one to hold out, got 2 "
+        "rows of as many "
+        "classes. Give more rows, or early_stopping=False."
+    )
+    refused(message, lambda: learner.fit(X[:2], Y[:2]), learner)
+
+
+def test_score_without_weight():
+    learner = LEARNER().partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"^Perceptron: sample_weight must not be 0 for all rows"):
+        learner.score(X, Y, sample_weight=np.zeros(4))
+
+
+def test_fit_with_slack_behind_the_last_row():
+    """indptr may end before indices do; whatever fit then does, it keeps the old model or makes a whole new one."""
+    rows, y = np.repeat(X, 5, axis=0), np.repeat(Y, 5)
+    slack = sparse.csr_matrix(rows)
+    slack.indices, slack.data = np.append(slack.indices, 1), np.append(slack.data, 7.0)
+    for others in ({}, {"early_stopping": True}):
+        learner = onlinecls.AROWClassifier(random_state=0, **others).fit(slack, y)
+        assert fingerprint(learner) == fingerprint(onlinecls.AROWClassifier(random_state=0, **others).fit(rows, y))
+
+
+# --- strange, but valid --------------------------------------------------------------------------------------------------------
+
+
+def test_integral_floats_are_labels():
+    learner = LEARNER().partial_fit(X, [1.0, -1.0, 1.0, -1.0])
+    assert learner.classes_.tolist() == [-1.0, 1.0] and learner.partial_fit(X, [1, -1, 1, -1]).t_ == 8
+    assert (LEARNER().partial_fit(X, [1, -1, 1, -1]).coef_ == LEARNER().partial_fit(X, [1.0, -1.0, 1.0, -1.0]).coef_).all()
+
+
+EXTREMES = {
+    "float64 1e300": (np.float64, 1e300), "float64 1e155": (np.float64, 1e155), "float64 1e-160": (np.float64, 1e-160),
+    "float64 denormal": (np.float64, 5e-324), "float64 max": (np.float64, np.finfo(np.float64).max),
+    "float32 3e38": (np.float32, 3e38), "float32 1e19": (np.float32, 1e19), "float32 1e-20": (np.float32, 1e-20),
+    "float32 1e-40": (np.float32, 1e-40), "float32 denormal": (np.float32, 1e-45),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, size", EXTREMES.values(), ids=EXTREMES)
+@every_case
+def test_extreme_values_make_a_finite_model(case, dtype, size):
+    rng = np.random.default_rng(0)
+    for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
+        rows, y = rng.choice([-1.0, -0.5, 0.0, 1e-3, 1.0], size=(60, 5)), rng.integers(0, n_classes, 60)
+        rows = (rows * dtype(size)).astype(dtype)
+        rows[30:, 1:] = rng.standard_normal((30, 4))  # and after the storm ordinary rows
+        for average in (False, True) if not case.params.get("l1") else (False,):
+            learner = case.estimator(multi_class=multi_class, average=average).partial_fit(rows, y)
+            assert is_finite(learner) and learner.coef_.dtype == dtype
+            assert learner.t_ == 60 and learner.n_skipped_ <= 60 and learner.n_updates_ <= 60
+            assert is_finite(pickle.loads(pickle.dumps(learner)))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e38, 1e-40])
+@every_case
+def test_extreme_weights_make_a_finite_model(case, weight, dtype):
+    rng = np.random.default_rng(0)
+    for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
+        rows, y = rng.standard_normal((400, 5)).astype(dtype), rng.integers(0, n_classes, 400)
+        for others in ({}, {"average": True}, {"class_weight": {0: 1e300}}, {"class_weight": "balanced"}):
+            if others.get("average") and case.params.get("l1"):
+                continue
+            learner = case.estimator(multi_class=multi_class, **others).partial_fit(
+                1e4 * rows, y, sample_weight=np.full(400, weight)
+            )
+            assert is_finite(learner) and learner.n_skipped_ <= learner.t_ == 400
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_extreme_parameters_make_a_finite_model(dtype):
+    rng = np.random.default_rng(0)
+    rows, y = rng.standard_normal((60, 4)).astype(dtype), rng.integers(0, 2, 60)
+    tiny, huge = 1e-300, 1e300
+    learners = [
+        onlinecls.Perceptron(eta0=huge), onlinecls.Perceptron(eta0=tiny), onlinecls.PassiveAggressiveClassifier(C=huge),
+        onlinecls.PassiveAggressiveClassifier(C=tiny, loss="squared_hinge"),
+        onlinecls.AROWClassifier(r=huge), onlinecls.AROWClassifier(r=tiny),
+        onlinecls.NAROWClassifier(b=huge), onlinecls.NAROWClassifier(b=tiny), onlinecls.SecondOrderPerceptron(r=huge),
+        onlinecls.SecondOrderPerceptron(r=tiny, aggressive=True),
+        onlinecls.AdaGradClassifier(eta0=huge), onlinecls.AdaGradClassifier(delta=tiny),
+        onlinecls.AdaGradClassifier(eta0=huge, delta=tiny, update="dual_averaging"),
+        onlinecls.AdaGradClassifier(delta=tiny, update="dual_averaging"), onlinecls.AdaGradClassifier(delta=huge, eta0=huge),
+        onlinecls.ConfidenceWeightedClassifier(eta=1 - 1e-16), onlinecls.ConfidenceWeightedClassifier(eta=0.5 + 1e-16),
+        onlinecls.ConfidenceWeightedClassifier(initial_variance=huge),
+        onlinecls.ConfidenceWeightedClassifier(initial_variance=tiny),
+        onlinecls.ConfidenceWeightedClassifier(initial_variance=huge, variant="variance"),
+        onlinecls.Perceptron(intercept_scaling=huge), onlinecls.Perceptron(intercept_scaling=tiny),
+        onlinecls.Perceptron(intercept_scaling=1e39),
+        onlinecls.AROWClassifier(intercept_scaling=1e39), onlinecls.ConfidenceWeightedClassifier(intercept_scaling=1e39),
+    ]  # fmt: skip
+    for learner in learners:
+        for scale in (1.0, 1e-30):
+            learnt = type(learner)(**learner.get_params())
+            try:
+                learnt.partial_fit((rows * scale).astype(dtype), y)
+            except ValueError as error:  # a constant feature that float32 cannot hold may as well be refused
+                assert str(error).startswith(f"{type(learner).__name__}: intercept_scaling must ") and fingerprint(learnt) is None
+            else:
+                assert is_finite(learnt), f"{learner} on rows of size {scale}"
+
+
+def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
+    rng = np.random.default_rng(0)
+    rows, y = rng.standard_normal((60, 4)).astype(np.float32), rng.integers(0, 2, 60)
+    learner = onlinecls.ConfidenceWeightedClassifier(initial_variance=1e30).partial_fit(rows[:1], y[:1], classes=[0, 1])
+    learner.set_params(initial_variance=1e-30)
+    for scale in (1e15, 1e-15, 1e-30, 1.0):
+        learner.partial_fit((rows * scale).astype(np.float32), y)
+        assert is_finite(learner)

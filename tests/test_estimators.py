@@ -1,0 +1,504 @@
+"""What a user of scikit-learn expects of the classes, beyond scikit-learn's own checks (test_scikit_learn.py)."""
+
+import doctest
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+from algorithms import ALL, ONE_EACH
+from matrices import continuous_problem, csr32
+from numpy.testing import assert_allclose
+from scipy import sparse
+from states import fingerprint
+
+import onlinecls
+
+ESTIMATORS = [getattr(onlinecls, name) for name in onlinecls.__all__]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+every_case = pytest.mark.parametrize("case", ALL, ids=str)
+one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+
+def learnt(learner):
+    """fingerprint without what fit and partial_fit count differently."""
+    return {name: value for name, value in fingerprint(learner).items() if name != "n_iter_"}
+
+
+# --- fit -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr32], ids=["dense", "csr"])
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
+@every_case
+def test_one_epoch_in_order_is_partial_fit(case, n_classes, multi_class, kind):
+    X, y = continuous_problem(80, 9, seed=60, n_classes=n_classes)
+    for others in ({}, {"average": True}, {"class_weight": {0: 0.5, 1: 2.0}}):
+        if others.get("average") and case.params.get("l1"):
+            continue
+        fitted = case.estimator(max_iter=1, shuffle=False, multi_class=multi_class, **others).fit(kind(X), y)
+        streamed = case.estimator(multi_class=multi_class, **others).partial_fit(kind(X), y, classes=np.unique(y))
+        assert learnt(fitted) == learnt(streamed)
+
+
+@one_case_each
+def test_epochs_are_passes(case):
+    X, y = continuous_problem(60, 9, seed=61, n_classes=3)
+    fitted = case.estimator(max_iter=4, tol=None, shuffle=False).fit(X, y)
+    streamed = case.estimator()
+    for _ in range(4):
+        streamed.partial_fit(X, y, classes=range(3))
+    assert learnt(fitted) == learnt(streamed) and fitted.n_iter_ == 4 and fitted.t_ == 240
+
+
+@one_case_each
+def test_fit_starts_again_and_warm_start_goes_on(case):
+    X, y = continuous_problem(60, 9, seed=62, n_classes=3)
+    make = lambda **others: case.estimator(max_iter=2, tol=None, random_state=3, **others)  # noqa: E731
+    once = fingerprint(make().fit(X, y))
+    assert fingerprint(make().fit(X, y).fit(X, y)) == once
+    assert fingerprint(make().partial_fit(X, y).fit(X, y)) == once
+    warm = make(warm_start=True, shuffle=False).fit(X, y)
+    assert learnt(warm) == learnt(make(shuffle=False).fit(X, y)) and warm.fit(X, y).t_ == 240
+    assert learnt(warm) == learnt(case.estimator(max_iter=4, tol=None, shuffle=False).fit(X, y))
+    assert fingerprint(warm.set_params(warm_start=False, shuffle=True).fit(X, y)) == once
+
+
+def test_warm_start_after_one_label_only():
+    X, y = continuous_problem(20, 4, seed=63)
+    learner = onlinecls.AROWClassifier(warm_start=True).partial_fit(X[:5], [1] * 5)
+    assert learner.fit(X, y).classes_.tolist() == [-1, 1]
+
+
+@one_case_each
+def test_shuffling_is_that_of_its_random_state(case):
+    X, y = continuous_problem(60, 9, seed=64)
+    fit = lambda state: fingerprint(case.estimator(max_iter=3, tol=None, random_state=state).fit(X, y))  # noqa: E731
+    assert fit(0) == fit(0) != fit(1)
+    assert fit(np.random.RandomState(0)) == fit(0)
+    assert fit(np.random.default_rng(0)) == fit(np.random.default_rng(0))
+    drawn = np.random.RandomState(5)
+    assert fit(drawn) != fit(drawn), "a generator moves on"
+    np.random.seed(0)
+    global_before = np.random.get_state()[1].copy()
+    fit(0)
+    assert (np.random.get_state()[1] == global_before).all()
+
+
+def test_shuffle_takes_every_row_once_an_epoch():
+    X, y = continuous_problem(60, 9, seed=65)
+    order = np.random.RandomState(7).permutation(60)
+    fitted = onlinecls.AROWClassifier(max_iter=1, random_state=7).fit(X, y)
+    assert learnt(fitted) == learnt(onlinecls.AROWClassifier().partial_fit(X[order], y[order], classes=[-1, 1]))
+    fitted = onlinecls.AROWClassifier(max_iter=1, random_state=7).fit(csr32(X), y)
+    assert learnt(fitted) == learnt(onlinecls.AROWClassifier().partial_fit(X[order], y[order], classes=[-1, 1]))
+
+
+def test_tol_and_n_iter_no_change_end_the_epochs():
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    fit = lambda **params: onlinecls.PassiveAggressiveClassifier(C=np.inf, **params).fit(X, [0, 1]).n_iter_  # noqa: E731
+    assert fit(max_iter=50, n_iter_no_change=3) < 20  # separable: the loss is soon 0 and no longer improves
+    assert fit(max_iter=50, n_iter_no_change=3) < fit(max_iter=50, n_iter_no_change=8)
+    assert fit(max_iter=50, tol=None) == 50
+    assert fit(max_iter=50, tol=1e9, n_iter_no_change=5) == 6  # as scikit-learn: the first epoch beats infinity
+    assert fit(max_iter=2) == 2
+
+
+@both_constructions
+def test_early_stopping_learns_from_the_other_rows_only(multi_class):
+    X, y = continuous_problem(200, 9, seed=66, n_classes=3)
+    learner = onlinecls.AROWClassifier(
+        early_stopping=True, validation_fraction=0.25, random_state=0, max_iter=30, n_iter_no_change=3, multi_class=multi_class
+    ).fit(X, y)
+    assert learner.n_iter_ < 30
+    n_train = learner.t_ / learner.n_iter_
+    assert n_train == int(n_train) and 145 <= n_train <= 150
+    sparse_one = onlinecls.AROWClassifier(**learner.get_params()).fit(csr32(X), y)
+    assert fingerprint(sparse_one) == fingerprint(learner)
+    for others in ({"sample_weight": np.arange(200.0)}, {}):
+        onlinecls.AROWClassifier(early_stopping=True, class_weight="balanced").fit(X, y, **others)
+
+
+def test_verbose_prints_a_line_an_epoch(capsys):
+    X, y = continuous_problem(60, 9, seed=67)
+    onlinecls.AROWClassifier(max_iter=3, tol=None, verbose=1).fit(X, y)
+    assert capsys.readouterr().out.count("\n") == 3
+    onlinecls.AROWClassifier(max_iter=3).fit(X, y)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("estimator", [onlinecls.Perceptron, onlinecls.PassiveAggressiveClassifier])
+def test_initial_weights(estimator, dtype):
+    for n_classes in (2, 3):
+        X, y = continuous_problem(40, 5, seed=68, n_classes=n_classes, dtype=dtype)
+        kind = {"shuffle": False, "max_iter": 1, "intercept_scaling": 2.0}
+        first = estimator(**kind).fit(X, y)
+        going_on = estimator(**kind).fit(X, y, coef_init=first.coef_, intercept_init=first.intercept_)
+        assert_allclose(going_on.coef_, estimator(**kind).partial_fit(X, y, np.unique(y)).partial_fit(X, y).coef_, rtol=1e-12)
+        shapes = [first.coef_.ravel(), first.coef_.tolist()] if n_classes == 2 else [first.coef_.tolist()]
+        for coef in shapes:
+            again = estimator(**kind).fit(X, y, coef_init=coef, intercept_init=first.intercept_)
+            assert learnt(again) == learnt(going_on)
+    before = first.coef_.copy()
+    estimator(**kind).fit(X, y, coef_init=first.coef_)
+    assert (first.coef_ == before).all()
+
+
+def test_coef_init_is_not_shared_and_not_needed_in_the_model_dtype():
+    X, y = continuous_problem(40, 5, seed=69, dtype="float32")
+    coef = np.ones((1, 5))
+    onlinecls.Perceptron().fit(X, y, coef_init=coef)
+    assert (coef == 1.0).all()
+
+
+# --- the model, to look at -----------------------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(estimator):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(40, 5, seed=70, n_classes=n_classes)
+        learner = estimator().partial_fit(X, y)
+        shape = (1 if n_classes == 2 else n_classes, 5)
+        assert learner.coef_.shape == shape and learner.intercept_.shape == shape[:1]
+        shown = [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
+        for array in shown:
+            assert array.shape == shape and not array.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                array[0, 0] = 1.0
+        computed = estimator in (onlinecls.NAROWClassifier, onlinecls.SecondOrderPerceptron)
+        assert np.shares_memory(learner.coef_, learner._state.values) != computed
+        learner.partial_fit(X, y)  # looking at it does not lock it
+
+
+def test_attributes_cannot_be_set_and_do_not_linger():
+    X, y = continuous_problem(40, 5, seed=71)
+    learner = onlinecls.AROWClassifier().partial_fit(X, y)
+    for name in ("coef_", "intercept_", "covariance_", "t_", "n_mistakes_"):
+        with pytest.raises(AttributeError):
+            setattr(learner, name, 0)
+
+
+@one_case_each
+def test_sparsify_and_densify(case):
+    X, y = continuous_problem(40, 5, seed=72, n_classes=3)
+    X[:, 2] = 0.0
+    learner = case.estimator().partial_fit(X, y)
+    dense, scores = learner.coef_.copy(), learner.decision_function(X)
+    assert learner.sparsify() is learner and sparse.issparse(learner.coef_)
+    assert (learner.coef_.toarray() == dense).all() and (learner.decision_function(X) == scores).all()
+    assert sparse.issparse(pickle.loads(pickle.dumps(learner)).coef_)
+    assert learner.densify() is learner and (learner.coef_ == dense).all()
+    learner.sparsify().partial_fit(X, y)
+    assert (
+        not sparse.issparse(learner.coef_) and (learner.coef_ == case.estimator().partial_fit(X, y).partial_fit(X, y).coef_).all()
+    )
+
+
+def test_scores_of_zero_are_the_first_class():
+    X = np.eye(3)
+    learner = onlinecls.Perceptron(fit_intercept=False).partial_fit(X[:2], [5, 9], classes=[5, 9])
+    assert learner.decision_function(X)[2] == 0.0 and learner.predict(X)[2] == 5
+    learner = onlinecls.Perceptron(fit_intercept=False).partial_fit(X[:2], [7, 8], classes=[5, 7, 8])
+    assert learner.decision_function(np.zeros((1, 3))).tolist() == [[0, 0, 0]] and learner.predict(np.zeros((1, 3))).tolist() == [
+        5
+    ]
+    assert learner.predict(np.zeros((0, 3))).shape == (0,)
+
+
+def test_scores_have_scikit_learn_s_shapes():
+    X, y = continuous_problem(20, 4, seed=73, n_classes=3)
+    assert onlinecls.AROWClassifier().partial_fit(X, y).decision_function(X).shape == (20, 3)
+    assert onlinecls.AROWClassifier().partial_fit(X, y > 0).decision_function(X).shape == (20,)
+
+
+@every_estimator
+def test_dtype(estimator):
+    X, y = continuous_problem(40, 5, seed=74, dtype="float32")
+    expected = [
+        (X, None, "f4"), (X.astype(float), None, "f8"), (X, "float64", "f8"), (X.astype(float), np.float32, "f4"),
+        (X.astype(np.float16), None, "f8"), (X.astype(int), None, "f8"), (X > 0, None, "f8"), (X.astype(">f4"), None, "f4"),
+        (csr32(X), None, "f4"), (csr32(X.astype(int)), None, "f8"), (X.astype(object), None, "f8"),
+        (X.astype(np.longdouble), None, "f8"),
+    ]  # fmt: skip
+    for rows, dtype, found in expected:
+        learner = estimator(dtype=dtype).partial_fit(rows, y)
+        assert learner.coef_.dtype == learner.intercept_.dtype == found
+        learner.partial_fit(X.astype(float), y).partial_fit(X.astype(int), y)
+        assert learner.coef_.dtype == found and learner.decision_function(rows).dtype == np.float64
+
+
+LABELS = {
+    "int": [3, -1], "bool": [True, False], "str": ["ham", "spam"], "float": [2.0, -2.0],
+    "object": np.array(["x", "longer"], object),
+    "bytes": [b"a", b"b"], "uint8": np.array([200, 7], np.uint8), "object ints": np.array([4, 2], object),
+    "large": [2**62, 2**62 + 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_come_back_as_they_went_in(labels):
+    X = np.array([[1.0, 0.0], [0.0, 1.0]] * 5)
+    y = np.array(list(labels) * 5, dtype=getattr(labels, "dtype", None))
+    for learner in (onlinecls.AROWClassifier().fit(X, y), onlinecls.AROWClassifier().partial_fit(X, y).partial_fit(X, y)):
+        assert learner.predict(X).tolist() == y.tolist() and learner.score(X, y) == 1.0
+        assert learner.classes_.tolist() == sorted(labels)
+
+
+def test_data_frames_and_series():
+    pandas = pytest.importorskip("pandas")
+    X, y = continuous_problem(40, 3, seed=75)
+    frame, labels = (
+        pandas.DataFrame(X, columns=["a", "b", "c"]),
+        pandas.Series(np.where(y > 0, "yes", "no"), index=range(100, 140)),
+    )
+    weights = pandas.Series(np.linspace(0, 1, 40), index=range(40, 0, -1))
+    learner = onlinecls.AROWClassifier().partial_fit(frame, labels, sample_weight=weights)
+    plain = onlinecls.AROWClassifier().partial_fit(X, labels.to_numpy(), sample_weight=weights.to_numpy())
+    assert learner.feature_names_in_.tolist() == ["a", "b", "c"] and not hasattr(plain, "feature_names_in_")
+    assert (learner.coef_ == plain.coef_).all() and (learner.predict(frame) == plain.predict(X)).all()
+    assert learner.fit(X, y).n_features_in_ == 3 and not hasattr(learner, "feature_names_in_")
+    assert not hasattr(onlinecls.AROWClassifier().fit(pandas.DataFrame(X), y), "feature_names_in_")
+    for dtype in ("category", "string"):
+        assert onlinecls.AROWClassifier().fit(frame, labels.astype(dtype)).classes_.tolist() == ["no", "yes"]
+    assert onlinecls.AROWClassifier().fit(frame, pandas.Series(y, dtype="Int64")).classes_.tolist() == [-1, 1]
+
+
+# --- weights of classes --------------------------------------------------------------------------------------------------------
+
+
+@one_case_each
+def test_class_weight_multiplies_sample_weight(case):
+    X, y = continuous_problem(60, 5, seed=76, n_classes=3)
+    weights = np.random.default_rng(0).random(60)
+    by_class = case.estimator(class_weight={0: 0.5, 2: 3.0}).partial_fit(X, y, sample_weight=weights)
+    by_row = case.estimator().partial_fit(X, y, sample_weight=weights * np.array([0.5, 1.0, 3.0])[y])
+    assert fingerprint(by_class) == fingerprint(by_row)
+
+
+def test_balanced_fit_takes_its_weights_from_the_whole_set():
+    X, y = continuous_problem(90, 5, seed=77, n_classes=3)
+    y = np.where(np.arange(90) < 40, 0, y)
+    balanced = 90 / (3 * np.bincount(y))
+    fit = lambda weight: learnt(onlinecls.AROWClassifier(class_weight=weight, random_state=0, max_iter=2).fit(X, y))  # noqa: E731
+    assert fit("balanced") == fit(dict(enumerate(balanced)))
+
+
+def test_balanced_weights_help_the_rare_class():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 3))
+    y = (X[:, 0] + rng.standard_normal(3000) > 2.2).astype(int)
+    recall = [
+        (learner.predict(X)[y == 1] == 1).mean()
+        for learner in (onlinecls.AROWClassifier(r=10.0, class_weight=w).partial_fit(X, y) for w in (None, "balanced"))
+    ]
+    assert recall[1] > recall[0] + 0.1
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_parameters(estimator):
+    learner, signature = estimator(), inspect.signature(estimator)
+    names = list(signature.parameters)
+    assert learner.get_params() == {name: p.default for name, p in signature.parameters.items()} == learner.get_params(deep=False)
+    kinds = [parameter.kind.name for parameter in signature.parameters.values()]
+    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(names) - 1)
+    assert repr(learner) == f"{estimator.__name__}()" and set(vars(learner)) == set(names)
+    marker = object()
+    for name in names:  # nothing is looked at before fit
+        assert getattr(estimator(**{name: marker}), name) is marker is learner.set_params(**{name: marker}).get_params()[name]
+    assert learner.set_params() is learner
+
+
+def test_repr_shows_what_is_not_default():
+    assert repr(onlinecls.AROWClassifier(r=2.5, average=True)) == "AROWClassifier(r=2.5, average=True)"
+    assert repr(onlinecls.AROWClassifier(onlinecls.AROWClassifier().r)) == "AROWClassifier()"
+    X, y = continuous_problem(20, 3, seed=78)
+    assert repr(onlinecls.AROWClassifier().fit(X, y)) == "AROWClassifier()"
+
+
+@every_estimator
+def test_a_subclass_is_the_same_learner(estimator):
+    X, y = continuous_problem(40, 5, seed=79)
+    mine = type("Mine", (estimator,), {})
+    assert fingerprint(mine(random_state=0).fit(X, y)) == fingerprint(estimator(random_state=0).fit(X, y))
+    with pytest.raises(ValueError, match=r"^Mine: tol must be "):
+        mine(tol="a").fit(X, y)
+
+
+def test_parameters_may_change_between_calls():
+    X, y = continuous_problem(40, 5, seed=80)
+    learner = onlinecls.PassiveAggressiveClassifier(C=0.01).partial_fit(X, y)
+    before = learner.coef_.copy()
+    learner.set_params(C=1.0, loss="squared_hinge").partial_fit(X, y)
+    twin = onlinecls.PassiveAggressiveClassifier(C=1.0, loss="squared_hinge", shuffle=False, max_iter=1)
+    assert (learner.coef_ != before).any() and twin.fit(X, y).n_iter_ == 1
+    weights = {-1: 1.0, 1: 1.0}
+    learner, twin = (onlinecls.AROWClassifier(class_weight=w).partial_fit(X, y) for w in (weights, {-1: 1.0, 1: 1.0}))
+    weights[1] = 0.25  # changed in place
+    twin.set_params(class_weight={-1: 1.0, 1: 0.25})
+    assert fingerprint(learner.partial_fit(X, y)) == fingerprint(twin.partial_fit(X, y))
+
+
+def test_models_of_one_class_share_nothing():
+    X, y = continuous_problem(40, 5, seed=81)
+    one, other = onlinecls.AROWClassifier().partial_fit(X, y), onlinecls.AROWClassifier().partial_fit(X, y)
+    before = fingerprint(other)
+    one.partial_fit(X, -y)
+    assert fingerprint(other) == before
+
+
+# --- from scikit-learn ---------------------------------------------------------------------------------------------------------
+
+PASSIVE_AGGRESSIVE_1_7 = {
+    "C": 1.0, "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "early_stopping": False, "validation_fraction": 0.1,
+    "n_iter_no_change": 5, "shuffle": True, "verbose": 0, "loss": "hinge", "n_jobs": None, "random_state": None,
+    "warm_start": False,
+    "class_weight": None, "average": False,
+}  # fmt: skip
+PERCEPTRON_1_7 = {
+    "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "shuffle": True,
+    "verbose": 0, "eta0": 1.0, "n_jobs": None, "random_state": 0, "early_stopping": False, "validation_fraction": 0.1,
+    "n_iter_no_change": 5, "class_weight": None, "warm_start": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "estimator, arguments",
+    [(onlinecls.PassiveAggressiveClassifier, PASSIVE_AGGRESSIVE_1_7), (onlinecls.Perceptron, PERCEPTRON_1_7)],
+    ids=["PassiveAggressiveClassifier", "Perceptron"],
+)
+def test_an_import_line_is_the_whole_migration(estimator, arguments):
+    defaults = estimator().get_params()
+    assert {name: defaults[name] for name in arguments} == arguments
+    X, y = continuous_problem(60, 5, seed=82, n_classes=3)
+    learner = estimator(**arguments)
+    assert learner.fit(X, y, coef_init=np.zeros((3, 5)), intercept_init=np.zeros(3)) is learner
+    assert learner.partial_fit(X, y, classes=[0, 1, 2]) is learner
+    others = {
+        "max_iter": 7, "tol": None, "n_jobs": -1, "verbose": 0, "random_state": 5, "class_weight": "balanced", "shuffle": False,
+        "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 2, "warm_start": True, "fit_intercept": False,
+    }  # fmt: skip
+    assert estimator(**others).fit(X, y).coef_.shape == (3, 5)
+    names = ["X", "y", "coef_init", "intercept_init"]
+    assert list(inspect.signature(learner.fit).parameters)[:4] == names
+    assert list(inspect.signature(learner.partial_fit).parameters) == ["X", "y", "classes", "sample_weight"]
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated:FutureWarning")
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_weights_are_scikit_learn_s_where_the_conventions_agree(sparse_rows):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y = continuous_problem(300, 13, seed=83)
+    X, y = X[X.any(axis=1)], y[X.any(axis=1)]
+    rows = csr32(X) if sparse_rows else X
+    pairs = [(onlinecls.Perceptron(fit_intercept=False), linear_model.Perceptron(fit_intercept=False, shuffle=False))]
+    if hasattr(linear_model, "PassiveAggressiveClassifier"):
+        for params in ({"C": 0.1}, {"C": 0.5, "loss": "squared_hinge"}):
+            theirs = linear_model.PassiveAggressiveClassifier(fit_intercept=False, shuffle=False, **params)
+            pairs.append((onlinecls.PassiveAggressiveClassifier(fit_intercept=False, **params), theirs))
+    for ours, theirs in pairs:
+        ours.partial_fit(rows, y, classes=[-1, 1])
+        theirs.partial_fit(rows, y, classes=[-1, 1])
+        assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
+        assert (ours.predict(rows) == theirs.predict(rows)).all()
+
+
+# --- the package ---------------------------------------------------------------------------------------------------------------
+
+
+def in_a_new_process(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_leaves_scikit_learn_and_the_extras_alone():
+    heavy = "['sklearn', 'pandas', 'matplotlib', 'river', 'pyarrow', 'joblib']"
+    code = "import sys, numpy, scipy.sparse; before = set(sys.modules); import onlinecls; new = set(sys.modules) - before;"
+    assert in_a_new_process(code + f"print([m for m in {heavy} if m in new])") == "[]"
+    use = (
+        "import numpy as np; l = onlinecls.AROWClassifier().fit(np.eye(4), [0, 1, 0, 1]); l.partial_fit(np.eye(4), "
+        "[0, 1, 0, 1]); "
+        "l.predict(np.eye(4)); l.score(np.eye(4), [0, 1, 0, 1]); repr(l); l.get_params(); l.set_params(r=1.0)\n"
+        "try: onlinecls.AROWClassifier().predict(np.eye(4))\n"
+        "except ValueError as error: assert isinstance(error, AttributeError)\n"
+    )
+    assert in_a_new_process("import sys, onlinecls; " + use + "print('sklearn' in sys.modules)") == "False"
+
+
+def test_errors_of_unfitted_models_are_scikit_learn_s_where_it_is():
+    exceptions = pytest.importorskip("sklearn.exceptions")
+    with pytest.raises(exceptions.NotFittedError):
+        onlinecls.AROWClassifier().predict([[1.0]])
+
+
+@every_estimator
+def test_docstring(estimator):
+    text = inspect.getdoc(estimator)
+    assert not re.search(r"\{[a-z_]+\}", text), "a placeholder is left"
+    sections = re.findall(r"^([A-Z][a-z]+)\n-+$", text, flags=re.M)
+    assert [s for s in sections if s != "Notes"] == ["Parameters", "Attributes", "Raises", "References", "Examples"]
+    named = lambda section: re.findall(r"^([A-Za-z0-9_, ]+) :", section, flags=re.M)  # noqa: E731
+    parameters, attributes = (text.split(f"\n{name}\n---")[1] for name in ("Parameters", "Attributes"))
+    parameters, attributes = parameters.split("\nAttributes\n---")[0], attributes.split("\nRaises\n---")[0]
+    documented = [name.strip() for names in named(parameters) for name in names.split(",")]
+    assert sorted(documented) == sorted(inspect.signature(estimator).parameters)
+    X, y = continuous_problem(20, 3, seed=84)
+    learner = estimator().fit(X, y)
+    documented = {name.strip() for names in named(attributes) for name in names.split(",")} - {"feature_names_in_"}
+    assert all(hasattr(learner, name) for name in documented)
+    public = {name for name in dir(learner) if name.endswith("_") and not name.startswith("_")}
+    assert public == documented
+
+
+@every_estimator
+def test_defaults_named_in_the_docstring_are_the_defaults(estimator):
+    text = inspect.getdoc(estimator).split("\nAttributes\n---")[0]
+    for name, parameter in inspect.signature(estimator).parameters.items():
+        stated = re.search(rf"^{name} :.*default=(.+)$", text, flags=re.M)
+        if stated:
+            assert eval(stated[1]) == parameter.default, name
+        else:
+            assert name in ("penalty", "alpha", "l1_ratio"), f"no default is named for {name}"
+
+
+@every_estimator
+def test_public_methods_have_docstrings(estimator):
+    for name, method in inspect.getmembers(estimator, inspect.isfunction):
+        if not name.startswith("_"):
+            assert method.__doc__ and len(method.__doc__) > 20, name
+
+
+@pytest.mark.parametrize("name", ["onlinecls", "onlinecls._first_order", "onlinecls._second_order"])
+def test_examples_run(name):
+    found = doctest.testmod(import_module(name))
+    assert found.attempted > 1 and found.failed == 0
+
+
+def test_all_is_all():
+    assert sorted(onlinecls.__all__) == onlinecls.__all__
+    classes = {name for name, value in vars(onlinecls).items() if inspect.isclass(value)}
+    assert classes == set(onlinecls.__all__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", onlinecls.__version__)
+
+
+@one_case_each
+def test_reading_counters_and_intercept_costs_nothing_a_feature(case):
+    """They are read inside streams."""
+    import tracemalloc
+
+    learner = case.estimator().partial_fit(sparse.csr_matrix(np.eye(3, 2**17)), [0, 1, 2])
+    tracemalloc.start()
+    try:
+        for name in ("intercept_", "t_", "n_mistakes_", "classes_", "n_features_in_"):
+            getattr(learner, name)
+        assert tracemalloc.get_traced_memory()[1] < 2**15
+    finally:
+        tracemalloc.stop()
