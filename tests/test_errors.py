@@ -605,8 +605,13 @@ def test_extreme_parameters_make_a_finite_model(dtype):
             learnt = type(learner)(**learner.get_params())
             try:
                 learnt.partial_fit((rows * scale).astype(dtype), y)
-            except ValueError as error:  # a constant feature that float32 cannot hold may as well be refused
-                assert str(error).startswith(f"{type(learner).__name__}: intercept_scaling must ") and fingerprint(learnt) is None
+            except ValueError as error:  # what float32 cannot hold is refused
+                name = str(error).split()[1]
+                got = getattr(learner, name)
+                largest = float(np.finfo(dtype).max) / 4
+                largest = largest**0.5 if name == "intercept_scaling" else largest
+                words = f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, at most {largest:.2g}, got {name}={got!r}."
+                assert str(error) == words and fingerprint(learnt) is None
             else:
                 assert is_finite(learnt), f"{learner} on rows of size {scale}"
 

@@ -24,7 +24,7 @@ VARIANTS = [
     onlinecls.SecondOrderPerceptron(aggressive=True),
     onlinecls.ConfidenceWeightedClassifier(variant="variance"),
     onlinecls.AdaGradClassifier(update="dual_averaging"),
-    onlinecls.AROWClassifier(multi_class="ovr", class_weight="balanced", early_stopping=True),
+    onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
 ]
 
 

@@ -1,7 +1,7 @@
 """Online linear classifiers, compiled and exact: learn a stream in one pass, from Python, as with scikit-learn.
 
 >>> import onlinecls
->>> learner = onlinecls.AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["spam", "ham"])
+>>> learner = onlinecls.AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["spam", "ham"], classes=["ham", "spam"])
 >>> learner.predict([[0.0, 3.0]]).tolist()
 ['spam']
 """

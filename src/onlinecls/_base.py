@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from math import ceil
-from operator import itemgetter
+from operator import is_, itemgetter
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -94,10 +94,10 @@ class OnlineClassifier(Estimator):
         """The Params of the kernels, all parameters checked; remembered until one changes."""
         found = self._parameter_values()(self.__dict__)
         remembered = self.__dict__.get("_compiled")
-        if remembered is not None and remembered[0] == found:
+        if remembered is not None and all(map(is_, remembered[0], found)):
             return remembered[1]
         who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
-        algorithm = select(who, values, algorithms_of(who))
+        algorithm = select(who, values, algorithms_of(type(self)))
         _validation.read_dtype(who, self.dtype)
         self._check_parameters(values)
         params = {
@@ -105,7 +105,7 @@ class OnlineClassifier(Estimator):
             "open_classes": 0, "balanced": 0, "average_from": -1 if self.average is False else int(self.average) - 1,
             "margin": algorithm.margin, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
-            "variance": 1.0, "floor": 0.0, "limit": 0.0,
+            "variance": 1.0, "floor": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
         if self.average is not False and params["l1"] > 0.0:
@@ -113,16 +113,27 @@ class OnlineClassifier(Estimator):
                 f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
                 "change on every row, so that their average has no O(nnz) form."
             )
-        if "_state" in self.__dict__ and (self._params["geometry"], self._params["average_from"] < 0) != (
-            params["geometry"],
-            params["average_from"] < 0,
-        ):
-            params["restart"] = True  # fit may, partial_fit may not
         self._compiled = found, params
         return params
 
     def _check_parameters(self, values: dict) -> None:
         """For what a range in the registry cannot say."""
+
+    def _is_another_kind(self, params: dict) -> bool:
+        """Whether the parameters now ask for a model that cannot go on from the one there is."""
+        kind = ("geometry", "average_from")
+        dtype = _validation.read_dtype(type(self).__name__, self.dtype)
+        return [params[name] for name in kind] != [self._params[name] for name in kind] or dtype not in (None, self._state.dtype)
+
+    def _check_range(self, params: dict, dtype) -> None:
+        """Parameters become numbers of the model's dtype, which is known only now."""
+        largest = float(np.finfo(dtype).max) / 4
+        for name, value, limit in (
+            ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
+            ("initial_variance", params["variance"], largest),
+        ):
+            if value > limit:
+                raise ValueError(f"{type(self).__name__}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
         geometry = next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
@@ -158,12 +169,13 @@ class OnlineClassifier(Estimator):
         who = type(self).__name__
         params = self._kernel_params()
         first = "_state" not in self.__dict__
-        if "restart" in params:
+        if not first and self._is_another_kind(params):
             raise ValueError(
                 f"{who}: partial_fit must go on with the kind of model it began with, got other values of average or of the "
                 "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
+        self._check_range(params, rows.data.dtype)
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         classes = self._read_classes(classes, first)
@@ -171,6 +183,7 @@ class OnlineClassifier(Estimator):
         is_open = classes is None if first else self._open
         if len(known):
             _validation.comparable(who, y, known)
+        if len(known) > 1:
             codes, unknown = _validation.encode(y, known)
             if unknown is None or not is_open:
                 if unknown is not None:
@@ -209,17 +222,16 @@ class OnlineClassifier(Estimator):
         if classes is None:
             return None
         who = type(self).__name__
-        classes = np.unique(_validation.read_labels(who, classes, len(classes)))
+        classes = _validation.read_classes(who, classes)
         if first and len(classes) < 2:
             raise ValueError(
                 f"{who}: classes must name at least 2 classes, got {len(classes)}. "
                 "Leave it out if labels are to join as they appear."
             )
         if not first and not np.array_equal(classes, self.classes_):
-            known, given = (np.array2string(labels, threshold=10, separator=", ") for labels in (self.classes_, classes))
             raise ValueError(
-                f"{who}: classes must be those of the first call, {known}, got {given}. "
-                "Leave classes out from the second call on."
+                f"{who}: classes must be those of the first call, {_validation.shown(self.classes_)}, "
+                f"got {_validation.shown(classes)}. Leave classes out from the second call on."
             )
         return classes
 
@@ -236,35 +248,36 @@ class OnlineClassifier(Estimator):
 
     def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER) -> None:
         """Hand rows to the kernel of the task: the one place where a model changes."""
-        state = self._state
-        if not state.values.flags.writeable:  # memory-mapped by joblib, say
-            state = self._state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
+        state = self._state = self._state.writable()
+        self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
             return
-        balanced = self.class_weight == "balanced" and len(class_weights) == 0
+        balanced = _validation.is_balanced(self.class_weight) and len(class_weights) == 0
         if self._params_of[0] is not params or self._params_of[1:] != (self._open, balanced):
             info = np.finfo(state.dtype)
             self._params_of = params, self._open, balanced
             self._params = {
                 **params, "open_classes": int(self._open), "balanced": int(balanced),
-                "floor": float(info.tiny) / float(info.eps), "limit": float(info.max) / 4,
+                "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+                # The average's books hold weights times rounds.
+                "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
             }  # fmt: skip
         task = "binary" if state.n_columns == 1 else self.multi_class
         _TASKS[task][state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, order, codes, weights, class_weights,
             state.values, state.drift, state.counts, state.tally,
         )  # fmt: skip
-        self.__dict__.pop("_sparse_coef", None)
 
     def _learn_with_newcomers(self, X, params, rows, y, weights, known, first) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
         who = type(self).__name__
-        live = weights > 0.0 if len(weights) else np.ones(rows.n_rows, bool)
-        if isinstance(self.class_weight, dict):
-            barred = [label for label, weight in self.class_weight.items() if weight == 0]
-            live &= ~np.isin(y, barred)
-        if not live.all():
-            weights = np.where(live, weights if len(weights) else 1.0, 0.0)
+        everyone = np.union1d(known, y)
+        class_weights = _validation.read_class_weight(who, self.class_weight, everyone)
+        weights = weights if len(weights) else np.ones(rows.n_rows)
+        live = weights > 0.0
+        if len(class_weights):
+            live &= weights * class_weights[_validation.encode(y, everyone)[0]] > 0.0  # (the product may underflow)
+            weights = np.where(live, weights, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
@@ -273,8 +286,8 @@ class OnlineClassifier(Estimator):
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
+        class_weights = class_weights[np.isin(everyone, np.union1d(known, labels))] if len(class_weights) else class_weights
         everyone = np.union1d(known, labels)
-        class_weights = _validation.read_class_weight(who, self.class_weight, everyone)
         stages = []  # (first row, end, classes), all checked before the first write
         if second > 0:
             stages.append((0, second, known if len(known) else labels[:1]))
@@ -286,25 +299,28 @@ class OnlineClassifier(Estimator):
         if first:
             self._begin(X, rows, stages[0][2], True, params)
         for start, stop, classes in stages:
-            self._join(classes)
-            part, part_weights = rows.part(start, stop), weights[start:stop]
             if len(classes) == 1:
+                self._state = self._state.writable()
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
                 continue
             codes, _ = _validation.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            before = self._state, self.classes_, self.t_
             try:
-                self._learn(params, part, codes, part_weights, these)
-            finally:  # an interrupt may come before the last label's first row
+                self._join(classes)
+                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these)
+            finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
-                if not came.all():
+                if self.t_ == before[2]:
+                    self._state, self.classes_ = before[:2]
+                elif not came.all():
                     self._state, self.classes_ = self._state.only(came), self.classes_[came]
 
     def _join(self, classes) -> None:
+        """Let classes join the model; it stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
-            self._state = self._state.with_classes(places, len(classes))
-        self.classes_ = classes
+            self._state, self.classes_ = self._state.with_classes(places, len(classes)), classes
 
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
@@ -333,13 +349,12 @@ class OnlineClassifier(Estimator):
 
     def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
         who = type(self).__name__
-        self.__dict__.pop("_compiled", None)
         params = self._kernel_params()
-        again = self.warm_start and "_state" in self.__dict__ and "restart" not in params
-        params.pop("restart", None)
+        again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         _validation.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         if len(weights) and not weights.any():
@@ -349,22 +364,23 @@ class OnlineClassifier(Estimator):
         classes = self.classes_ if again else np.unique(y)
         if len(classes) < 2:
             raise ValueError(
-                f"{who}: y must have at least 2 classes, got 1 class: {classes[0]!r}. Give rows of another class too."
+                f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
             )
         _validation.comparable(who, y, classes)
         codes, unknown = _validation.encode(y, classes)
         if unknown is not None:
             raise _validation.outside_classes(who, y, unknown, classes)
         class_weights = _validation.read_class_weight(who, self.class_weight, classes)
-        if self.class_weight == "balanced":
+        if _validation.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
         train, held_out = self._split(codes, len(classes), generator)
+        validation = _validation.take(rows, held_out) if len(held_out) else None
         state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
             state = self._initialised(who, state, coef_init, intercept_init)
 
         self._begin(X, rows, classes, False, params, state)
-        self._epochs(params, rows, codes, weights, class_weights, train, held_out, generator)
+        self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
         return self
 
     def _split(self, codes, n_classes: int, generator):
@@ -383,9 +399,8 @@ class OnlineClassifier(Estimator):
             )
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
-    def _epochs(self, params, rows, codes, weights, class_weights, train, held_out, generator) -> None:
+    def _epochs(self, params, rows, codes, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
-        validation = _validation.take(rows, held_out) if len(held_out) else None
         for epoch in range(1, self.max_iter + 1):
             order = train
             if self.shuffle:
@@ -416,16 +431,18 @@ class OnlineClassifier(Estimator):
         for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
             if given is None:
                 continue
-            values = np.asarray(given, dtype=np.float64)
-            if values.size != np.prod(shapes[name]):
-                raise ValueError(f"{who}: {name} must have shape {shapes[name]}, got {values.shape}.")
+            values, shape = _validation.read_numbers(f"{who}: {name}", given), shapes[name]
+            if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
+                raise ValueError(f"{who}: {name} must have shape {shape}, got {values.shape}.")
+            values = values.reshape(shape)
+            if name == "intercept_init":
+                values = values / self.intercept_scaling
             if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
                 raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
-            values = values.reshape(shapes[name])
             if name == "coef_init":
                 first[:-1] = values.T
             elif self.fit_intercept:
-                first[-1] = values / self.intercept_scaling
+                first[-1] = values
         state.tally[_core.TALLY["reach"]] = np.abs(first).max()
         return state
 
@@ -500,6 +517,8 @@ class OnlineClassifier(Estimator):
         predicted = self.predict(X)
         y = _validation.read_labels(who, y, len(predicted))
         weights = _validation.read_weights(who, sample_weight, len(predicted))
+        if len(weights) and not weights.any():
+            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
         return float(np.average(predicted == y, weights=weights if len(weights) else None))
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
@@ -510,13 +529,14 @@ class OnlineClassifier(Estimator):
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
-        return state.weights(self._read_params())[:, : state.n_features]
+        return state.weights(self._read_params(), slice(0, state.n_features))
 
     @property
     def intercept_(self):
         """Weight of the constant feature times its value, (1 or n_classes,)."""
         state = self._fitted_state()
-        return state.weights(self._read_params())[:, -1] * np.asarray(self._read_params()["bias"], state.dtype)
+        params = self._read_params()
+        return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
 
     @property
     def t_(self):

@@ -80,6 +80,7 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
     """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
+    What is computed on the way must fit too: x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double stride, reach, curvature = tally[CURVATURE]
     if p.geometry == GAUSSIAN:
@@ -91,8 +92,10 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
         if p.geometry == MIRROR:
             stride = p.eta0
     reach = tally[REACH] + stride
-    if not (reach <= p.limit and curvature <= p.limit and step.beta * s.v <= p.limit and step.beta <= p.limit
-            and fabs(step.tau) <= p.limit):                                     # NaN is not <= either
+    if not (reach <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
+            and p.tiny <= fabs(step.tau) <= p.limit                             # NaN is not <= either
+            and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
+            and (p.geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
         tally[SKIPPED] += 1.0
         return False
     tally[REACH] = reach
@@ -273,7 +276,7 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
     cdef int64_t[::1] which = np.empty(k, np.int64)
     cdef double[:, ::1] both = np.empty((k, 2))
     cdef Step* steps = <Step*>&both[0, 0]
-    cdef double sign
+    cdef double sign, skipped
     cdef Row row
     cdef Stats s
     with nogil:
@@ -286,6 +289,7 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
             if s.weight == 0.0:
                 continue
 
+            skipped = tally[SKIPPED]
             s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
             tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
@@ -315,6 +319,8 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
                     steps[n_steps].tau *= sign
                     which[n_steps] = c
                     n_steps += 1
+            if tally[SKIPPED] > skipped:        # rows are counted, not classes
+                tally[SKIPPED] = skipped + 1.0
             advance(state, drift, k, &which[0], n_steps, steps, data, indices, row, tally, &p)
 
 
@@ -323,12 +329,13 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
 def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
              const floating[::1] state, const double[::1] drift, double rounds, double[:, ::1] scores):
     """scores[i, c] = w_c.x_i of the model, or of its average over `rounds` (if drift is not empty and rounds > 0)."""
-    cdef Py_ssize_t i, c, k = scores.shape[1], width = k if p.geometry == ADDITIVE else 2 * k
+    cdef Py_ssize_t i, c, k = scores.shape[1], width = k if p.geometry == ADDITIVE else 2 * k, budget = QUANTUM
     cdef int64_t[::1] order = np.empty(0, np.int64)
     cdef Row row
     with nogil:
         for i in range(scores.shape[0]):
             row = row_at(indptr, order, i)
+            budget = look_up(budget, (row.hi - row.lo + 8) * k)
             if k == 1:
                 scores[i, 0] = scan(state, data, indices, row, &p).score
             else:

@@ -88,6 +88,12 @@ cdef inline double weight_of(int geometry, double first, double second, const Pa
     return first
 
 
+cdef inline double root_of_sum(double G, double g) noexcept nogil:
+    """√(G + g²), never below |g|, even where g² underflows."""
+    cdef double root = sqrt(G + g * g)
+    return root if root > fabs(g) else fabs(g)
+
+
 cdef inline void see(int geometry, const floating[::1] state, Py_ssize_t a, Py_ssize_t b, double x, Sums* sums,
                      const Params* p) noexcept nogil:
     cdef double second = 0.0
@@ -116,10 +122,12 @@ cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, P
         second = state[b]
         state[a] += g
         state[b] = larger(second / (one + beta * (x * (x * second))), <floating>p.floor)
+    elif geometry == MIRROR:
+        state[a] += <floating>(p.eta0 * (g / (p.delta + root_of_sum(state[b], g))))
+        state[b] += g * g
     else:
-        second = state[b] + g * g
-        state[a] += <floating>(p.eta0 * g / (p.delta + sqrt(<double>second))) if geometry == MIRROR else g
-        state[b] = second
+        state[a] += g
+        state[b] += g * g
 
 
 # --- one row, one vector of weights --------------------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ cdef inline Sums scan(const floating[::1] state, const floating[::1] data, const
         return scan_as(DUAL, state, 2, data, indices, row, p)
 
 
-# --- one row, some classes: which[:n] of a feature's run of `width` slots, second slots `gap` behind the first --------------------
+# --- one row, some classes: which[:n], in a feature's run of `width` slots, the second slots `gap` behind the first ------------
 
 cdef inline void move_as(int geometry, floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
                          const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
@@ -284,6 +292,8 @@ cdef inline void remember(int geometry, const floating[::1] state, double[::1] d
     drift = Σ_s s Δw_s, from which the average of all w_t is w - drift/T: O(nnz) a row."""
     cdef Py_ssize_t k, j, n_columns = state.shape[0] // width
     for k in range(row.lo, row.hi + 1):
+        if k < row.hi and data[k] == 0.0:   # a stored zero moves nothing: leave no rounding either
+            continue
         j = column(indices, k, row.lo) if k < row.hi else n_columns - 1
         drift[j * n_classes + c] += rounds * weight_of(
             geometry, state[j * width + c], state[j * width + width - n_classes + c], p)

@@ -33,6 +33,8 @@ class Real:
     def __str__(self) -> str:
         if self.high == math.inf:
             kind = "a number" if self.high_allowed else "a finite number"
+            if self.low == -math.inf:
+                return kind
             return f"{kind} {'>=' if self.low_allowed else '>'} {self.low:g}"
         ends = "[" if self.low_allowed else "(", "]" if self.high_allowed else ")"
         return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
@@ -42,14 +44,14 @@ class Real:
 class Integer:
     """The integers from low on."""
 
-    low: int
+    low: float = -math.inf
     hint: str = ""
 
     def __contains__(self, value) -> bool:
         return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= self.low
 
     def __str__(self) -> str:
-        return f"an integer >= {self.low}"
+        return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Options:
         return any(value is v or (isinstance(value, type(v)) and value == v) for v in self.values)
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(repr(v) for v in self.values)
+        return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(v) for v in self.values)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ COMMON = {
     "fit_intercept": Boolean(),
     "intercept_scaling": Real(0.0, hint="It is the value of the constant feature; 1 suits rows of about unit length."),
     "max_iter": Integer(1),
-    "tol": Either((NONE, Real(low_allowed=True))),
+    "tol": Either((NONE, Real())),
     "shuffle": Boolean(),
     "warm_start": Boolean(),
     "average": Either((Boolean(), Integer(1))),
@@ -109,7 +111,7 @@ COMMON = {
     "n_iter_no_change": Integer(1),
     "verbose": Either((Boolean(), Integer(0))),
     "multi_class": Options(("crammer_singer", "ovr")),
-    "n_jobs": Either((NONE, Integer(-(2**31)))),
+    "n_jobs": Either((NONE, Integer())),
 }
 
 R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")
@@ -193,9 +195,11 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 ]})  # fmt: skip
 
 
-def algorithms_of(estimator: str) -> tuple[Algorithm, ...]:
-    """The rows that a class offers."""
-    return tuple(a for a in ALGORITHMS.values() if a.estimator == estimator)
+def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
+    """The rows that a class, or the class that it extends, offers."""
+    names = [base.__name__ for base in cls.__mro__]
+    offered = next(name for name in names if any(a.estimator == name for a in ALGORITHMS.values()))
+    return tuple(a for a in ALGORITHMS.values() if a.estimator == offered)
 
 
 def parameter_error(who: str, name: str, allowed, value) -> ValueError:

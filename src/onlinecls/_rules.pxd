@@ -39,6 +39,7 @@ ctypedef struct Params:
     double variance         # the initial variance, which no variance ever exceeds
     double floor            # the least variance
     double limit            # the largest number a model may hold
+    double tiny             # the smallest normal number of its dtype
 
 
 ctypedef struct Stats:

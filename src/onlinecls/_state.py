@@ -94,18 +94,26 @@ class State:
         grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
         return grown
 
-    def weights(self, params: dict) -> np.ndarray:
-        """(columns, n_features + 1) weights that predict: a read-only view where they are stored as they are."""
-        view = self.view
+    def writable(self) -> State:
+        """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
+        arrays = (self.values, self.drift, self.counts, self.tally)
+        if all(array.flags.writeable for array in arrays):
+            return self
+        return self.with_classes(np.arange(len(self.counts)), len(self.counts))
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        """(columns, features) weights that predict: a read-only view where they are stored as they are."""
+        view = self.view[features]
         first = view[:, 0]
         if self.geometry == "potential":
             first = first * view[:, 1]
         elif self.geometry == "dual":
-            soft = np.sign(first) * np.maximum(np.abs(first) - params["l1"] * self.count("t"), 0)
-            first = (params["eta0"] * soft / (params["delta"] + np.sqrt(view[:, 1]))).astype(self.dtype)
+            z, root = first.astype(np.float64), np.sqrt(view[:, 1], dtype=np.float64)
+            soft = np.sign(z) * np.maximum(np.abs(z) - params["l1"] * self.count("t"), 0)
+            first = (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
         rounds = self.average_rounds(params)
         if rounds:
-            first = (first - self.drift.reshape(-1, self.n_columns) / rounds).astype(self.dtype)
+            first = (first - self.drift.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
         first = first.T
         first.flags.writeable = False
         return first

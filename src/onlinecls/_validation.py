@@ -19,6 +19,7 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _BITS = {4: np.uint32, 8: np.uint64}
 _ALL_FINITE = {np.uint32: _core.all_finite["uint32_t"], np.uint64: _core.all_finite["uint64_t"]}
 _CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
+_REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
 _DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
 
 
@@ -73,29 +74,47 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     _two_dimensional(who, X.ndim)
     if X.format != "csr":
-        X = X.tocsr()
+        X = _converted(who, X)
     n_rows, n_features = X.shape
     data, indices, indptr = X.data, X.indices, X.indptr
     if data.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported, got X of dtype {data.dtype}. Use its real part.")
-    if indices.dtype not in _CHECK_ROWS:
-        indices = indices.astype(np.int64)
-    indptr = indptr.astype(np.int64, copy=False)
-    wrong = (
-        "indptr"
-        if len(indptr) != n_rows + 1 or len(data) < len(indices)
-        else (_CHECK_ROWS[indices.dtype](indices, indptr, n_features))
-    )
+    indices = np.ascontiguousarray(indices, dtype=None if indices.dtype in _CHECK_ROWS else np.int64)
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    if len(data) < len(indices):
+        raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
+    wrong = "indptr" if len(indptr) != n_rows + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
     if wrong in ("indptr", "indices"):
         raise _broken(who, wrong, indices, indptr, n_rows, n_features)
+    if indptr[-1] < len(data):  # there may be slack behind the last row
+        data, indices = data[: indptr[-1]], indices[: indptr[-1]]
     if wrong == "order":
         data, indices, indptr = _summed(data, indices, indptr, X.shape)
-    data = _finite(who, _cast(who, data, dtype)[: indptr[-1]], indices, indptr, n_features, data)
+    data = _finite(who, _cast(who, data, dtype), indices, indptr, n_features, data)
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
+def _converted(who: str, X):
+    """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
+    try:
+        if X.format == "coo":
+            X._check()
+            if X.nnz and any(at.min() < 0 or at.max() >= n for at, n in zip(X.coords, X.shape, strict=True)):
+                raise ValueError("an index is outside the matrix")
+        elif hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        return X.tocsr()
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}).") from None
+
+
 def _read_dense(who: str, X, dtype) -> Rows:
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{who}: X must be rows of equal length, got something else ({error}).") from None
+    if array.dtype.kind in "US":
+        raise ValueError(f"{who}: X must be numbers, got dtype {array.dtype}. Encode texts and categories as numbers first.")
     if array.dtype.kind == "c":
         raise ValueError(f"{who}: Complex data not supported, got X of dtype {array.dtype}. Use its real part.")
     _two_dimensional(who, array.ndim)
@@ -142,19 +161,26 @@ def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.nd
             f"{who}: X must fit {data.dtype}, got {original[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
         )
     raise ValueError(
-        f"{who}: X must be finite, got {'NaN' if np.isnan(data[at]) else f'{data[at]:g} (inf)'} at {place}. "
+        f"{who}: X must be finite, got {'NaN' if np.isnan(data[at]) else f'{data[at]:g}'} at {place}. "
         "Drop the row, or fill in the value."
     )
 
 
+def shown(values) -> str:
+    """A list of a few, or the ends of it."""
+    listed = [repr(value) for value in np.asarray(values).tolist()]
+    return "[" + ", ".join(listed if len(listed) <= 10 else [*listed[:4], "...", *listed[-4:]]) + "]"
+
+
 def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) -> ValueError:
-    advice = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
     if what == "indices":
         outside = (indices < 0) | (indices >= n_features)
-        return ValueError(f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {advice}")
+        return ValueError(
+            f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {_REBUILD}"
+        )
     return ValueError(
         f"{who}: X must have an indptr of {n_rows + 1} numbers that rises from 0 to at most {len(indices)}, its number of "
-        f"indices, got {np.array2string(indptr, threshold=6, separator=', ')}. {advice}"
+        f"indices, got {shown(indptr)}. {_REBUILD}"
     )
 
 
@@ -174,7 +200,7 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
         raise ValueError(f"{who}: y must be a dense array of labels, got a sparse matrix. Use y.toarray().")
-    y = np.asarray(y)
+    y = _as_labels(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warn_column_vector()
         y = y.ravel()
@@ -185,36 +211,58 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
             f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
             f"{len(y)} in y."
         )
-    if y.dtype.kind == "O":
-        y = _plain_labels(who, y)
+    return _plain_labels(who, "y", y)
+
+
+def read_classes(who: str, classes) -> np.ndarray:
+    """The classes argument, sorted, each once."""
+    if isinstance(classes, (str, set, frozenset)) or np.ndim(classes) != 1:
+        raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {classes!r}.")
+    return np.unique(_plain_labels(who, "classes", _as_labels(classes)))
+
+
+def _as_labels(y) -> np.ndarray:
+    """An array; numpy would turn a list that mixes texts and others into texts."""
+    array = np.asarray(y)
+    if array.dtype.kind in "US" and isinstance(y, (list, tuple)) and array.ndim == 1:
+        if not all(isinstance(label, (str, bytes)) for label in y):
+            return np.array(y, dtype=object)
+    return array
+
+
+def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
+    """Labels of one type; name: the argument that they came in."""
+    unknown = f"{who}: Unknown label type: " if name == "y" else f"{who}: "
+    if y.dtype.kind == "O":  # all strings, or all numbers: a mixture has no order
+        if all(isinstance(label, str) for label in y):
+            y = y.astype(str) if y.size else y.astype("U1")
+        elif all(isinstance(label, numbers.Real) for label in y):
+            y = np.array(y.tolist())
+        else:
+            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+            raise ValueError(f"{unknown}{name} must be all strings or all numbers, got a mixture of {kinds}.")
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
-            raise ValueError(f"{who}: y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows.")
-        if (y != np.floor(y)).any():
             raise ValueError(
-                f"{who}: Unknown label type: continuous. y must be classes, got {y[y != np.floor(y)][0]!s}. "
-                "Use a regressor, or turn the values into classes."
+                f"{who}: {name} must be labels, got NaN or infinity in {name} (Input {name} contains NaN). Drop those rows."
+            )
+        broken = y[y != np.floor(y)]
+        if len(broken):
+            unknown += "continuous. " if name == "y" else ""
+            raise ValueError(
+                f"{unknown}{name} must be classes, got {broken[0]!s}. Use a regressor, or turn the values into classes."
             )
     elif y.dtype.kind not in "biuUS":
-        raise ValueError(f"{who}: Unknown label type: y must be integers, booleans or strings, got dtype {y.dtype}.")
+        raise ValueError(f"{unknown}{name} must be integers, booleans or strings, got dtype {y.dtype}.")
     return y
-
-
-def _plain_labels(who: str, y: np.ndarray) -> np.ndarray:
-    """Objects that are all strings, or all numbers; a mixture has no order."""
-    if all(isinstance(label, str) for label in y):
-        return y.astype(str) if y.size else y.astype("U1")
-    if all(isinstance(label, numbers.Real) for label in y):
-        return np.array(y.tolist())
-    kinds = sorted({type(label).__name__ for label in y})
-    raise ValueError(f"{who}: Unknown label type: y must be all strings or all numbers, got a mixture of {', '.join(kinds)}.")
 
 
 def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
     """Labels and classes must both be texts, or both numbers."""
-    if (y.dtype.kind in "US") != (classes.dtype.kind in "US"):
+    if len(y) and (y.dtype.kind in "US") != (classes.dtype.kind in "US"):
         raise ValueError(
-            f"{who}: y must be labels like the model's classes, {classes[0]!r} of dtype {classes.dtype}, got dtype {y.dtype}."
+            f"{who}: y must be labels like the model's classes, {classes.tolist()[0]!r} of dtype {classes.dtype}, "
+            f"got dtype {y.dtype}."
         )
 
 
@@ -232,9 +280,8 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
 
 def outside_classes(who: str, y: np.ndarray, unknown: np.ndarray, classes: np.ndarray) -> ValueError:
     return ValueError(
-        f"{who}: y must be among the classes {np.array2string(classes, threshold=10, separator=', ')}, "
-        f"got {y[unknown][0]!r} at row {int(unknown.argmax())}. Name all labels in classes at the first call, "
-        "or leave classes out there: then labels join as they appear."
+        f"{who}: y must be among the classes {shown(classes)}, got {y[unknown].tolist()[0]!r} at row {int(unknown.argmax())}. "
+        "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
     )
 
 
@@ -244,7 +291,7 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
         return np.empty(0)
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, float(sample_weight))
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    weights = read_numbers(f"{who}: sample_weight", sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
     if n_rows and not (np.isfinite(weights).all() and weights.min() >= 0.0):
@@ -256,14 +303,29 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
     return weights
 
 
+def read_numbers(what: str, values) -> np.ndarray:
+    """An array of float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "cUS":
+            raise ValueError(f"dtype {array.dtype}")
+        return np.asarray(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
+
+
+def is_balanced(class_weight) -> bool:
+    return isinstance(class_weight, str) and class_weight == "balanced"
+
+
 def read_class_weight(who: str, class_weight, classes: np.ndarray) -> np.ndarray:
     """A dict's weights in the order of classes, 1 where it is silent; an empty array for None and "balanced"."""
-    if class_weight is None or class_weight == "balanced":
+    if class_weight is None or is_balanced(class_weight):
         return np.empty(0)
     if not isinstance(class_weight, dict):
         raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
     labels = classes.tolist()
-    weights = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+    weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
         raise ValueError(f"{who}: class_weight must be finite and >= 0, got {weights[wrong]:g} for class {labels[wrong]!r}.")
@@ -274,13 +336,9 @@ def read_dtype(who: str, dtype):
     """float32, float64 or None (that of the first X)."""
     if dtype is None:
         return None
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        found = None
-    if found not in FLOATS:
-        raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
-    return found
+    if dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
+        return np.dtype(dtype)
+    raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
 
 
 def same_names(who: str, seen, names) -> None:
