@@ -22,7 +22,7 @@ test-oldest:
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint src/onlinecls/*.pyx src/onlinecls/*.pxd
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/onlinecls/*.pyx src/onlinecls/*.pxd
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 
 # Every benchmark once, on little data; nothing is measured.
