@@ -168,7 +168,7 @@ def test_broken_csr(arrays, message):
 def test_other_sparse_formats_are_checked_before_scipy_converts_them():
     """scipy's tocsr trusts what it is given: a wrong index there is a write outside its arrays."""
     csc, bsr, coo = sparse.csc_matrix(X), sparse.bsr_matrix(X), sparse.coo_array(X)
-    csc.indices[1], bsr.indptr[-1], coo.coords[0][1] = 5, 9, 4  # too near to crash an unchecked conversion for sure
+    csc.indices[1], bsr.indptr[-1], coo.row[1] = 5, 9, 4  # too near to crash an unchecked conversion for sure
     for bad in (csc, bsr, coo):
         for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
             before = fingerprint(learner)

@@ -169,13 +169,15 @@ class OnlineClassifier(Estimator):
         who = type(self).__name__
         params = self._kernel_params()
         first = "_state" not in self.__dict__
-        if not first and self._is_another_kind(params):
+        changed = first or self._params_of[0] is not params
+        if changed and not first and self._is_another_kind(params):
             raise ValueError(
                 f"{who}: partial_fit must go on with the kind of model it began with, got other values of average or of the "
                 "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
-        self._check_range(params, rows.data.dtype)
+        if changed:
+            self._check_range(params, rows.data.dtype)
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         classes = self._read_classes(classes, first)
@@ -411,7 +413,8 @@ class OnlineClassifier(Estimator):
             loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
             if validation is not None:
                 hits = self._argmax(self._scores(validation)) == codes[held_out]
-                loss = -float(np.average(hits, weights=weights[held_out] if len(weights) else None))
+                weighted = len(weights) and weights[held_out].any()
+                loss = -float(np.average(hits, weights=weights[held_out] if weighted else None))
             if self.verbose:
                 print(
                     f"-- Epoch {epoch}: t={self.t_} mistakes={self.n_mistakes_} updates={self.n_updates_} "

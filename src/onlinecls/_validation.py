@@ -98,8 +98,8 @@ def _converted(who: str, X):
     """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
     try:
         if X.format == "coo":
-            X._check()
-            if X.nnz and any(at.min() < 0 or at.max() >= n for at, n in zip(X.coords, X.shape, strict=True)):
+            places = zip((X.row, X.col), X.shape, strict=True)
+            if len(X.row) != len(X.data) or any(at.min(initial=0) < 0 or at.max(initial=-1) >= n for at, n in places):
                 raise ValueError("an index is outside the matrix")
         elif hasattr(X, "check_format"):
             X.check_format(full_check=True)

@@ -1,0 +1,29 @@
+"""The compiled module as Python sees it. Fused functions are called by signature: ``binary["float|int32_t"](...)``."""
+
+from typing import Any
+
+import numpy as np
+
+RULES: dict[str, int]
+GEOMETRIES: dict[str, int]
+TALLY: dict[str, int]
+TALLY_SIZE: int
+
+class _Fused:
+    __signatures__: dict[str, Any]
+    def __getitem__(self, signature: str) -> Any: ...
+    def __call__(self, *args: Any) -> Any: ...
+
+binary: _Fused
+"""One pass of a two-class learner over rows."""
+crammer_singer: _Fused
+"""One pass of a joint multiclass learner over rows."""
+ovr: _Fused
+"""One pass of a learner of each class against the rest."""
+decision: _Fused
+"""The scores of rows."""
+all_finite: _Fused
+"""Whether bit patterns of floats hold no NaN and no infinity."""
+
+def check_rows(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> str:
+    """What is wrong with a CSR structure: "" (nothing), "indptr", "indices" or "order"."""
