@@ -299,7 +299,8 @@ def test_ctrl_c_while_labels_join(monkeypatch, multi_class, nth):
     reached = lambda learner: learner.__sklearn_is_fitted__() and len(learner.classes_) == 2 * nth  # noqa: E731
     learner, X, y = interrupted(monkeypatch, make, problem, nth, reached)
     rows = learner.t_
-    assert 0 < rows < len(y) and (rows > len(y) // 2) == (nth == 2)
+    joined = len(y) // 2 + 50  # the third label comes within a few rows of the middle
+    assert 0 < rows < len(y) and (rows > joined) == (nth == 2)
     assert fingerprint(learner) == fingerprint(make().partial_fit(X[:rows], y[:rows]))
     assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(make().partial_fit(X, y))
 

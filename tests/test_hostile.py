@@ -161,7 +161,7 @@ bad = {
     "csc": sparse.csc_matrix(X), "csc_indptr": sparse.csc_matrix(X), "bsr": sparse.bsr_matrix(X), "coo": sparse.coo_array(X),
 }[KIND]
 if KIND == "csc": bad.indices[3] = 2**30
-elif KIND == "coo": bad.coords[0][3] = 2**30
+elif KIND == "coo": bad.row[3] = 2**30
 else: bad.indptr[-1] = 2**30
 learner = onlinecls.Perceptron().partial_fit(np.eye(2, 40), [0, 1])
 before = learner._state.values.tobytes()
