@@ -8,7 +8,6 @@ from . import _core
 
 GEOMETRIES = _core.GEOMETRIES
 WITH_VARIANCE = ("gaussian", "potential")
-DUMMY = np.empty(0)
 NO_ORDER = np.empty(0, np.int64)
 
 
