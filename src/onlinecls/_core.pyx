@@ -127,13 +127,13 @@ cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_cl
                          const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
                          double[::1] tally, const Params* p) noexcept nogil:
     """Take steps[i] for class which[i], and keep the average's books."""
-    cdef Py_ssize_t i, width = n_classes if p.geometry == ADDITIVE else 2 * n_classes, gap = width - n_classes
+    cdef Py_ssize_t i, width = n_classes if p.geometry == ADDITIVE else 2 * n_classes
     if n == 0:
         return
     if p.average_from >= 0:
         for i in range(n):
             remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, -averaged(tally, p), p)
-    move(state, width, gap, which, n, steps, data, indices, row, p)
+    move(state, n_classes, which, n, steps, data, indices, row, p)
     if p.average_from >= 0:
         for i in range(n):
             remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, averaged(tally, p), p)

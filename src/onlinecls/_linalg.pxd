@@ -201,20 +201,19 @@ cdef inline void move_as(int geometry, floating[::1] state, Py_ssize_t width, Py
                      <floating>steps[i].beta, p)
 
 
-cdef inline void move(floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
-                      const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
-                      const Params* p) noexcept nogil:
-    """Take steps[i] for class which[i]."""
+cdef inline void move(floating[::1] state, Py_ssize_t k, const int64_t* which, Py_ssize_t n, const Step* steps,
+                      const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Take steps[i] for class which[i] of k. (Geometry and, where k is a constant, width are constants in each loop.)"""
     if p.geometry == ADDITIVE:
-        move_as(ADDITIVE, state, width, gap, which, n, steps, data, indices, row, p)
+        move_as(ADDITIVE, state, k, 0, which, n, steps, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
-        move_as(GAUSSIAN, state, width, gap, which, n, steps, data, indices, row, p)
+        move_as(GAUSSIAN, state, 2 * k, k, which, n, steps, data, indices, row, p)
     elif p.geometry == POTENTIAL:
-        move_as(POTENTIAL, state, width, gap, which, n, steps, data, indices, row, p)
+        move_as(POTENTIAL, state, 2 * k, k, which, n, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
-        move_as(MIRROR, state, width, gap, which, n, steps, data, indices, row, p)
+        move_as(MIRROR, state, 2 * k, k, which, n, steps, data, indices, row, p)
     else:
-        move_as(DUAL, state, width, gap, which, n, steps, data, indices, row, p)
+        move_as(DUAL, state, 2 * k, k, which, n, steps, data, indices, row, p)
 
 
 cdef inline void spread(const floating[::1] state, Py_ssize_t width, Py_ssize_t gap, const int64_t* which, Py_ssize_t n,
