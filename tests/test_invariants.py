@@ -408,3 +408,26 @@ def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
             assert_allclose(margin(learner, x, label), 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
         elif x.any() and learner.n_skipped_ == counts[1]:
             assert margin(learner, x, label) >= 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
+def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
+    """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps."""
+    floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
+    learner = onlinecls.ConfidenceWeightedClassifier(
+        eta=0.999, initial_variance=4 * float(floor), multi_class=multi_class, fit_intercept=False
+    )
+    learner.partial_fit(np.array([[1e3, 0.0]], dtype), [0], classes=range(n_classes))
+    assert learner.n_updates_ == 1 and learner.n_skipped_ == 0
+    assert learner.covariance_[:, 0].min() == floor and (learner.covariance_[:, 1] == 4 * floor).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("estimator", [onlinecls.SecondOrderPerceptron, onlinecls.NAROWClassifier], ids=lambda c: c.__name__)
+def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
+    floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
+    learner = estimator(8 * float(floor) if estimator is onlinecls.SecondOrderPerceptron else float(np.finfo(dtype).max) / 1e3)
+    X = np.array([[2.0, 0.0]] * 40, dtype)
+    learner.set_params(fit_intercept=False).partial_fit(X, [0, 1] * 20, classes=[0, 1])
+    assert learner.covariance_[0, 0] == floor, "else this test shows nothing"
