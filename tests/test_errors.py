@@ -433,9 +433,8 @@ def test_l1_of_dual_averaging():
 
 
 RESTART = (
-    "{}: partial_fit must go on with the kind of model it began with, got other values of average or of the parameter "
-    "that selects "
-    "the algorithm. Call fit, or start with clone(estimator)."
+    "{}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the "
+    "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
 )
 
 
@@ -610,7 +609,9 @@ def test_extreme_parameters_make_a_finite_model(dtype):
                 got = getattr(learner, name)
                 largest = float(np.finfo(dtype).max) / 4
                 largest = largest**0.5 if name == "intercept_scaling" else largest
-                words = f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, at most {largest:.2g}, got {name}={got!r}."
+                floor = float(np.finfo(dtype).tiny) / float(np.finfo(dtype).eps)
+                bound = f"at least {floor:.2g}" if got < 1.0 else f"at most {largest:.2g}"
+                words = f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, {bound}, got {name}={got!r}."
                 assert str(error) == words and fingerprint(learnt) is None
             else:
                 assert is_finite(learnt), f"{learner} on rows of size {scale}"

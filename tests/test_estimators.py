@@ -38,7 +38,7 @@ def learnt(learner):
 @every_case
 def test_one_epoch_in_order_is_partial_fit(case, n_classes, multi_class, kind):
     X, y = continuous_problem(80, 9, seed=60, n_classes=n_classes)
-    for others in ({}, {"average": True}, {"class_weight": {0: 0.5, 1: 2.0}}):
+    for others in ({}, {"average": True}, {"class_weight": {1: 2.0, **({0: 0.5} if n_classes > 2 else {-1: 0.5})}}):
         if others.get("average") and case.params.get("l1"):
             continue
         fitted = case.estimator(max_iter=1, shuffle=False, multi_class=multi_class, **others).fit(kind(X), y)
@@ -502,3 +502,47 @@ def test_reading_counters_and_intercept_costs_nothing_a_feature(case):
         assert tracemalloc.get_traced_memory()[1] < 2**15
     finally:
         tracemalloc.stop()
+
+
+def test_dual_averaging_scores_a_row_by_the_rounds_before_it():
+    """w = eta0 soft(z, l1 t)/(delta + sqrt(G)), t the rounds consumed: 1.5 (1 - 0.3) = 1.05 is margin enough for row 2."""
+    learner = onlinecls.AdaGradClassifier(1.5, update="dual_averaging", l1=0.3, delta=1e-9, fit_intercept=False)
+    learner.partial_fit([[1.0], [1.0]], [1, 1], classes=[0, 1])
+    assert learner.n_updates_ == 1 and learner.coef_[0, 0] == pytest.approx(1.5 * 0.4)
+
+
+def test_a_subclass_may_have_a_constructor_of_its_own():
+    class Mine(onlinecls.AROWClassifier):
+        def __init__(self, r=0.2, *, extra=1):
+            super().__init__(r=r)
+            self.extra = extra
+
+    class Bare(onlinecls.AROWClassifier):
+        def __init__(self, r=0.2):
+            super().__init__(r=r)
+
+    X, y = continuous_problem(50, 5, seed=70)
+    plain = onlinecls.AROWClassifier(r=0.2).partial_fit(X, y)
+    for learner in (Mine(), Bare()):
+        assert (learner.partial_fit(X, y).coef_ == plain.coef_).all()
+    assert Mine(extra=3).get_params() == {"r": 0.2, "extra": 3}
+
+
+def test_numpy_s_global_seed_is_the_default():
+    X, y = continuous_problem(80, 5, seed=71)
+    fitted = []
+    for _ in range(2):
+        np.random.seed(3)
+        fitted.append(onlinecls.AROWClassifier(max_iter=2).fit(X, y).coef_.copy())
+    assert (fitted[0] == fitted[1]).all()
+
+
+def test_imports_without_docstrings():
+    subprocess.run([sys.executable, "-OO", "-c", "import onlinecls"], check=True)
+
+
+def test_cw_variance_does_not_cancel_on_small_rows():
+    for size in (1e-6, 1e-8, 1e-12):
+        learner = onlinecls.ConfidenceWeightedClassifier(0.95, variant="variance", fit_intercept=False)
+        learner.partial_fit([[size]], [1], classes=[0, 1])
+        assert learner.coef_[0, 0] / size == pytest.approx(1.6448536, rel=1e-6)  # alpha = phi (phi v - m) / v at m = 0

@@ -46,13 +46,15 @@ class Estimator:
     def _parameter_values(cls):
         """What reads all constructor parameters off an instance's dictionary, as a tuple."""
         if "_getter" not in cls.__dict__:
-            cls._getter = itemgetter(*cls._parameter_names())
+            names = cls._parameter_names()
+            cls._getter = itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
         return cls._getter
 
     def _assign(self, values: dict) -> None:
-        """Set the constructor's parameters as they came: nothing is checked or changed before `fit`."""
-        for name in self._parameter_names():
-            setattr(self, name, values[name])
+        """Set a constructor's parameters (its locals) as they came: nothing is checked or changed before `fit`."""
+        for name, value in values.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
 
     def get_params(self, deep=True) -> dict:
         """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
@@ -102,13 +104,13 @@ class OnlineClassifier(Estimator):
         self._check_parameters(values)
         params = {
             "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry],
-            "open_classes": 0, "balanced": 0, "average_from": -1 if self.average is False else int(self.average) - 1,
+            "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
             "variance": 1.0, "floor": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
-        if self.average is not False and params["l1"] > 0.0:
+        if self.average and params["l1"] > 0.0:
             raise ValueError(
                 f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
                 "change on every row, so that their average has no O(nnz) form."
@@ -123,17 +125,30 @@ class OnlineClassifier(Estimator):
         """Whether the parameters now ask for a model that cannot go on from the one there is."""
         kind = ("geometry", "average_from")
         dtype = _validation.read_dtype(type(self).__name__, self.dtype)
-        return [params[name] for name in kind] != [self._params[name] for name in kind] or dtype not in (None, self._state.dtype)
+        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
+            dtype is None or dtype == self._state.dtype
+        )
 
     def _check_range(self, params: dict, dtype) -> None:
         """Parameters become numbers of the model's dtype, which is known only now."""
-        largest = float(np.finfo(dtype).max) / 4
+        who, info = type(self).__name__, np.finfo(dtype)
+        largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
+        if params["variance"] < least:
+            raise ValueError(
+                f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
+            )
         for name, value, limit in (
             ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
             ("initial_variance", params["variance"], largest),
         ):
             if value > limit:
-                raise ValueError(f"{type(self).__name__}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
+                raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
+        if "_state" in self.__dict__ and params["geometry"] == _core.GEOMETRIES["dual"]:  # its weights are η z / (δ + √G)
+            if params["eta0"] * self._state.tally[_core.TALLY["reach"]] > largest * params["delta"]:
+                raise ValueError(
+                    f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={self.eta0!r} and "
+                    f"delta={self.delta!r}. Set them back, or call fit."
+                )
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
         geometry = next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
@@ -149,7 +164,8 @@ class OnlineClassifier(Estimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR (int32 or int64 indices) and C-ordered float32 or float64 arrays are read where they are, never copied.
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            are converted.
         y : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats that are integers.
         classes : array-like of shape (n_classes,), default=None
@@ -172,8 +188,8 @@ class OnlineClassifier(Estimator):
         changed = first or self._params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average or of the "
-                "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or "
+                "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
         if changed:
@@ -190,7 +206,7 @@ class OnlineClassifier(Estimator):
             if unknown is None or not is_open:
                 if unknown is not None:
                     raise _validation.outside_classes(who, y, unknown, known)
-                class_weights = _validation.read_class_weight(who, self.class_weight, known)
+                class_weights = _validation.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
                     self._begin(X, rows, known, is_open, params)
                 self._learn(params, rows, codes, weights, class_weights)
@@ -372,7 +388,9 @@ class OnlineClassifier(Estimator):
         codes, unknown = _validation.encode(y, classes)
         if unknown is not None:
             raise _validation.outside_classes(who, y, unknown, classes)
-        class_weights = _validation.read_class_weight(who, self.class_weight, classes)
+        class_weights = _validation.read_class_weight(who, self.class_weight, classes, closed=True)
+        if len(class_weights) and not ((weights if len(weights) else 1.0) * class_weights[codes]).any():
+            raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if _validation.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
         train, held_out = self._split(codes, len(classes), generator)
@@ -430,6 +448,7 @@ class OnlineClassifier(Estimator):
         """A state that starts from given weights."""
         state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
+        before = first.copy()
         shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
         for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
             if given is None:
@@ -447,6 +466,9 @@ class OnlineClassifier(Estimator):
             elif self.fit_intercept:
                 first[-1] = values
         state.tally[_core.TALLY["reach"]] = np.abs(first).max()
+        if len(state.drift):  # the average's books: a step like any other
+            rounds = max(state.count("t") - int(self.average) + 1, 0)
+            state.drift += rounds * (first.astype(np.float64) - before).reshape(-1)
         return state
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
@@ -519,6 +541,7 @@ class OnlineClassifier(Estimator):
         who = type(self).__name__
         predicted = self.predict(X)
         y = _validation.read_labels(who, y, len(predicted))
+        _validation.comparable(who, y, self.classes_)
         weights = _validation.read_weights(who, sample_weight, len(predicted))
         if len(weights) and not weights.any():
             raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
@@ -558,7 +581,7 @@ class OnlineClassifier(Estimator):
 
     @property
     def n_skipped_(self):
-        """Rounds whose step was left out because it would have taken a number of the model out of its dtype's range."""
+        """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
         return self._fitted_state().count("skipped")
 
     def sparsify(self):

@@ -39,6 +39,8 @@ def classifier_tags(poor_score: bool):
 
 def random_state(who: str, seed):
     """A numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn takes them."""
+    if seed is None:
+        return np.random.mtrand._rand  # numpy's global one: numpy.random.seed works as with scikit-learn
     if hasattr(seed, "permutation"):
         return seed
     try:

@@ -1,7 +1,7 @@
 """The kernels: one pass of a rule over rows, one function a task; and the reading of scores, and of inputs.
 
-A kernel is three lines, task (what the row says: Stats), rule (Stats -> Step) and geometry (Step -> the model), and the counting
-around them. Kernels trust their input: `check_csr`, `check_finite` and the Python layer have seen all of it before the first
+A kernel is three steps, task (what the row says: Stats), rule (Stats -> Step) and geometry (Step -> the model), and the counting
+around them. Kernels trust their input: `check_rows`, `all_finite` and the Python layer have seen all of it before the first
 write. Arrays not in use have length 0. State and counters are changed in place, row by row, so that an interrupt
 leaves a whole number of rows.
 """
@@ -72,8 +72,11 @@ cdef inline double averaged(const double[::1] tally, const Params* p) noexcept n
     return rounds if p.average_from >= 0 and rounds > 0.0 else 0.0
 
 
-cdef inline double hinge(double margin, const Params* p) noexcept nogil:
-    return p.margin - margin if margin < p.margin else 0.0
+cdef inline void charge(const Stats* s, double[::1] tally, const Params* p) noexcept nogil:
+    """Add the row's loss to the sum by which epochs end; not where that would take the sum out of double's range."""
+    cdef double loss = s.weight * (p.margin - s.margin)
+    if 0.0 < loss < 1e290:
+        tally[LOSS] += loss
 
 
 cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params* p) noexcept nogil:
@@ -177,7 +180,7 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
             if not readable(&s, tally):
                 continue
-            tally[LOSS] += s.weight * hinge(s.margin, &p)
+            charge(&s, tally, &p)
 
             if p.geometry == POTENTIAL:
                 s.margin = sign * peek(state, 2, 1, 0, data, indices, row, precision(&s, &p), &p)
@@ -244,7 +247,7 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
             s.margin = scores[0, label] - scores[0, rival]
             if not readable(&s, tally):
                 continue
-            tally[LOSS] += s.weight * hinge(s.margin, &p)
+            charge(&s, tally, &p)
 
             if settled(s.margin, &p):
                 continue
@@ -298,7 +301,7 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
                 s.margin = scores[0, c] if c == label else -scores[0, c]
                 if (p.open_classes and counts[c] == 0.0) or not readable(&s, tally):
                     continue
-                tally[LOSS] += s.weight * hinge(s.margin, &p)
+                charge(&s, tally, &p)
                 if not settled(s.margin, &p):
                     which[n_open] = c
                     n_open += 1

@@ -18,7 +18,7 @@ shuffle : bool, default=True
 random_state : int, RandomState, Generator or None, default={random_state}
     Seed of the shuffling and of the rows held out.
 warm_start : bool, default=False
-    Whether `fit` goes on from the model there is.
+    Whether `fit` goes on from the model there is (if that is still of the kind, average and dtype that the parameters ask for).
 average : bool or int, default=False
     Predict with the mean of the weights after each round (from round `average` on, if an int >= 1): online-to-batch, tutorial V.
 early_stopping : bool, default=False
@@ -51,7 +51,7 @@ feature_names_in_ : ndarray of str
     Only if X was a data frame.
 t_, n_mistakes_, n_updates_, n_skipped_ : int
     Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model;
-    those whose step was left out because a number would have left the dtype's range."""
+    those whose step was left out because it, or a number of the model after it, would not have fitted the dtype's range."""
 
 COVARIANCE = """
 covariance_ : ndarray, the shape of ``coef_``
@@ -64,7 +64,9 @@ ValueError
 
 
 def documented(cls):
-    """Fill {parameters}, {attributes} and {raises} into a class's docstring."""
+    """Fill {parameters}, {attributes}, {raises} and the constructor's defaults into a class's docstring."""
+    if cls.__doc__ is None:  # python -OO
+        return cls
     defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
     attributes = ATTRIBUTES + (COVARIANCE if hasattr(cls, "covariance_") else "")
     parts = {"parameters": PARAMETERS.format(**defaults), "attributes": attributes, "raises": RAISES}

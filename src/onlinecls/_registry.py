@@ -1,7 +1,7 @@
 """THE table: every algorithm's rule, geometry, hyper-parameters with their ranges, estimator and paper.
 
-Estimators, tests, benchmarks, the demo and the README's table read it; nothing repeats it. A row names the compiled rule and
-geometry, the estimator class that offers it, and, where one class offers several, the constructor argument that selects it.
+Estimators, tests, benchmarks and the demo read it, and the README's table is checked against it. A row names the compiled rule
+and geometry, the estimator class that offers it, and, where one class offers several, the constructor argument that selects it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ class Real:
     hint: str = ""
 
     def __contains__(self, value) -> bool:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        try:
+            value = float(value)
+        except OverflowError:
             return False
         above = value >= self.low if self.low_allowed else value > self.low
         below = value <= self.high if self.high_allowed else value < self.high
@@ -211,7 +215,7 @@ def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...
     """The row that an estimator's parameters choose, with every parameter checked against its range."""
     for name in offered[0].selects:
         choices = tuple(a.selects[name] for a in offered)
-        if not any(values[name] == choice for choice in choices):
+        if values[name] not in Options(choices):
             raise parameter_error(who, name, Options(choices), values[name])
     chosen = next(a for a in offered if all(values[name] == value for name, value in a.selects.items()))
     for name, allowed in {**COMMON, **chosen.params}.items():

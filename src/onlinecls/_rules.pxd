@@ -125,8 +125,13 @@ cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
 cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     # CW 2008:  α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+;  w += α Σz,  Σ^-1 += 2αφ z z'.
     cdef Step step = Step(0.0, 0.0)
-    cdef double g = 1.0 + 2.0 * p.phi * s.margin, alpha
-    alpha = (-g + sqrt(g * g - 8.0 * p.phi * (s.margin - p.phi * s.v))) / (4.0 * p.phi * s.v)
+    # For g = 1 + 2φm > 0 the difference cancels; 2(φv - m) / (v(g + √)) is the same number and does not.
+    cdef double g = 1.0 + 2.0 * p.phi * s.margin, alpha, root
+    root = sqrt(g * g - 8.0 * p.phi * (s.margin - p.phi * s.v))
+    if g > 0.0:
+        alpha = 2.0 * (p.phi * s.v - s.margin) / (s.v * (g + root))
+    else:
+        alpha = (root - g) / (4.0 * p.phi * s.v)
     if alpha > 0.0:
         step.tau = alpha * smaller(1.0, s.weight)
         step.beta = 2.0 * alpha * p.phi * smaller(1.0, s.weight)

@@ -6,7 +6,6 @@ import numpy as np
 
 from . import _core
 
-GEOMETRIES = _core.GEOMETRIES
 WITH_VARIANCE = ("gaussian", "potential")
 NO_ORDER = np.empty(0, np.int64)
 
@@ -84,7 +83,8 @@ class State:
             for sign, place in zip((-1, 1), places, strict=False):
                 new[:, 0, place] = sign * share * old[:, 0, 0]
                 if self.geometry in WITH_VARIANCE:
-                    new[:, 1, place] = old[:, 1, 0] / 2
+                    info = np.finfo(self.dtype)
+                    new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
                 elif self.geometry != "additive":
                     new[:, 1, place] = old[:, 1, 0]
                 if drift is not None:

@@ -142,7 +142,8 @@ def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
 
 def _summed(data, indices, indptr, shape):
     """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
-    X = csr_array((data.copy(), indices.copy(), indptr.copy()), shape=shape)
+    native = data.astype(data.dtype.newbyteorder("="))
+    X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
     X.sum_duplicates()
     index_type = indices.dtype
     return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
@@ -223,7 +224,10 @@ def read_classes(who: str, classes) -> np.ndarray:
 
 def _as_labels(y) -> np.ndarray:
     """An array; numpy would turn a list that mixes texts and others into texts."""
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        array = np.array(y, dtype=object)
     if array.dtype.kind in "US" and isinstance(y, (list, tuple)) and array.ndim == 1:
         if not all(isinstance(label, (str, bytes)) for label in y):
             return np.array(y, dtype=object)
@@ -259,7 +263,8 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
     """Labels and classes must both be texts, or both numbers."""
-    if len(y) and (y.dtype.kind in "US") != (classes.dtype.kind in "US"):
+    kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
+    if len(y) and kinds[0] != kinds[1]:
         raise ValueError(
             f"{who}: y must be labels like the model's classes, {classes.tolist()[0]!r} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
@@ -318,13 +323,19 @@ def is_balanced(class_weight) -> bool:
     return isinstance(class_weight, str) and class_weight == "balanced"
 
 
-def read_class_weight(who: str, class_weight, classes: np.ndarray) -> np.ndarray:
-    """A dict's weights in the order of classes, 1 where it is silent; an empty array for None and "balanced"."""
+def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool = False) -> np.ndarray:
+    """A dict's weights in the order of classes, 1 where it is silent; an empty array for None and "balanced".
+
+    closed: there will be no other classes, so that a weight for one is a slip.
+    """
     if class_weight is None or is_balanced(class_weight):
         return np.empty(0)
     if not isinstance(class_weight, dict):
         raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
     labels = classes.tolist()
+    strange = [label for label in class_weight if label not in labels]
+    if closed and strange:
+        raise ValueError(f"{who}: class_weight must have classes for keys, got {strange[0]!r}, not among {shown(classes)}.")
     weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
@@ -336,7 +347,7 @@ def read_dtype(who: str, dtype):
     """float32, float64 or None (that of the first X)."""
     if dtype is None:
         return None
-    if dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
+    if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
         return np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
 
@@ -375,7 +386,7 @@ def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
         data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
         indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
         return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))
-    X = csr_array((rows.data, rows.indices, rows.indptr.astype(rows.indices.dtype)), shape=(rows.n_rows, rows.n_features))
+    X = csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
     X = X[numbers_of_rows]
     indices, indptr = X.indices.astype(rows.indices.dtype, copy=False), X.indptr.astype(np.int64)
     return rows._replace(data=X.data, indices=indices, indptr=indptr, n_rows=len(numbers_of_rows))
