@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard src/onlinecls/*.p* src/onlinecls/datasets/*)
+SOURCES := pyproject.toml setup.py $(shell find src -name "*.p*" -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
 .PHONY: demo test test-oldest lint format bench-smoke clean
 
@@ -22,7 +22,7 @@ test-oldest:
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
-	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint src/onlinecls/*.pyx src/onlinecls/*.pxd
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $$(find src -name "*.pyx" -o -name "*.pxd")
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 
 # Every benchmark once, on little data; nothing is measured.
@@ -37,4 +37,5 @@ $(VENV)/.%: $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf .venv .venv-debug .venv-oldest build src/onlinecls/_core.c src/onlinecls/*.so src/*.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-debug .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache
+	find src -name "*.c" -delete -o -name "*.so" -delete

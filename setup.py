@@ -1,4 +1,4 @@
-"""Builds the one extension module; everything else about the package is in pyproject.toml.
+"""Builds the extension modules, one for each .pyx; everything else about the package is in pyproject.toml.
 
 ``ONLINECLS_DEBUG=1`` turns bounds checks on. The flags are those that any machine's wheel can carry: no -march=native,
 no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one).
@@ -6,6 +6,7 @@ no -ffast-math (NaN checks must mean something), no fused multiply-add (the same
 
 import os
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -24,12 +25,18 @@ FLAGS = ["-O3", "-ffp-contract=off"] if GNU else []
 # The loops over a row are too large for the compiler to inline them by itself; inlined, a row of 20 non-zeros takes 15 % less.
 MACROS = [("CYTHON_INLINE", "__inline__ __attribute__((__always_inline__))")] if GNU and not DEBUG else []
 
-core = Extension(
-    "onlinecls._core",
-    ["src/onlinecls/_core.pyx"],
-    depends=["src/onlinecls/_linalg.pxd", "src/onlinecls/_rules.pxd"],
-    define_macros=MACROS,
-    extra_compile_args=FLAGS,
-)
+SOURCES = Path("src/onlinecls")
+HEADERS = [str(path) for path in sorted(SOURCES.rglob("*.pxd"))]
 
-setup(ext_modules=cythonize([core], compiler_directives=DIRECTIVES, force=True))
+extensions = [
+    Extension(
+        ".".join(path.relative_to("src").with_suffix("").parts),
+        [str(path)],
+        depends=HEADERS,
+        define_macros=MACROS,
+        extra_compile_args=FLAGS,
+    )
+    for path in sorted(SOURCES.rglob("*.pyx"))
+]
+
+setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True))
