@@ -51,6 +51,7 @@ cdef class LineParser:
 
 cdef class EntryParser(LineParser):
     cdef int64_t n_features
+    cdef int high_digit                     # the shift to the highest 8 bits of a column
     cdef object dtype
     cdef double too_large                   # from here on a value is infinite in the dtype
     cdef Entry* entries
@@ -61,6 +62,9 @@ cdef class EntryParser(LineParser):
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil
     cdef int _more(self) except -1 nogil
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil
+
+
+cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil
 
 
 cdef inline const unsigned char* after_blanks(const unsigned char* p) noexcept nogil:

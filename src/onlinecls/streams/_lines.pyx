@@ -14,9 +14,12 @@ from .._murmur cimport murmur3
 from ._numbers cimport read_number
 
 cdef enum:
+    BEHIND_BYTES = 4                 # bytes that may be read behind a line, and are never looked at
     MAX_NAMES = 1 << 20         # different labels
     MAX_NAME_BYTES = 1 << 24    # of all of them
-    FEW = 40                    # entries that sort faster by insertion
+    FEW = 24                    # entries that sort faster by insertion
+
+BEHIND = BEHIND_BYTES
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -140,13 +143,15 @@ cdef class LineParser:
         self.line_number = 0
 
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
-        """Read the lines of text[start:stop], the last of which ends there, until the batch is full.
+        """Read the lines of text[start:stop], the last of which ends there, until the batch is full; BEHIND bytes lie behind it.
 
         Returns where the next line starts, and None or, about the line before it, (column, what was expected).
         """
         cdef Found found
         self.position = start
         if start < stop:
+            if stop + BEHIND_BYTES > text.shape[0] or text[stop - 1] != 10:
+                raise ValueError("a block must end with a newline and the bytes behind it")
             try:
                 with nogil:
                     found = self._run(&text[0], stop)
@@ -208,6 +213,41 @@ def _split(EntryParser parser, floating[::1] data, index_t[::1] indices):
             indices[k] = <index_t>parser.entries[k].column
 
 
+cdef inline void insert(const Entry* source, Entry* row, Py_ssize_t n) noexcept nogil:
+    """Sort by insertion, from source, which may be row."""
+    cdef Py_ssize_t k, at
+    cdef Entry entry
+    for k in range(n):
+        entry = source[k]
+        at = k
+        while at > 0 and row[at - 1].column > entry.column:
+            row[at] = row[at - 1]
+            at -= 1
+        row[at] = entry
+
+
+cdef inline Py_ssize_t count(const Entry* source, Py_ssize_t n, int shift, Py_ssize_t* starts) noexcept nogil:
+    """Where the bucket of each digit starts; the size of the largest."""
+    cdef Py_ssize_t k, size, total = 0, largest = 0
+    memset(starts, 0, 256 * sizeof(Py_ssize_t))
+    for k in range(n):
+        starts[(source[k].column >> shift) & 255] += 1
+    for k in range(256):
+        size = starts[k]
+        starts[k] = total
+        total += size
+        largest = max(largest, size)
+    return largest
+
+
+cdef inline void scatter(const Entry* source, Entry* target, Py_ssize_t n, int shift, Py_ssize_t* starts) noexcept nogil:
+    cdef Py_ssize_t k, digit
+    for k in range(n):
+        digit = (source[k].column >> shift) & 255
+        target[starts[digit]] = source[k]
+        starts[digit] += 1
+
+
 cdef class EntryParser(LineParser):
     """A parser that finds columns and values itself; the columns of a row leave it in order, each once."""
 
@@ -216,6 +256,7 @@ cdef class EntryParser(LineParser):
         self.n_features, self.dtype = n_features, np.dtype(dtype)
         # Half-way between the largest float32 and the power of two behind it.
         self.too_large = 2.0 ** 128 - 2.0 ** 103 if self.dtype == np.float32 else INFINITY
+        self.high_digit = max(0, int(n_features - 1).bit_length() - 8)
         self.ends = <Py_ssize_t*>sized(self.ends, batch_rows * sizeof(Py_ssize_t))
 
     def __dealloc__(self):
@@ -257,39 +298,29 @@ cdef class EntryParser(LineParser):
         return ROW
 
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil:
-        """By column, and where those are equal in the order of the line: by insertion, or by digits of 8 bits."""
-        cdef Py_ssize_t k, at, total, count
-        cdef Entry entry
+        """By column, and where those are equal in the order of the line.
+
+        A few by insertion; hashed columns, which are spread evenly, into 256 buckets first; others by digits of 8 bits.
+        """
+        cdef Py_ssize_t[256] starts
         cdef Entry* source = row
         cdef Entry* target
-        cdef Py_ssize_t[256] starts
-        cdef int shift = 0
+        cdef int shift = self.high_digit
         if n <= FEW:
-            for k in range(1, n):
-                entry = row[k]
-                at = k
-                while at > 0 and row[at - 1].column > entry.column:
-                    row[at] = row[at - 1]
-                    at -= 1
-                row[at] = entry
+            insert(row, row, n)
             return 0
         if n > self.spare_capacity:
             self.spare = <Entry*>sized(self.spare, 2 * n * sizeof(Entry))
             self.spare_capacity = 2 * n
         target = self.spare
+        if count(row, n, shift, starts) <= FEW:
+            scatter(row, target, n, shift, starts)
+            insert(target, row, n)
+            return 0
+        shift = 0
         while shift == 0 or (self.n_features - 1) >> shift:
-            memset(starts, 0, sizeof(starts))
-            for k in range(n):
-                starts[(source[k].column >> shift) & 255] += 1
-            total = 0
-            for k in range(256):
-                count = starts[k]
-                starts[k] = total
-                total += count
-            for k in range(n):
-                at = (source[k].column >> shift) & 255
-                target[starts[at]] = source[k]
-                starts[at] += 1
+            count(source, n, shift, starts)
+            scatter(source, target, n, shift, starts)
             source, target = target, source
             shift += 8
         if source != row:

@@ -1,0 +1,201 @@
+"""VW's text: ``label [importance [base]] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free
+from libc.string cimport memchr, memcpy
+
+import numpy as np
+
+from .._murmur cimport block_at, finished, mixed
+from ._lines cimport EntryParser, Found, NOTHING, after_blanks, sized
+from ._numbers cimport is_digit, read_number
+
+
+cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
+    """VW's --hash strings: white space around a name does not count, a whole number is itself, modulo 2^32."""
+    cdef const unsigned char* p
+    cdef uint32_t number = 0, h = seed
+    cdef Py_ssize_t n
+    while name < end and name[0] <= 32:
+        name += 1
+    while name < end and (end - 1)[0] <= 32:
+        end -= 1
+    p = name
+    while p < end and is_digit(p[0]):
+        number = number * 10 + (p[0] - 48)
+        p += 1
+    if p == end:
+        return number + seed
+    n = end - name
+    while name + 4 <= end:
+        h = mixed(h, block_at(name))
+        name += 4
+    # There are BEHIND bytes behind the line: no loop, whose end would be guessed wrong every other word.
+    return finished(h, block_at(name) & ((<uint32_t>1 << (8 * (n & 3))) - 1), n)
+
+
+cdef extern from *:
+    """
+    /* What ends a name: tab, newline, carriage return, blank, colon, bar. */
+    static const char onlinecls_ends_name[256] = {[9] = 1, [10] = 1, [13] = 1, [32] = 1, [58] = 1, [124] = 1};
+    """
+    const char* ENDS_NAME "onlinecls_ends_name"
+
+
+cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """A feature ends at p."""
+    return p == end or p[0] == 32 or p[0] == 9 or p[0] == 124
+
+
+cdef inline const unsigned char* after_name(const unsigned char* p) noexcept nogil:
+    """There is a newline behind every line."""
+    while not ENDS_NAME[p[0]]:
+        p += 1
+    return p
+
+
+cdef inline const unsigned char* after_word(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    while p < end and p[0] != 32 and p[0] != 9:
+        p += 1
+    return p
+
+
+cdef inline bint like_number(const unsigned char* p) noexcept nogil:
+    """A value that starts so must be a number; other values are texts."""
+    if p[0] == 43 or p[0] == 45:
+        p += 1
+    return is_digit(p[0]) or (p[0] == 46 and is_digit(p[1])) or is_nonfinite(p)
+
+
+cdef inline bint is_nonfinite(const unsigned char* p) noexcept nogil:
+    """A field that is nan or inf, in any case."""
+    cdef int a = p[0] | 32, b, c
+    if a != 110 and a != 105:
+        return False
+    b = p[1] | 32
+    if not ((a == 110 and b == 97) or (a == 105 and b == 110)):
+        return False
+    c = p[2] | 32
+    return c == (110 if a == 110 else 102) and (p[3] <= 32 or p[3] == 124)
+
+
+cdef class VWParser(EntryParser):
+    cdef double* importances        # of the rows
+    cdef uint32_t mask
+    cdef bint in_order              # the columns of the row so far
+
+    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
+        EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
+        self.mask = <uint32_t>(self.n_features - 1)
+        self.importances = <double*>sized(self.importances, batch_rows * sizeof(double))
+
+    def __dealloc__(self):
+        free(self.importances)
+
+    cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
+        cdef const unsigned char* p = after_blanks(line)
+        cdef const unsigned char* bar
+        if p == end:
+            return NOTHING
+        bar = <const unsigned char*>memchr(p, 124, end - p)
+        if bar is NULL:
+            return self.fault(end, b"'|' before the features")
+        if self._read_label(p, bar) == Found.FAULT:
+            return Found.FAULT
+        self.at, self.in_order = self.nnz, True
+        while bar < end:                            # bar: at the '|' of a namespace
+            bar = self._read_namespace(bar + 1, end)
+            if bar is NULL:
+                return Found.FAULT
+        return self.end_row(line, self.in_order)
+
+    cdef Found _read_label(self, const unsigned char* p, const unsigned char* bar) except? Found.FAULT nogil:
+        """What stands before the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
+        cdef const unsigned char* word
+        cdef const unsigned char* behind
+        cdef double number
+        cdef int n_words = 0
+        self.importances[self.n_rows] = 1.0
+        while True:
+            word = after_blanks(p)
+            p = after_word(word, bar)
+            if p == bar or word[0] == 39:               # nothing, or the tag
+                break
+            if n_words == 0:
+                if not self.labels.put(self.n_rows, word, p):
+                    return self.fault(word, self.labels.expected)
+            elif n_words == 3:
+                return self.fault(word, b"'|' behind label, importance and base")
+            else:
+                behind = read_number(word, &number)
+                if behind != p or not fabs(number) < INFINITY:
+                    return self.fault(word, b"a finite number for the importance" if n_words == 1 else b"a finite number for the base")
+                if n_words == 1:
+                    if number < 0.0:
+                        return self.fault(word, b"an importance >= 0")
+                    self.importances[self.n_rows] = number
+            n_words += 1
+        if after_blanks(p) != bar:
+            return self.fault(after_blanks(p), b"'|' behind the tag")
+        if n_words == 0 and (self.labels.numbers or self.labels.texts):
+            return self.fault(bar, b"a label and a blank before '|' (labels=None reads lines without)")
+        return Found.ROW
+
+    cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
+        """The features of the namespace whose '|' is just before p; the next '|' or the end, NULL for a fault."""
+        cdef const unsigned char* name = p
+        cdef const unsigned char* field
+        cdef uint32_t seed = 0, hash, n_anonymous = 0
+        cdef double scale = 1.0, value
+        p = after_name(p)
+        if p > name:
+            seed = hash_name(name, p, 0)
+        if p < end and p[0] == 58:
+            field = p + 1
+            p = read_number(field, &scale)
+            if field - 1 == name or p is NULL or not is_over(p, end) or not fabs(scale) < INFINITY:
+                self.fault(field, b"a finite number for the weight of a namespace")
+                return NULL
+        while True:
+            p = after_blanks(p)
+            if p == end or p[0] == 124:
+                return p
+            name = p
+            p = after_name(p)
+            hash = hash_name(name, p, seed)
+            value = scale
+            if not is_over(p, end):
+                if p[0] != 58:
+                    self.fault(p, b"a blank behind a feature")
+                    return NULL
+                field = p + 1
+                if like_number(field):
+                    p = read_number(field, &value)
+                    value *= scale
+                    if p is NULL or not is_over(p, end) or not fabs(value) < self.too_large:
+                        self.fault(field, b"a finite number after ':', then a blank")
+                        return NULL
+                    if field == name + 1:               # ":value": numbered
+                        hash = seed + n_anonymous
+                        n_anonymous += 1
+                else:
+                    p = after_word(field, end)
+                    if p == field:
+                        self.fault(field, b"a value after ':'")
+                        return NULL
+                    hash = hash_name(field, p, hash)
+                    value = 1.0                         # VW's namespace weights leave text values alone
+            if value != 0.0:                            # as in VW
+                hash &= self.mask
+                if self.at > self.nnz:
+                    self.in_order &= hash > self.entries[self.at - 1].column
+                self.push(hash, value)
+
+    def take(self):
+        cdef double[::1] weights
+        cdef Py_ssize_t n_rows = self.n_rows
+        weight = np.empty(n_rows)
+        weights = weight
+        if n_rows:
+            memcpy(&weights[0], self.importances, n_rows * sizeof(double))
+        return (*EntryParser.take(self)[:4], weight)
