@@ -7,6 +7,8 @@ import json
 import os
 import re
 
+from ._sources import HEAD
+
 FORMATS = ("svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
 _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
@@ -56,11 +58,15 @@ def detect(source, wanted: str, labelled: bool) -> str:
     return format
 
 
-def first_lines(head: bytes) -> list[bytes]:
-    """The first lines that are not empty; a last one that may be cut off only if there is no other."""
+def whole_lines(head: bytes) -> list[bytes]:
+    """The lines of the head of a file; the last of them only if nothing of it can be missing, or if it is the only one."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    lines = lines[:-1] if len(lines) > 1 else lines
-    return [line.rstrip(b"\r") for line in lines if line.strip()][:_LINES]
+    return lines[:-1] if len(head) >= HEAD and len(lines) > 1 else lines
+
+
+def first_lines(head: bytes) -> list[bytes]:
+    """Those that are not empty, a few."""
+    return [line.rstrip(b"\r") for line in whole_lines(head) if line.strip()][:_LINES]
 
 
 def by_lines(lines: list[bytes]) -> str | None:

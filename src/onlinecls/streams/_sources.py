@@ -15,12 +15,12 @@ from importlib import import_module
 HEAD = 1 << 16  # bytes that are looked at before the first line is read
 _RAW = 1 << 17  # bytes that are asked of the disk at a time
 
-# How a compressed file begins, and the modules and class of the standard library that unpack it.
+# How a compressed file begins, and the modules that unpack it, the first that is there.
 _PACKED = (
-    (b"\x1f\x8b", ("gzip",), "GzipFile"),
-    (b"BZh", ("bz2",), "BZ2File"),
-    (b"\xfd7zXZ\x00", ("lzma",), "LZMAFile"),
-    (b"\x28\xb5\x2f\xfd", ("compression.zstd", "backports.zstd"), "ZstdFile"),  # Python 3.14, and its backport
+    (b"\x1f\x8b", ("gzip",)),
+    (b"BZh", ("bz2",)),
+    (b"\xfd7zXZ\x00", ("lzma",)),
+    (b"\x28\xb5\x2f\xfd", ("compression.zstd", "backports.zstd")),  # Python 3.14, and its backport
 )
 
 
@@ -65,11 +65,14 @@ class _Raw(io.RawIOBase):
 
 
 class Source(io.RawIOBase):
-    """One file as a stream of its unpacked bytes. name: for messages; path: if it is a file of its own; count: bytes read of it."""
+    """One file as a stream of its unpacked bytes.
+
+    name: for messages; path: None for standard input and file objects; count: bytes read, here or by who claimed them.
+    """
 
     def __init__(self, what, stop: threading.Event):
         file, self.name, self.path, owned = _opened(what)
-        self._raw = _Raw(file, owned, stop)
+        self.file, self.claimed, self._raw = file, 0, _Raw(file, owned, stop)
         try:
             self._file = self._unpacked()
         except BaseException:
@@ -79,14 +82,14 @@ class Source(io.RawIOBase):
 
     def _unpacked(self):
         start = self._guarded(self._raw.peek, 6)
-        for magic, modules, opener in _PACKED:
+        for magic, modules in _PACKED:
             if start.startswith(magic):
-                return getattr(_first_module(self.name, modules), opener)(io.BufferedReader(self._raw, _RAW))
+                return _first_module(self.name, modules).open(io.BufferedReader(self._raw, _RAW))
         return self._raw
 
     @property
     def count(self) -> int:
-        return self._raw.count
+        return max(self._raw.count, self.claimed)
 
     @property
     def packed(self) -> bool:
@@ -181,6 +184,10 @@ class Files:
 
     def close(self) -> None:
         self.current.close()
+
+    @staticmethod
+    def size_of(source: Source) -> int | None:
+        return _size(source.path) if source.path else None
 
 
 def _size(what):
