@@ -20,55 +20,56 @@ def _pyarrow(who: str):
     return pyarrow
 
 
-def schema_of(source, format: str) -> list[str]:
-    """Names of the columns, before anything is read."""
-    return list(_open(source, format)[0].names)
+class Table:
+    """One file: names of its columns, number of its rows if that is known, and its rows."""
 
+    def __init__(self, source, format: str):
+        pa = _pyarrow(source.name)
+        if source.packed and format == "parquet":
+            raise ValueError(f"{source.name}: Parquet is read in pieces from its end, got a compressed file. Unpack it first.")
+        place, self.n_rows = source.path or source.file, None
+        try:
+            if format == "parquet":
+                self._file = pa.parquet.ParquetFile(place)
+                self.names, self.n_rows = list(self._file.schema_arrow.names), self._file.metadata.num_rows
+                return
+            if source.peek(8).startswith(b"ARROW1") and not source.packed:
+                reader = pa.ipc.open_file(pa.OSFile(place) if source.path else place)
+                self._batches = map(reader.get_batch, range(reader.num_record_batches))
+            else:
+                reader = self._batches = pa.ipc.open_stream(source)
+            self._file, self.names = None, list(reader.schema.names)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{source.name}: not a readable {format} file: {error}") from None
 
-def _open(source, format: str):
-    """(schema, rows or None, function that takes (columns, n_rows) and iterates over record batches)."""
-    pa = _pyarrow(source.name)
-    if source.packed and format == "parquet":
-        raise ValueError(f"{source.name}: Parquet is read in pieces from its end, got a compressed file. Unpack it first.")
-    place = source.path or source.file
-    try:
-        if format == "parquet":
-            file = pa.parquet.ParquetFile(place)
-            return file.schema_arrow, file.metadata.num_rows, lambda names, n: file.iter_batches(batch_size=n, columns=names)
-        if source.peek(8).startswith(b"ARROW1") and not source.packed:
-            reader = pa.ipc.open_file(pa.OSFile(place) if source.path else place)
-            batches = map(reader.get_batch, range(reader.num_record_batches))
-        else:
-            reader = batches = pa.ipc.open_stream(source)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{source.name}: not a readable {format} file: {error}") from None
-
-    def pieces(names, n_rows):
-        for batch in batches:
+    def pieces(self, names, n_rows: int):
+        """The columns of n_rows rows at a time, or of fewer."""
+        if self._file is not None:
+            yield from self._file.iter_batches(batch_size=n_rows, columns=names)
+            return
+        for batch in self._batches:
             for start in range(0, batch.num_rows, n_rows):
                 yield batch.slice(start, n_rows).select(names)
 
-    return reader.schema, None, pieces
 
-
-def batches(files, format, columns: Columns, read_label, vectorizer, dtype, batch_rows: int, tally: Tally):
-    """(X, y, weight) of each batch of rows."""
+def batches(files, format, table, columns: Columns, read_label, vectorizer, dtype, batch_rows: int, tally: Tally):
+    """(X, y, weight) of each batch of rows; table is the first file's."""
     places = [k for k in (columns.label, columns.text, columns.weight, *columns.features) if k is not None]
     names = [columns.names[k] for k in dict.fromkeys(places)]
     for source in files:
-        schema, n_rows, pieces = _open(source, format)
-        missing = [name for name in names if name not in schema.names]
-        if missing:
-            raise ValueError(f"{source.name}: expected columns {names} as in the first file, got {schema.names}.")
+        table = table or Table(source, format)
+        if not set(names) <= set(table.names):
+            raise ValueError(f"{source.name}: expected columns {names} as in the first file, got {table.names}.")
         size, done = files.size_of(source), 0
-        for piece in pieces(names, batch_rows):
+        for piece in table.pieces(names, batch_rows):
             part = _Part(source.name, done, piece, columns, tally)
             done += piece.num_rows
-            if n_rows and size:
-                source.claimed = size * done // n_rows
+            if table.n_rows and size:
+                source.claimed = size * done // table.n_rows
             batch = part.read(read_label, vectorizer, dtype)
             if batch is not None:
                 yield batch
+        table = None
 
 
 class _Part:

@@ -45,7 +45,7 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
             elif held == room and room < max_line_bytes:
                 buffer.extend(bytes(min(room, max_line_bytes - room)))
             elif held == room:
-                parser.line_number += 1
+                parser.skip_line()
                 problem = f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
                 tally.refuse(MalformedLineError(source.name, parser.line_number, room + 1, problem))
                 held, too_long = 0, True

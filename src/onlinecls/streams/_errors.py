@@ -54,5 +54,10 @@ def excerpt(rest: bytes) -> str:
     """What came in the place of what was expected."""
     if not rest:
         return "the end of the line"
-    shown = rest[:24].decode("utf-8", "backslashreplace")
-    return repr(shown) + ("..." if len(rest) > 24 else "")
+    start = rest[:24]
+    try:
+        shown = repr(start.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        cut_off = len(rest) > 24 and error.end == 24 and error.reason == "unexpected end of data"
+        shown = repr(start[: error.start].decode("utf-8")) if cut_off else repr(start)[1:]
+    return shown + ("..." if len(rest) > 24 else "")

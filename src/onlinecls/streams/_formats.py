@@ -20,7 +20,7 @@ _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PAIR = rb"\d+:" + _NUMBER
 # Without features a line is svmlight only if it says so by nothing but a number: that is asked of all lines together.
 _SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
-_VW = re.compile(rb"\s*(?:[^\s|]+\s+){0,3}(?:'?[^\s|]*)\s*\|")
+_VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
 _LINES = 20  # that are looked at
 
 

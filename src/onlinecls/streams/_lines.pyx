@@ -142,6 +142,10 @@ cdef class LineParser:
         """The next line is the first of a file."""
         self.line_number = 0
 
+    def skip_line(self):
+        """A line was left out by the reader."""
+        self.line_number += 1
+
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the lines of text[start:stop], the last of which ends there, until the batch is full; BEHIND bytes lie behind it.
 

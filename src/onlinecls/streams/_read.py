@@ -150,11 +150,12 @@ class _Reader:
         return self._from_records(records, content, "auto", self.weight is not None)
 
     def _parquet(self, files, format="parquet"):
-        columns = self._columns(files, _arrow.schema_of(files.current, format), "label")
+        table = _arrow.Table(files.current, format)
+        columns = self._columns(files, table.names, "label")
         vectorizer = None if columns.text is None else self._vectorizer()
         self.n_features = len(columns.features) if columns.text is None else self.n_features
         labels = _records.LabelReader(self.labels)
-        return _arrow.batches(files, format, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
+        return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
 
     def _arrow(self, files):
         return self._parquet(files, "arrow")

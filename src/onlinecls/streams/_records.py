@@ -33,7 +33,7 @@ class LabelReader:
             return None
         if self.kind == "auto":
             self.kind = "str" if isinstance(value, (str, bytes)) else "number"
-        if value is None or value == "":
+        if value is None or value in ("", b""):
             raise Wrong("expected a label, got none")
         if self.kind == "number":
             return number(value, "a label")
@@ -141,7 +141,7 @@ class Features:
     """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
 
     def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
-        self.rows, self.n_features = FeatureRows(batch_rows, batch_nnz, n_features, dtype), n_features
+        self.rows, self.n_features, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), n_features, dtype
 
     def add(self, features) -> None:
         if not isinstance(features, dict):
@@ -152,7 +152,7 @@ class Features:
             names.append(utf8(f"{name}={value}" if is_text else name))
             values.append(1.0 if is_text else number(value, f"feature {shown(name)}"))
         if not self.rows.add(names, values):
-            raise Wrong("expected features in the range of the dtype, got larger ones")
+            raise Wrong(f"expected features in the range of {self.dtype}, got larger ones")
 
     @property
     def full(self) -> bool:

@@ -60,23 +60,23 @@ cdef inline const unsigned char* after_word(const unsigned char* p, const unsign
     return p
 
 
-cdef inline bint like_number(const unsigned char* p) noexcept nogil:
-    """A value that starts so must be a number; other values are texts."""
+cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word) noexcept nogil:
+    """The n bytes at p are the word, in any case."""
+    cdef Py_ssize_t k = 0
+    while k < n and (p[k] | 32) == <unsigned char>word[k]:
+        k += 1
+    return k == n and word[n] == 0
+
+
+cdef inline bint like_number(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """A value that starts like a number must be one; others are texts, but for those that float() would take."""
+    cdef Py_ssize_t n
     if p[0] == 43 or p[0] == 45:
         p += 1
-    return is_digit(p[0]) or (p[0] == 46 and is_digit(p[1])) or is_nonfinite(p)
-
-
-cdef inline bint is_nonfinite(const unsigned char* p) noexcept nogil:
-    """A field that is nan or inf, in any case."""
-    cdef int a = p[0] | 32, b, c
-    if a != 110 and a != 105:
-        return False
-    b = p[1] | 32
-    if not ((a == 110 and b == 97) or (a == 105 and b == 110)):
-        return False
-    c = p[2] | 32
-    return c == (110 if a == 110 else 102) and (p[3] <= 32 or p[3] == 124)
+    if is_digit(p[0]) or (p[0] == 46 and is_digit(p[1])):
+        return True
+    n = after_word(p, end) - p
+    return is_word(p, n, b"nan") or is_word(p, n, b"inf") or is_word(p, n, b"infinity")
 
 
 cdef class VWParser(EntryParser):
@@ -169,7 +169,7 @@ cdef class VWParser(EntryParser):
                     self.fault(p, b"a blank behind a feature")
                     return NULL
                 field = p + 1
-                if like_number(field):
+                if like_number(field, end):
                     p = read_number(field, &value)
                     value *= scale
                     if p is NULL or not is_over(p, end) or not fabs(value) < self.too_large:
