@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport llabs
 
 from .._murmur cimport murmur3
-from ._lines cimport EntryParser, Found
+from ._lines cimport EntryParser, Found, push
 
 from ._lines import Labels
 
@@ -30,6 +30,6 @@ cdef class FeatureRows(EntryParser):
             hash = <int32_t>murmur3(name, len(name), 0)
             if value != 0.0:
                 # scikit-learn keeps within 32 bits where it takes abs(-2^31): 2^31 - n_features.
-                self.push((llabs(hash) if hash != -2147483648 else 2147483648 - self.n_features) % self.n_features,
+                push(self, (llabs(hash) if hash != -2147483648 else 2147483648 - self.n_features) % self.n_features,
                           value if hash >= 0 else -value)
         return self.end_row(NULL, False) == Found.ROW

@@ -58,7 +58,6 @@ cdef class EntryParser(LineParser):
     cdef Entry* spare                       # to sort with
     cdef Py_ssize_t capacity, spare_capacity, at    # at: where the next entry goes
     cdef Py_ssize_t* ends                   # of the rows
-    cdef int push(self, int64_t column, double value) except -1 nogil
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil
     cdef int _more(self) except -1 nogil
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil
@@ -71,3 +70,13 @@ cdef inline const unsigned char* after_blanks(const unsigned char* p) noexcept n
     while p[0] == 32 or p[0] == 9:
         p += 1
     return p
+
+
+cdef inline int push(EntryParser parser, int64_t column, double value) except -1 nogil:
+    """Append a non-zero to the row."""
+    if parser.at == parser.capacity:
+        parser._more()
+    parser.entries[parser.at].column = column
+    parser.entries[parser.at].value = value
+    parser.at += 1
+    return 0

@@ -14,7 +14,7 @@ from .._murmur cimport murmur3
 from ._numbers cimport read_number
 
 cdef enum:
-    BEHIND_BYTES = 4                 # bytes that may be read behind a line, and are never looked at
+    BEHIND_BYTES = 8                 # bytes that may be read behind a line, and are never looked at
     MAX_NAMES = 1 << 20         # different labels
     MAX_NAME_BYTES = 1 << 24    # of all of them
     FEW = 24                    # entries that sort faster by insertion
@@ -268,13 +268,6 @@ cdef class EntryParser(LineParser):
         free(self.spare)
         free(self.ends)
 
-    cdef int push(self, int64_t column, double value) except -1 nogil:
-        if self.at == self.capacity:
-            self._more()
-        self.entries[self.at] = Entry(column=column, value=value)
-        self.at += 1
-        return 0
-
     cdef int _more(self) except -1 nogil:
         cdef Py_ssize_t capacity = 2 * self.capacity if self.capacity else 4096
         self.entries = <Entry*>sized(self.entries, capacity * sizeof(Entry))
@@ -284,17 +277,19 @@ cdef class EntryParser(LineParser):
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil:
         """Close the row of the entries since the last one. Values of one column are added up."""
         cdef Entry* row = self.entries + self.nnz
-        cdef Py_ssize_t n = self.at - self.nnz, k, last = 0
+        cdef Py_ssize_t n = self.at - self.nnz, k, last = 0, same
+        cdef double total
         if n and not in_order:
             self._sort(row, n)
-            for k in range(1, n):
-                if row[k].column == row[last].column:
-                    row[last].value += row[k].value
-                    if not fabs(row[last].value) < self.too_large:
-                        return self.fault(line, b"values of equal columns with a finite sum")
-                else:
-                    last += 1
-                    row[last] = row[k]
+            total = row[0].value
+            for k in range(1, n):       # without a branch on what cannot be guessed
+                same = row[k].column == row[last].column
+                last += 1 - same
+                total = row[k].value + same * total
+                row[last].column = row[k].column
+                row[last].value = total
+                if not fabs(total) < self.too_large:
+                    return self.fault(line, b"values of equal columns with a finite sum")
             self.at = self.nnz + last + 1
         self.nnz = self.at
         self.ends[self.n_rows] = self.nnz

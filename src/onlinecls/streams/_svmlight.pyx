@@ -2,7 +2,7 @@
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
-from ._lines cimport EntryParser, Found, NOTHING, after_blanks
+from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
 from ._numbers cimport is_digit, read_number
 
 cdef enum:
@@ -86,5 +86,5 @@ cdef class SvmlightParser(EntryParser):
                 return self.fault(field, b"an index within n_features columns (give a larger n_features)")
             in_order &= index > last
             last = index
-            self.push(index, value)
+            push(self, index, value)
         return self.end_row(line, in_order)
