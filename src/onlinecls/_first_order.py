@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._base import OnlineClassifier
+from ._classifier import OnlineClassifier
 from ._docs import documented
 
 

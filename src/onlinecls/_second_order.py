@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._base import SecondOrderClassifier
+from ._classifier import SecondOrderClassifier
 from ._docs import documented
 
 
