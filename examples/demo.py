@@ -73,7 +73,7 @@ def main():
     print(f"hashed to {X.shape[1]} columns; {np.mean(y == 'spam'):.1%} are spam.\n")
     print(f"{'algorithm':<38}{'mistakes':>9}{'error':>8}{'held-out':>10}{'updates':>9}{'messages/s':>12}")
     curves = {}
-    for algorithm in ALGORITHMS.values():
+    for algorithm in (a for a in ALGORITHMS.values() if "binary" in a.tasks):
         learner, speed = make(algorithm), rate(algorithm, X[stream], y[stream])
         curves[algorithm.title] = learning_curve(learner, X[stream], y[stream])
         print(

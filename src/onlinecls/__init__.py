@@ -6,17 +6,27 @@
 ['spam']
 """
 
-from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
-from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
+from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._second_order import (
+    AROWClassifier,
+    AROWRegressor,
+    ConfidenceWeightedClassifier,
+    NAROWClassifier,
+    SCWClassifier,
+    SecondOrderPerceptron,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AROWClassifier",
+    "AROWRegressor",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
     "NAROWClassifier",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
+    "SCWClassifier",
     "SecondOrderPerceptron",
 ]

@@ -1,7 +1,7 @@
 """What all learners share: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
 
-The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`), the
-kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
+The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`,
+`_regressor`), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _TASKS = {
     "binary": _specialised(_core.binary),
     "crammer_singer": _specialised(_core.crammer_singer),
     "ovr": _specialised(_core.ovr),
+    "regression": _specialised(_core.regression),
 }
 _DECISION = _specialised(_core.decision)
 
@@ -78,7 +79,12 @@ class Estimator:
 
 
 class OnlineLearner(Estimator):
-    """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at."""
+    """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at.
+
+    A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
+    """
+
+    _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -98,7 +104,7 @@ class OnlineLearner(Estimator):
         params = {
             "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
-            "margin": algorithm.margin, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "margin": algorithm.margin, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
             "variance": 1.0, "floor": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
@@ -149,6 +155,22 @@ class OnlineLearner(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
+    def _read_call(self, X):
+        """What a partial_fit begins with: (params, rows, whether it is the first call), checked against the model there is."""
+        who = type(self).__name__
+        params = self._kernel_params()
+        first = "_state" not in self.__dict__
+        changed = first or self._params_of[0] is not params
+        if changed and not first and self._is_another_kind(params):
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or "
+                "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, first)
+        if changed:
+            self._check_range(params, rows.data.dtype)
+        return params, rows, first
+
     def _read_rows(self, X, first: bool) -> _validation.Rows:
         """X checked against what the model has seen, or, at the first call, for what it will be."""
         who = type(self).__name__
@@ -170,58 +192,62 @@ class OnlineLearner(Estimator):
         names = None if isinstance(X, np.ndarray) else _validation.feature_names(who, X)
         _validation.same_names(who, seen, names)
 
-    def _begin(self, X, rows, classes, is_open: bool, params: dict, state: State | None = None) -> None:
-        """Make the (empty) model; until here nothing of the estimator has changed."""
-        state = state or self._start(params, rows.n_features, len(classes), rows.data.dtype)
+    def _read_weights_of_fit(self, sample_weight, n_rows: int) -> np.ndarray:
+        who = type(self).__name__
+        weights = _validation.read_weights(who, sample_weight, n_rows)
+        if len(weights) and not weights.any():
+            raise ValueError(
+                f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+            )
+        return weights
+
+    def _begin(self, X, rows, params: dict, state: State) -> None:
+        """Take an (empty) model; until here nothing of the estimator has changed."""
         names = _validation.feature_names(type(self).__name__, X)
-        self._state, self._params, self._params_of, self._open, self.classes_ = state, params, (None,), is_open, classes
+        self._state, self._params, self._params_of = state, params, (None,)
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("_sparse_coef", None)
         if names is not None:
             self.feature_names_in_ = names
 
-    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER) -> None:
+    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER) -> None:
         """Hand rows to the kernel of the task: the one place where a model changes."""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
             return
-        balanced = _validation.is_balanced(self.class_weight) and len(class_weights) == 0
-        if self._params_of[0] is not params or self._params_of[1:] != (self._open, balanced):
+        task, is_open, balanced = self._task(state, class_weights)
+        if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
             info = np.finfo(state.dtype)
-            self._params_of = params, self._open, balanced
+            self._params_of = params, is_open, balanced
             self._params = {
-                **params, "open_classes": int(self._open), "balanced": int(balanced),
+                **params, "open_classes": int(is_open), "balanced": int(balanced),
                 "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
                 # The average's books hold weights times rounds.
                 "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
             }  # fmt: skip
-        task = "binary" if state.n_columns == 1 else self.multi_class
         _TASKS[task][state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, codes, weights, class_weights,
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights,
             state.values, state.drift, state.counts, state.tally,
         )  # fmt: skip
 
-    def _epochs(self, params, rows, codes, weights, class_weights, train, held_out, validation, generator) -> None:
+    def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
         for epoch in range(1, self.max_iter + 1):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
             loss_before = self._state.tally[_core.TALLY["loss"]]
-            self._learn(params, rows, codes, weights, class_weights, order)
+            self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
             loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
             if validation is not None:
-                hits = self._argmax(self._scores(validation)) == codes[held_out]
                 weighted = len(weights) and weights[held_out].any()
-                loss = -float(np.average(hits, weights=weights[held_out] if weighted else None))
+                loss = -self._validate(validation, targets[held_out], weights[held_out] if weighted else None)
             if self.verbose:
-                print(
-                    f"-- Epoch {epoch}: t={self.t_} mistakes={self.n_mistakes_} updates={self.n_updates_} "
-                    f"{'validation accuracy' if validation is not None else 'mean loss'}={abs(loss):.6f}"
-                )
+                shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
+                print(f"-- Epoch {epoch}: t={self.t_} {self._progress()} updates={self.n_updates_} {shown}")
             if self.tol is not None:
                 idle = idle + 1 if loss > best - self.tol else 0
                 best = min(best, loss)
@@ -239,7 +265,8 @@ class OnlineLearner(Estimator):
                 continue
             values, shape = _validation.read_numbers(f"{who}: {name}", given), shapes[name]
             if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
-                raise ValueError(f"{who}: {name} must have shape {shape}, got {values.shape}.")
+                wanted = shape[1:] if self._flat and name == "coef_init" else shape
+                raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
             values = values.reshape(shape)
             if name == "intercept_init":
                 values = values / self.intercept_scaling
@@ -279,15 +306,16 @@ class OnlineLearner(Estimator):
 
     @property
     def coef_(self):
-        """Weights, (1 or n_classes, n_features): a read-only view of the model where it can be. Copy it to keep it."""
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where it can be. Copy it to keep it."""
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
-        return state.weights(self._read_params(), slice(0, state.n_features))
+        coef = state.weights(self._read_params(), slice(0, state.n_features))
+        return coef[0] if self._flat else coef
 
     @property
     def intercept_(self):
-        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         params = self._read_params()
         return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
@@ -317,3 +345,13 @@ class OnlineLearner(Estimator):
         self._fitted_state()
         self.__dict__.pop("_sparse_coef", None)
         return self
+
+
+class WithVariances(OnlineLearner):
+    """A learner that keeps a variance for each weight."""
+
+    @property
+    def covariance_(self):
+        """Variances of the weights, the shape of ``coef_``: a read-only view of the model."""
+        variances = self._fitted_state().covariance()
+        return variances[0] if self._flat else variances

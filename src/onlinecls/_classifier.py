@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from . import _validation
-from ._base import OnlineLearner
+from ._base import OnlineLearner, WithVariances
 from ._compat import classifier_tags, random_state
 from ._state import NO_ORDER
 
@@ -22,6 +22,11 @@ class OnlineClassifier(OnlineLearner):
         return classifier_tags(self._poor_score)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _task(self, state, class_weights):
+        """The kernel, whether labels join, and whether it weighs the classes by their counts."""
+        balanced = _validation.is_balanced(self.class_weight) and len(class_weights) == 0
+        return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from rows in the order given, one pass, from where the model is.
@@ -50,17 +55,7 @@ class OnlineClassifier(OnlineLearner):
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
         who = type(self).__name__
-        params = self._kernel_params()
-        first = "_state" not in self.__dict__
-        changed = first or self._params_of[0] is not params
-        if changed and not first and self._is_another_kind(params):
-            raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or "
-                "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
-            )
-        rows = self._read_rows(X, first)
-        if changed:
-            self._check_range(params, rows.data.dtype)
+        params, rows, first = self._read_call(X)
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         classes = self._read_classes(classes, first)
@@ -75,7 +70,7 @@ class OnlineClassifier(OnlineLearner):
                     raise _validation.outside_classes(who, y, unknown, known)
                 class_weights = _validation.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    self._begin(X, rows, known, is_open, params)
+                    self._begin_with(known, is_open, X, rows, params)
                 self._learn(params, rows, codes, weights, class_weights)
                 return self
         self._learn_with_newcomers(X, params, rows, y, weights, known, first)
@@ -98,6 +93,10 @@ class OnlineClassifier(OnlineLearner):
                 f"got {_validation.shown(classes)}. Leave classes out from the second call on."
             )
         return classes
+
+    def _begin_with(self, classes, is_open: bool, X, rows, params: dict, state=None) -> None:
+        self._begin(X, rows, params, state or self._start(params, rows.n_features, len(classes), rows.data.dtype))
+        self._open, self.classes_ = is_open, classes
 
     def _learn_with_newcomers(self, X, params, rows, y, weights, known, first) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
@@ -128,7 +127,7 @@ class OnlineClassifier(OnlineLearner):
             stages.append((third, rows.n_rows, everyone))
 
         if first:
-            self._begin(X, rows, stages[0][2], True, params)
+            self._begin_with(stages[0][2], True, X, rows, params)
         for start, stop, classes in stages:
             if len(classes) == 1:
                 self._state = self._state.writable()
@@ -187,11 +186,7 @@ class OnlineClassifier(OnlineLearner):
         _validation.require_samples(who, rows, 1)
         self._check_range(params, rows.data.dtype)
         y = _validation.read_labels(who, y, rows.n_rows)
-        weights = _validation.read_weights(who, sample_weight, rows.n_rows)
-        if len(weights) and not weights.any():
-            raise ValueError(
-                f"{who}: sample_weight must not be 0 for all rows, got {rows.n_rows} zeros. Leave it out for equal weights."
-            )
+        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         classes = self.classes_ if again else np.unique(y)
         if len(classes) < 2:
             raise ValueError(
@@ -212,7 +207,7 @@ class OnlineClassifier(OnlineLearner):
         if coef_init is not None or intercept_init is not None:
             state = self._initialised(who, state, coef_init, intercept_init)
 
-        self._begin(X, rows, classes, False, params, state)
+        self._begin_with(classes, False, X, rows, params, state)
         self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
         return self
 
@@ -231,6 +226,12 @@ class OnlineClassifier(OnlineLearner):
                 f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
             )
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def _validate(self, rows, codes, weights) -> float:
+        return float(np.average(self._argmax(self._scores(rows)) == codes, weights=weights))
+
+    def _progress(self) -> str:
+        return f"mistakes={self.n_mistakes_}"
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -296,13 +297,8 @@ class OnlineClassifier(OnlineLearner):
         return self._fitted_state().count("mistakes")
 
 
-class SecondOrderClassifier(OnlineClassifier):
+class SecondOrderClassifier(WithVariances, OnlineClassifier):
     """A classifier that keeps a variance for each weight."""
-
-    @property
-    def covariance_(self):
-        """Variances of the weights, the shape of ``coef_``: a read-only view of the model."""
-        return self._fitted_state().covariance()
 
 
 def _balanced(codes, weights, n_classes: int) -> np.ndarray:

@@ -20,6 +20,8 @@ crammer_singer: _Fused
 """One pass of a joint multiclass learner over rows."""
 ovr: _Fused
 """One pass of a learner of each class against the rest."""
+regression: _Fused
+"""One pass of a regressor over rows."""
 decision: _Fused
 """The scores of rows."""
 all_finite: _Fused

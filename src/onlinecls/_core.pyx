@@ -16,13 +16,14 @@ from ._linalg cimport (
     scan_classes, spread,
 )
 from ._rules cimport (
-    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, NAROW, PA1, PA2, PERCEPTRON, SOP, Params,
-    Stats, Step, apply_rule, precision, settled,
+    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, NAROW, PA1, PA2, PERCEPTRON,
+    SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
 )
 
 RULES = {
     "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
-    "arow": AROW, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
+    "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2,
+    "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
 }
 GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL}
 
@@ -32,12 +33,17 @@ cdef enum:                  # the slots of tally
     UPDATES                 # of them, those that changed the model
     SKIPPED                 # of them, those whose step would have left the range of the dtype
     SEEN                    # classes that have had a row
-    LOSS                    # sum of weighted hinge losses before the update
+    LOSS                    # sum of weighted losses before the update: what the margin lacks
     REACH                   # no |w_i| (θ_i, z_i) is larger than this
     CURVATURE               # no G_i is larger than this
+    SQUARED                 # regression: sum of the squared errors of predict, asked just before the update
+    ABSOLUTE                # and of the absolute ones
     N_SLOTS
 
-TALLY = {"t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH}
+TALLY = {
+    "t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,
+    "squared": SQUARED, "absolute": ABSOLUTE,
+}
 TALLY_SIZE = N_SLOTS
 
 cdef enum:
@@ -96,7 +102,7 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
             stride = p.eta0
     reach = tally[REACH] + stride
     if not (reach <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
-            and p.tiny <= fabs(step.tau) <= p.limit                             # NaN is not <= either
+            and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
             and (p.geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
         tally[SKIPPED] += 1.0
@@ -187,6 +193,52 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             step = apply_rule(&s, &p)
             if step.tau != 0.0 and fits(&s, step, tally, &p):
                 step.tau *= sign
+                advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
+
+
+def regression(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+               const int64_t[::1] order, const double[::1] y, const double[::1] weights, const double[::1] class_weights,
+               floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+    """One pass over rows: one vector of weights, whose scores are to be the targets y.
+
+    Arguments as in `binary`; class_weights is empty, counts has one number.
+    """
+    cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef int64_t only = 0
+    cdef double residual, error
+    cdef Row row
+    cdef Sums sums
+    cdef Stats s
+    cdef Step step
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            at = order[i] if order.shape[0] else i
+            s.weight = enter(at, 0, weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+
+            sums = scan(state, data, indices, row, &p)
+            residual = y[at] - sums.score
+            s.margin = p.epsilon - fabs(residual)
+            s.q = sums.q
+            s.v = sums.v
+            error = residual
+            if averaged(tally, &p) > 0.0:
+                error += drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
+            error = smaller(fabs(error), 1e140)         # the sums stay numbers whatever the scores were
+            tally[SQUARED] += error * error
+            tally[ABSOLUTE] += error
+            if not readable(&s, tally):
+                continue
+            charge(&s, tally, &p)
+
+            step = apply_rule(&s, &p)
+            # Least squares learns from a residual of 0 too: how certain the model is.
+            if (step.tau != 0.0 or step.beta >= p.tiny) and fits(&s, step, tally, &p):
+                if residual < 0.0:
+                    step.tau = -step.tau
                 advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
 
 

@@ -197,11 +197,28 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
     """y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
+    _require_targets(who, y, "labels")
+    return _plain_labels(who, "y", _one_a_row(who, _as_labels(y), n_rows))
+
+
+def read_targets(who: str, y, n_rows: int) -> np.ndarray:
+    """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
+    _require_targets(who, y, "numbers")
+    y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
+    if not _ALL_FINITE[np.uint64](y.view(np.uint64)):
+        at = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
+    return y
+
+
+def _require_targets(who: str, y, kind: str) -> None:
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
-        raise ValueError(f"{who}: y must be a dense array of labels, got a sparse matrix. Use y.toarray().")
-    y = _as_labels(y)
+        raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
+
+
+def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
     if y.ndim == 2 and y.shape[1] == 1:
         warn_column_vector()
         y = y.ravel()
@@ -212,7 +229,7 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
             f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
             f"{len(y)} in y."
         )
-    return _plain_labels(who, "y", y)
+    return y
 
 
 def read_classes(who: str, classes) -> np.ndarray:
