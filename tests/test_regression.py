@@ -505,8 +505,8 @@ def test_other_refusals(estimator):
          f"{who}: sample_weight must not be 0 for all rows, got 4 zeros. Leave it out for equal weights."),
         (lambda: learner.set_params(average=True).partial_fit(X4, Y4), restart),
         (lambda: learner.set_params(average=False, early_stopping=True).fit(X4[:2], Y4[:2]),
-         f"{who}: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with validation_fraction=0.1. "
-         "Give more rows, or early_stopping=False."),
+         f"{who}: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
+         "validation_fraction=0.1. Give more rows, or early_stopping=False."),
     ]  # fmt: skip
     for call, message in cases:
         before = fingerprint(learner)

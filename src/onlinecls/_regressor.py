@@ -113,8 +113,9 @@ class OnlineRegressor(OnlineLearner):
         n_held_out = max(ceil(self.validation_fraction * n_rows), 2)  # R^2 needs two
         if n_held_out >= n_rows:
             raise ValueError(
-                f"{type(self).__name__}: early_stopping must have two rows to hold out and one to learn from, got n_samples={n_rows} "
-                f"with validation_fraction={self.validation_fraction!r}. Give more rows, or early_stopping=False."
+                f"{type(self).__name__}: early_stopping must have two rows to hold out and one to learn from, got "
+                f"n_samples={n_rows} with validation_fraction={self.validation_fraction!r}. Give more rows, or "
+                "early_stopping=False."
             )
         order = generator.permutation(n_rows).astype(np.int64, copy=False)
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
