@@ -394,6 +394,8 @@ OUT_OF_RANGE = {
     "dtype": (["int32", "a", np.float16], "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}."),
     "random_state": (["a", -1, 1.5], "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or "
         "Generator, got {!r}."),
+    "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
+        "'full' keeps n_features² numbers for each vector of weights."),
 }  # fmt: skip
 OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],

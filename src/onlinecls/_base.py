@@ -12,7 +12,7 @@ from operator import is_, itemgetter
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from . import _core, _validation
+from . import _blas, _core, _validation
 from ._compat import not_fitted
 from ._registry import algorithms_of, select
 from ._state import NO_ORDER, State
@@ -30,7 +30,9 @@ _TASKS = {
     "ovr": _specialised(_core.ovr),
     "regression": _specialised(_core.regression),
 }
+_FULL = _specialised(_core.full)
 _DECISION = _specialised(_core.decision)
+_DEVIATION = _specialised(_core.deviation)
 
 
 class Estimator:
@@ -84,6 +86,7 @@ class OnlineLearner(Estimator):
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
 
+    _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -101,12 +104,13 @@ class OnlineLearner(Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         _validation.read_dtype(who, self.dtype)
         self._check_parameters(values)
+        geometry = ("full_" if values.get("covariance") == "full" else "") + algorithm.geometry
         params = {
-            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry],
+            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[geometry],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
-            "variance": 1.0, "floor": 0.0, "limit": 0.0, "tiny": 0.0,
+            "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
         if self.average and params["l1"] > 0.0:
@@ -150,8 +154,25 @@ class OnlineLearner(Estimator):
                 )
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
-        geometry = next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
-        return State(geometry, n_features, n_classes, dtype, params["variance"], params["average_from"] >= 0)
+        self._check_memory(params, n_features, n_classes, dtype)
+        return State(self._geometry(params), n_features, n_classes, dtype, params["variance"], params["average_from"] >= 0)
+
+    @staticmethod
+    def _geometry(params: dict) -> str:
+        return next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+        """Refuse a full covariance that does not fit before any of it is allocated."""
+        if not self._geometry(params).startswith("full"):
+            return
+        n_matrices, size = n_classes if n_classes > 2 else 1, n_features + 1
+        needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, _validation.available_memory()
+        if needed > available:
+            raise ValueError(
+                f"{type(self).__name__}: covariance='full' must fit in memory, got {n_matrices} x {size} x {size} numbers of "
+                f"{np.dtype(dtype)}, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                "Use covariance='diagonal', or fewer features."
+            )
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -224,13 +245,18 @@ class OnlineLearner(Estimator):
             self._params = {
                 **params, "open_classes": int(is_open), "balanced": int(balanced),
                 "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+                "spacing": float(info.eps),
                 # The average's books hold weights times rounds.
                 "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
             }  # fmt: skip
-        _TASKS[task][state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights,
-            state.values, state.drift, state.counts, state.tally,
-        )  # fmt: skip
+        sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
+        books = weights, class_weights, state.values, state.drift, state.counts, state.tally
+        if not state.is_full:
+            _TASKS[task][sizes](self._params, *arrays, targets, *books)
+            return
+        _blas.load()
+        targets, how = targets.astype(np.float64, copy=False), (_core.TASKS[task], _core.FORESIGHT[self._foresight], self._depth)
+        _FULL[sizes](self._params, *how, *arrays, targets, *books, state.sigma)
 
     def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
@@ -300,7 +326,10 @@ class OnlineLearner(Estimator):
 
     def _read_params(self) -> dict:
         """The Params by which the model was last learnt, for reading its weights now."""
-        return {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
+        params = {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
+        if self._state.is_full:  # the weights are stored as they are
+            params["geometry"] = _core.GEOMETRIES["additive"]
+        return params
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
@@ -352,6 +381,19 @@ class WithVariances(OnlineLearner):
 
     @property
     def covariance_(self):
-        """Variances of the weights, the shape of ``coef_``: a read-only view of the model."""
-        variances = self._fitted_state().covariance()
-        return variances[0] if self._flat else variances
+        """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
+        shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
+        state = self._fitted_state()
+        covariance = state.covariance()
+        return covariance[0] if self._flat or (state.is_full and len(covariance) == 1) else covariance
+
+    def _deviations(self, rows: _validation.Rows) -> np.ndarray:
+        """√(x'Σx), the standard deviation of each score."""
+        state = self._state
+        deviations = np.empty((rows.n_rows, state.n_columns))
+        if state.is_full:
+            _blas.load()
+        _DEVIATION[state.values.itemsize, rows.indices.itemsize](
+            self._read_params(), rows.data, rows.indices, rows.indptr, state.values, state.sigma, deviations
+        )
+        return deviations

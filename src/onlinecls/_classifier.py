@@ -126,6 +126,7 @@ class OnlineClassifier(OnlineLearner):
         if rows.n_rows > third:
             stages.append((third, rows.n_rows, everyone))
 
+        self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             self._begin_with(stages[0][2], True, X, rows, params)
         for start, stop, classes in stages:
@@ -298,7 +299,29 @@ class OnlineClassifier(OnlineLearner):
 
 
 class SecondOrderClassifier(WithVariances, OnlineClassifier):
-    """A classifier that keeps a variance for each weight."""
+    """A classifier that keeps a variance for each weight, or a full covariance."""
+
+    def decision_function(self, X, return_std=False):
+        """Signed scores w.x of rows, the intercept among them, and how sure the model is of each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Return √(x'Σx) beside each score.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+        std : ndarray of float64, the shape of scores
+            Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
+        """
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        found = [self._scores(rows), self._deviations(rows)] if return_std else [self._scores(rows)]
+        found = [one.ravel() if one.shape[1] == 1 else one for one in found]
+        return tuple(found) if return_std else found[0]
 
 
 def _balanced(codes, weights, n_classes: int) -> np.ndarray:

@@ -70,9 +70,16 @@ progressive_mse_, progressive_mae_ : float
     Mean squared and mean absolute error of `predict`, asked just before each of the t_ rows was learnt (all rows alike, whatever
     their weight; an error above 1e140 counts as 1e140). NaN before the first."""
 
-COVARIANCE = """
-covariance_ : ndarray, the shape of ``coef_``
-    The diagonal of Σ, the variances of the weights: a read-only view."""
+COVARIANCE = """\
+covariance : {{"diagonal", "full"}}, default="diagonal"
+    "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
+    vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
+    matrix products. Splits of a stream then agree to about 1e-12 instead of to the bit. See docs/full_covariance.md."""
+
+COVARIANCES = """
+covariance_ : ndarray
+    Diagonal: the variances of the weights, the shape of ``coef_``, a read-only view. Full: Σ, a copy of shape
+    (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
 
 RAISES = """\
 ValueError
@@ -88,7 +95,9 @@ def documented(cls):
     defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
     kind = cls._estimator_type
     parameters = PARAMETERS + (OF_CLASSIFIERS if kind == "classifier" else "")
-    attributes = ATTRIBUTES[kind] + (COVARIANCE if hasattr(cls, "covariance_") else "")
+    if "covariance" in defaults:
+        parameters = f"{COVARIANCE}\n{parameters}"
+    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
     raises = RAISES.format(targets=TARGETS[kind])
     parts = {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
     for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():

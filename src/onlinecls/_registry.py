@@ -101,7 +101,7 @@ NONE = Options((None,))
 POSITIVE = Real(0.0)
 NOT_NEGATIVE = Real(0.0, low_allowed=True)
 
-#: Parameters of every estimator.
+#: Parameters of every estimator that has them.
 COMMON = {
     "fit_intercept": Boolean(),
     "intercept_scaling": Real(0.0, hint="It is the value of the constant feature; 1 suits rows of about unit length."),
@@ -114,6 +114,7 @@ COMMON = {
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),
     "verbose": Either((Boolean(), Integer(0))),
+    "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),
 }

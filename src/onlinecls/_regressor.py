@@ -185,7 +185,28 @@ class OnlineRegressor(OnlineLearner):
 
 
 class SecondOrderRegressor(WithVariances, OnlineRegressor):
-    """A regressor that keeps a variance for each weight."""
+    """A regressor that keeps a variance for each weight, or a full covariance."""
+
+    def predict(self, X, return_std=False):
+        """The prediction w.x of each row, the intercept among it, and how sure the model is of it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Return √(x'Σx) beside each prediction.
+
+        Returns
+        -------
+        predictions : ndarray of float64, shape (n_samples,), in units of y
+        std : ndarray of float64, shape (n_samples,)
+            Only with return_std: how uncertain w.x is. With noise of variance r in y, and a prior of variance 1 for each weight,
+            a full covariance makes it the posterior's standard deviation, in units of y.
+        """
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        predictions = self._scores(rows)[:, 0]
+        return (predictions, self._deviations(rows)[:, 0]) if return_std else predictions
 
 
 def _r2(y, predicted, weights) -> float:

@@ -44,6 +44,7 @@ ctypedef struct Params:
     double threshold        # dual averaging: l1 * rounds so far
     double variance         # the initial variance, which no variance ever exceeds
     double floor            # the least variance
+    double spacing          # the spacing of the dtype's numbers at 1
     double limit            # the largest number a model may hold
     double tiny             # the smallest normal number of its dtype
 
@@ -207,6 +208,17 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 cdef inline bint settled(double margin, const Params* p) noexcept nogil:
     """True if the margin alone tells that there is no step: the variances need not be read then."""
     return margin >= 1.0 and p.rule <= AROW
+
+
+cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:
+    """True if there is no step at any variance up to s.v. A potential rule wants the least m' in the place of the margin."""
+    if p.rule == CW_STDEV or p.rule == SCW1 or p.rule == SCW2:
+        return s.margin >= p.phi * sqrt(s.v)
+    elif p.rule == CW_VARIANCE:
+        return s.margin >= p.phi * s.v
+    elif p.rule == SOP:
+        return s.margin > 0.0
+    return s.margin >= 1.0
 
 
 cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:

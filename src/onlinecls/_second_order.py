@@ -49,7 +49,8 @@ class AROWClassifier(SecondOrderClassifier):
     """
 
     def __init__(
-        self, r=0.1, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        self, r=0.1, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
         class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -98,7 +99,8 @@ class AROWRegressor(SecondOrderRegressor):
     """
 
     def __init__(
-        self, r=0.1, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        self, r=0.1, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
     ):  # fmt: skip
         self._assign(locals())
@@ -143,7 +145,8 @@ class NAROWClassifier(SecondOrderClassifier):
     """
 
     def __init__(
-        self, b=5.0, *, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        self, b=5.0, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
         warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
         class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -191,7 +194,8 @@ class SecondOrderPerceptron(SecondOrderClassifier):
     """
 
     def __init__(
-        self, r=0.5, *, aggressive=False, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
+        self, r=0.5, *, aggressive=False, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
         random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
         verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -250,7 +254,8 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     _poor_score = True
 
     def __init__(
-        self, eta=0.95, *, variant="stdev", initial_variance=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        self, eta=0.95, *, variant="stdev", initial_variance=1.0, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
         n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip
@@ -304,7 +309,8 @@ class SCWClassifier(SecondOrderClassifier):
     """
 
     def __init__(
-        self, C=1.0, *, eta=0.8, variant="SCW-I", initial_variance=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        self, C=1.0, *, eta=0.8, variant="SCW-I", initial_variance=1.0, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
         n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
     ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: see _linalg.pxd."""
+"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: _linalg.pxd, _full.pxd."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ class State:
     """Everything that learning changes.
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
     counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
     """
 
-    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "tally", "values", "variance")
+    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
 
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool):
         self.geometry = geometry
@@ -26,6 +27,7 @@ class State:
         self.n_columns = n_classes if n_classes > 2 else 1
         self.variance = variance
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
+        self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.drift = np.zeros((n_features + 1) * self.n_columns) if average else np.empty(0)
         self.counts = np.zeros(n_classes)
         self.tally = np.zeros(_core.TALLY_SIZE)
@@ -42,11 +44,23 @@ class State:
         return self.values.dtype
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        slots = 1 if self.geometry == "additive" else 2
+        slots = 1 if self.geometry == "additive" or self.is_full else 2
         values = np.zeros((self.n_features + 1, slots, n_columns), dtype)
         if self.geometry in WITH_VARIANCE:
             values[:, 1] = self.variance
         return values
+
+    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
+        if not self.is_full:
+            return np.zeros((0, 1, 1), dtype)
+        size = self.n_features + 1
+        sigma = np.zeros((n_columns, size, size), dtype)
+        sigma[:, np.arange(size), np.arange(size)] = self.variance
+        return sigma
+
+    @property
+    def is_full(self) -> bool:
+        return self.geometry.startswith("full")
 
     @property
     def view(self) -> np.ndarray:
@@ -70,19 +84,24 @@ class State:
         grown.counts[places] = self.counts
         grown.tally = self.tally.copy()
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift = self.values.copy(), self.drift.copy()
+            grown.values, grown.drift, grown.sigma = self.values.copy(), self.drift.copy(), self.sigma.copy()
             return grown
         new, old = self._fresh(n_classes, self.dtype), self.view
+        grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
             new[:, :, places] = old
+            if self.is_full:
+                grown.sigma[places] = self.sigma
             if drift is not None:
                 drift[:, places] = self.drift.reshape(-1, self.n_columns)
         else:
             share = 1.0 if self.geometry == "potential" else 0.5
             for sign, place in zip((-1, 1), places, strict=False):
                 new[:, 0, place] = sign * share * old[:, 0, 0]
-                if self.geometry in WITH_VARIANCE:
+                if self.is_full:
+                    np.divide(self.sigma[0], 2, out=grown.sigma[place])
+                elif self.geometry in WITH_VARIANCE:
                     info = np.finfo(self.dtype)
                     new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
                 elif self.geometry != "additive":
@@ -95,7 +114,7 @@ class State:
 
     def writable(self) -> State:
         """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = (self.values, self.drift, self.counts, self.tally)
+        arrays = (self.values, self.sigma, self.drift, self.counts, self.tally)
         if all(array.flags.writeable for array in arrays):
             return self
         return self.with_classes(np.arange(len(self.counts)), len(self.counts))
@@ -122,9 +141,15 @@ class State:
         return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.drift) else 0.0
 
     def covariance(self) -> np.ndarray:
-        variances = self.view[: self.n_features, 1].T
-        variances.flags.writeable = False
-        return variances
+        """Variances, (columns, n_features), a view; or full covariances, (columns, n_features, n_features), a copy."""
+        if self.is_full:
+            lower = self.sigma[:, : self.n_features, : self.n_features]
+            covariance = np.tril(lower)
+            covariance += np.tril(lower, -1).transpose(0, 2, 1)
+        else:
+            covariance = self.view[: self.n_features, 1].T
+        covariance.flags.writeable = False
+        return covariance
 
     def only(self, keep: np.ndarray) -> State:
         """This model of three classes or more without the others, which have never had a row."""
@@ -132,6 +157,7 @@ class State:
         for name in ("geometry", "n_features", "variance"):
             setattr(rest, name, getattr(self, name))
         rest.n_columns, rest.counts, rest.tally = int(keep.sum()), self.counts[keep], self.tally.copy()
+        rest.sigma = self.sigma[keep] if self.is_full else self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
         return rest

@@ -5,6 +5,7 @@ An error says who, what was required, what came and what to do. Nothing here kno
 
 from __future__ import annotations
 
+import math
 import numbers
 import warnings
 from typing import NamedTuple
@@ -367,6 +368,19 @@ def read_dtype(who: str, dtype):
     if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
         return np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
+
+
+def available_memory() -> float:
+    """Bytes that may be allocated, as far as the system tells: free memory and the control group's limit; infinity if unknown."""
+    found = [math.inf]
+    try:
+        with open("/proc/meminfo") as lines:
+            found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as used:
+            found.append(float(limit.read()) - float(used.read()))
+    except (OSError, ValueError):  # not Linux, or no limit ("max")
+        pass
+    return min(found)
 
 
 def same_names(who: str, seen, names) -> None:
