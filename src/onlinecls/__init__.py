@@ -7,6 +7,7 @@
 """
 
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
+from ._saving import load
 from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
 
 __version__ = "0.1.0"
@@ -19,4 +20,5 @@ __all__ = [
     "PassiveAggressiveClassifier",
     "Perceptron",
     "SecondOrderPerceptron",
+    "load",
 ]

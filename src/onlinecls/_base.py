@@ -13,7 +13,7 @@ from operator import is_, itemgetter
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from . import _core, _validation
+from . import _core, _saving, _validation
 from ._compat import classifier_tags, not_fitted, random_state
 from ._registry import algorithms_of, select
 from ._state import NO_ORDER, State
@@ -69,6 +69,29 @@ class Estimator:
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    def save(self, path, metadata=None) -> None:
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
+
+        The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
+        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, to be deleted.)
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            A file there is replaced, keeping its permissions; a link is followed.
+        metadata : dict, default=None
+            Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file
+            without pickle cannot hold (a RandomState, say). Nothing is written then.
+        OSError
+            If the file cannot be written. What was there before is as it was.
+        """
+        _saving.save(self, path, metadata)
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters

@@ -149,9 +149,14 @@ def _summed(data, indices, indptr, shape):
     return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
 
 
+def all_finite(array: np.ndarray) -> bool:
+    """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
+    bits = _BITS[array.dtype.itemsize]
+    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+
+
 def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.ndarray:
-    bits = _BITS[data.dtype.itemsize]
-    if _ALL_FINITE[bits](data.view(bits)):
+    if all_finite(data):
         return data
     at = int(np.flatnonzero(~np.isfinite(data))[0])
     row = int(np.searchsorted(indptr, at, side="right")) - 1
