@@ -6,6 +6,7 @@
 ['spam']
 """
 
+from ._evaluation import progressive_validation
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
 from ._saving import load
 from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
@@ -21,4 +22,5 @@ __all__ = [
     "Perceptron",
     "SecondOrderPerceptron",
     "load",
+    "progressive_validation",
 ]

@@ -30,6 +30,8 @@ _TASKS = {
     "crammer_singer": _specialised(_core.crammer_singer),
     "ovr": _specialised(_core.ovr),
 }
+_NO_PREDICTIONS = np.empty(0, np.int32)
+_NO_ROUND, _NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 _DECISION = _specialised(_core.decision)
 
 
@@ -205,6 +207,12 @@ class OnlineClassifier(Estimator):
         ValueError
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        self._partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+        """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
+        a class among classes_, _NO_ROUND or _NO_CLASS."""
         who = type(self).__name__
         params = self._kernel_params()
         first = "_state" not in self.__dict__
@@ -220,6 +228,7 @@ class OnlineClassifier(Estimator):
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         classes = self._read_classes(classes, first)
+        predictions = np.full(rows.n_rows, _NO_ROUND, np.int32) if predict else _NO_PREDICTIONS
         known = classes if first and classes is not None else self.classes_ if not first else y[:0]
         is_open = classes is None if first else self._open
         if len(known):
@@ -232,10 +241,10 @@ class OnlineClassifier(Estimator):
                 class_weights = _validation.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
                     self._begin(X, rows, known, is_open, params)
-                self._learn(params, rows, codes, weights, class_weights)
-                return self
-        self._learn_with_newcomers(X, params, rows, y, weights, known, first)
-        return self
+                self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
+                return predictions
+        self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
+        return predictions
 
     def _read_rows(self, X, first: bool) -> _validation.Rows:
         """X checked against what the model has seen, or, at the first call, for what it will be."""
@@ -287,7 +296,7 @@ class OnlineClassifier(Estimator):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER) -> None:
+    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_ORDER, predictions=_NO_PREDICTIONS) -> None:
         """Hand rows to the kernel of the task: the one place where a model changes."""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
@@ -306,10 +315,10 @@ class OnlineClassifier(Estimator):
         task = "binary" if state.n_columns == 1 else self.multi_class
         _TASKS[task][state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, order, codes, weights, class_weights,
-            state.values, state.drift, state.counts, state.tally,
+            state.values, state.drift, state.counts, state.tally, predictions,
         )  # fmt: skip
 
-    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first) -> None:
+    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first, predictions) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
         who = type(self).__name__
         everyone = np.union1d(known, y)
@@ -343,19 +352,25 @@ class OnlineClassifier(Estimator):
             if len(classes) == 1:
                 self._state = self._state.writable()
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                if len(predictions):
+                    predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
+                    if not len(known):
+                        predictions[live.argmax()] = _NO_CLASS
                 continue
             codes, _ = _validation.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            said = predictions[start:stop]
             before = self._state, self.classes_, self.t_
             try:
                 self._join(classes)
-                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these)
+                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
                 if self.t_ == before[2]:
                     self._state, self.classes_ = before[:2]
                 elif not came.all():
                     self._state, self.classes_ = self._state.only(came), self.classes_[came]
+            said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join(self, classes) -> None:
         """Let classes join the model; it stays as it is until its copy with them is made."""

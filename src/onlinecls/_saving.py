@@ -36,8 +36,10 @@ _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache
 _TENSORS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1")}
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
-_SCALARS = {t.__name__.rstrip("_"): t for t in (np.bool_, *np.sctypeDict.values())
-            if np.dtype(t).kind in "biuf" and np.dtype(t).itemsize <= 8}  # fmt: skip
+_SCALARS = {
+    name: np.dtype(name).type
+    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+}
 _DTYPES = {"float32": np.float32, "float64": np.float64}
 
 
@@ -147,7 +149,7 @@ def _read_state(told: dict, geometry: str, n_classes: int, average: bool, arrays
     _require(told["geometry"] == geometry, f"geometry {geometry!r}", told["geometry"])
     _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
     _require(told["n_columns"] == (n_classes if n_classes > 2 else 1), f"columns for {n_classes} classes", told["n_columns"])
-    dtype = arrays["values"].dtype if "values" in arrays else None
+    dtype = arrays["values"].dtype
     _require(dtype in _validation.FLOATS, "values of float32 or float64", dtype)
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
              f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip

@@ -52,7 +52,7 @@ class State:
 
     def problem(self) -> str:
         """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
-        info, tally = np.finfo(self.dtype), dict(zip(_core.TALLY, self.tally, strict=False))
+        info, tally = np.finfo(self.dtype), {name: self.tally[at] for name, at in _core.TALLY.items()}
         for name in self.__slots__:
             array = getattr(self, name)
             if isinstance(array, np.ndarray) and not all_finite(array):

@@ -74,7 +74,7 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     _two_dimensional(who, X.ndim)
     if X.format != "csr":
-        X = _converted(who, X)
+        X = as_csr(who, X)
     n_rows, n_features = X.shape
     data, indices, indptr = X.data, X.indices, X.indptr
     if data.dtype.kind == "c":
@@ -94,7 +94,7 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
-def _converted(who: str, X):
+def as_csr(who: str, X):
     """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
     try:
         if X.format == "coo":
