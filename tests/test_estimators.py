@@ -476,7 +476,7 @@ def test_public_methods_have_docstrings(estimator):
             assert method.__doc__ and len(method.__doc__) > 20, name
 
 
-@pytest.mark.parametrize("name", ["onlinecls", "onlinecls._first_order", "onlinecls._second_order"])
+@pytest.mark.parametrize("name", ["onlinecls", "onlinecls._first_order", "onlinecls._second_order", "onlinecls._saving", "onlinecls._evaluation"])
 def test_examples_run(name):
     found = doctest.testmod(import_module(name))
     assert found.attempted > 1 and found.failed == 0
