@@ -323,8 +323,8 @@ def _read_header(path, file, size: int) -> _Header:
     if start[8:] != _BEGINNING:
         came = f"a file that begins with {start[:16]!r}" if start else "an empty file"
         raise _refused(path, "a model saved by onlinecls", came)
-    if 8 + length > size:
-        raise _refused(path, f"of at least {8 + length} bytes, as its header says", f"{size} bytes")
+    if not len(_BEGINNING) <= length <= size - 8:
+        raise _refused(path, f"of a header that is in its {size} bytes", f"a header of {length} bytes")
     raw = start + file.read(8 + length - len(start))
     try:
         header = json.loads(raw[8:])
