@@ -476,9 +476,9 @@ def test_public_methods_have_docstrings(estimator):
             assert method.__doc__ and len(method.__doc__) > 20, name
 
 
-@pytest.mark.parametrize("name", ["onlinecls", "onlinecls._first_order", "onlinecls._second_order", "onlinecls._saving", "onlinecls._evaluation"])
+@pytest.mark.parametrize("name", ["", "._first_order", "._second_order", "._saving", "._evaluation"])
 def test_examples_run(name):
-    found = doctest.testmod(import_module(name))
+    found = doctest.testmod(import_module("onlinecls" + name))
     assert found.attempted > 1 and found.failed == 0
 
 

@@ -82,7 +82,11 @@ def test_batches_do_not_matter(case):
 
     whole = progressive_validation(case.estimator(), (X, NOISY, WEIGHTS), Y, every=20)
     for batches in (cut(1, 2, 50), cut(*range(1, 90)), cut(20, 40), cut(33, 33, 89)):
-        for clean in (Y, list(Y), (Y[len(Y) - sum(len(b[1]) for b in batches[i:]) :][: len(batches[i][1])] for i in range(len(batches)))):
+        for clean in (
+            Y,
+            list(Y),
+            (Y[len(Y) - sum(len(b[1]) for b in batches[i:]) :][: len(batches[i][1])] for i in range(len(batches))),
+        ):
             other = progressive_validation(case.estimator(), iter(batches), clean, every=20)
             for name in ("examples", "mistakes", "updates"):
                 assert getattr(other, name).tolist() == getattr(whole, name).tolist()
@@ -93,7 +97,12 @@ def test_kinds_of_input():
     pandas = pytest.importorskip("pandas")
     expected = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=20).mistakes.tolist()
     texts = np.array(["a", "b", "c", "d"])[Y]
-    for stream in ((X.tolist(), Y.tolist()), (csr32(X).tocoo(), Y), (csr32(X).tocsc(), list(texts)), (pandas.DataFrame(X), texts)):
+    for stream in (
+        (X.tolist(), Y.tolist()),
+        (csr32(X).tocoo(), Y),
+        (csr32(X).tocsc(), list(texts)),
+        (pandas.DataFrame(X), texts),
+    ):
         assert progressive_validation(onlinecls.AROWClassifier(), stream, every=20).mistakes.tolist() == expected
     named = pandas.DataFrame(X, columns=list("abcdef"))
     learner = onlinecls.AROWClassifier()
@@ -147,25 +156,29 @@ def test_learners_of_scikit_learn():
     assert progressive_validation(make(), [(X, Y)], classes=[0, 1, 2, 3]).examples[-1] == 90
 
 
+MORE = "y_clean must have a label for every row of the stream, got more. Give those of its rows."
+
+
 @pytest.mark.parametrize(
     "message, arguments",
     [
         ("every must be an integer >= 1, got every=0.", dict(every=0)),
         ("every must be an integer >= 1, got every=True.", dict(every=True)),
         ("every must be an integer >= 1, got every=1.5.", dict(every=1.5)),
-        ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one array for the whole "
-         "stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
-        ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one array for the whole "
-         "stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
-        ("y_clean must have a label for every row of the stream, got more. Give those of its rows.", dict(y_clean=np.append(Y, 0))),
-        ("y_clean must have a label for every row of the stream, got more. Give those of its rows.", dict(y_clean=iter([Y, Y]))),
+        ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one "
+         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
+        ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one "
+         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
+        (MORE, dict(y_clean=np.append(Y, 0))),
+        (MORE, dict(y_clean=iter([Y, Y]))),
         ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
         ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
         ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
          "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=X)),
         ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple of 4 for a batch. "
          "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=[(X, Y, Y, Y)])),
-        ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.", dict(stream=(X, Y[:89]))),
+        ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
+         dict(stream=(X, Y[:89]))),
     ],
 )  # fmt: skip
 def test_messages(message, arguments):
@@ -174,7 +187,9 @@ def test_messages(message, arguments):
 
 
 def test_what_does_not_learn():
-    with pytest.raises(TypeError, match="progressive_validation: estimator must have partial_fit and predict, got object without"):
+    with pytest.raises(
+        TypeError, match="progressive_validation: estimator must have partial_fit and predict, got object without"
+    ):
         progressive_validation(object(), (X, Y))
 
 
@@ -233,11 +248,11 @@ def test_many_lines_can_be_told_apart(display):
 
 def test_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
-        with pytest.raises(ValueError, match="ProgressiveDisplay: results must be a dict of name: ProgressiveResult with one at least"):
+        with pytest.raises(ValueError, match="results must be a dict of name: ProgressiveResult with one at least"):
             display.from_results(bad)
     with pytest.raises(ValueError, match="results must be what progressive_validation returns, got int"):
         display.from_results({"a": 1})
-    with pytest.raises(ValueError, match="stream must be .* which every learner can read, got generator"):
+    with pytest.raises(ValueError, match=r"stream must be .* which every learner can read, got generator"):
         display.from_estimators({"a": onlinecls.AROWClassifier()}, (batch for batch in [(X, Y)]))
 
 

@@ -21,7 +21,7 @@ from onlinecls import _saving, load
 from onlinecls._state import State
 
 X, Y = continuous_problem(60, 5, seed=40, n_classes=3)
-TWO = (Y > 0).astype(int)
+TWO, LATE = (Y > 0).astype(int), np.minimum(np.arange(60) // 25, 2)
 DAMAGED = "The file is damaged, or was not written by save: take another copy of it, or save the model again."
 
 
@@ -62,15 +62,20 @@ def test_a_pause_in_a_file_changes_nothing(case, dtype, mmap, tmp_path):
         if variant.get("average") and case.params.get("l1"):
             continue
         for labels, multi_class, classes in (
-            (TWO, "ovr", None), (Y, "ovr", None), (Y, "crammer_singer", [0, 1, 2, 9]), (np.minimum(np.arange(60) // 25, 2), "ovr", None)
+            (TWO, "ovr", None), (Y, "ovr", None), (Y, "crammer_singer", [0, 1, 2, 9]), (LATE, "ovr", None),
         ):  # fmt: skip
-            whole, parts = (case.estimator(multi_class, dtype=dtype, **variant).partial_fit(X[:30], labels[:30], classes) for _ in "ab")
+            whole, parts = (
+                case.estimator(multi_class, dtype=dtype, random_state=0, **variant).partial_fit(X[:30], labels[:30], classes)
+                for _ in "ab"
+            )
             again = through_a_file(parts, tmp_path, mmap=mmap)
             assert type(again) is type(whole) and again.get_params() == whole.get_params()
             assert fingerprint(again) == fingerprint(whole)
             assert (again.decision_function(X) == whole.decision_function(X)).all()
-            assert fingerprint(again.partial_fit(csr32(X[30:]), labels[30:])) == fingerprint(whole.partial_fit(X[30:], labels[30:]))
-            assert fingerprint(again.fit(X, labels + 1)) is not None
+            assert fingerprint(again.partial_fit(csr32(X[30:]), labels[30:])) == fingerprint(
+                whole.partial_fit(X[30:], labels[30:])
+            )
+            assert fingerprint(again.fit(X, labels + 1)) == fingerprint(whole.fit(X, labels + 1))
 
 
 def test_before_the_second_label_and_every_few_rows(tmp_path):
@@ -93,7 +98,8 @@ def test_parameters_set_since_the_last_row_come_back_too(tmp_path):
     "labels",
     [
         np.array([-1, 1], np.int8), np.array([0, 2**63], np.uint64), np.array([False, True]), np.array([-0.0, 1.0], np.float32),
-        np.array(["a", "ü\ud800\U0001f600"], "U40"), np.array([b"a", b"\xff"]), np.array([3, 4], ">i4"), np.array(["x", "y"], ">U2"),
+        np.array(["a", "ü\ud800\U0001f600"], "U40"), np.array([b"a", b"\xff"]),
+        np.array([3, 4], ">i4"), np.array(["x", "y"], ">U2"),
         np.array([1.0, 2.0], np.float16),
     ],
     ids=lambda labels: labels.dtype.str,
@@ -118,16 +124,15 @@ def test_feature_names_and_sparsified_weights(tmp_path):
 
 PARAMETERS = [
     {"C": float("inf")}, {"C": np.float32(0.1)}, {"C": np.float64(0.1)}, {"C": np.int64(3)}, {"max_iter": np.uint8(5)},
-    {"fit_intercept": np.True_}, {"loss": np.str_("hinge")}, {"dtype": np.float32}, {"dtype": np.dtype("f8")}, {"dtype": "float32"},
-    {"random_state": np.int32(7)}, {"random_state": 2**32 - 1}, {"tol": None}, {"tol": -np.inf}, {"C": np.float64("inf")},
+    {"fit_intercept": np.True_}, {"loss": np.str_("hinge")}, {"dtype": np.float32}, {"dtype": np.dtype("f8")},
+    {"dtype": "float32"},
+    {"random_state": np.int32(7)}, {"random_state": 2**32 - 1}, {"tol": None}, {"tol": -1e300}, {"C": np.float64("inf")},
     {"class_weight": {0: 1, 1: np.float32(0.1), 2: 2.5}}, {"class_weight": {np.int64(2): 1.0}}, {"average": 3},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_parameters_come_back_as_they_were(parameters, tmp_path):
-    if "tol" in parameters and parameters["tol"] == -np.inf:
-        parameters = {"tol": -1e300}  # (an infinite tol is refused by the learner itself)
     learner = onlinecls.PassiveAggressiveClassifier(**parameters).partial_fit(X, Y)
     again = through_a_file(learner, tmp_path)
     ((name, value),) = parameters.items()
@@ -161,7 +166,8 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="Perceptron: eta0 must be"):
         learner.set_params(eta0=-1.0).save(tmp_path / "model")
     learner.set_params(eta0=1.0)._state.values[3] = np.nan
-    message = "Perceptron: save must have a model as learning leaves it: numbers that learning can give, got 'values with NaN or infinity'."
+    message = "Perceptron: save must have a model as learning leaves it: numbers that learning can give, got "
+    message += "'values with NaN or infinity'. Fit it again."
     with pytest.raises(ValueError, match=re.escape(message)):
         learner.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -334,7 +340,7 @@ def test_a_full_disk_leaves_the_old_model(saved):
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
-        with pytest.raises(OSError, match="AROWClassifier: save must write a file .* got: File too large. What was there"):
+        with pytest.raises(OSError, match=r"AROWClassifier: save must write a file .* got: File too large. What was there"):
             learner.save(saved)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -344,7 +350,9 @@ def test_a_full_disk_leaves_the_old_model(saved):
 
 def test_the_file_and_its_directory_are_synced_in_order(saved, monkeypatch):
     calls, real = [], {"fsync": os.fsync, "replace": os.replace}
-    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("folder" if os.path.isdir(f"/proc/self/fd/{fd}") else "file"), real["fsync"](fd)))
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (calls.append("folder" if os.path.isdir(f"/proc/self/fd/{fd}") else "file"), real["fsync"](fd))
+    )
     monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), real["replace"](*paths)))
     load(saved).save(saved)
     assert calls == (["file", "replace", "folder"] if os.path.isdir("/proc/self/fd") else ["file", "replace", "file"])
@@ -379,10 +387,13 @@ def test_cut_at_every_length(saved):
     raw = saved.read_bytes()
     for length in range(len(raw)):
         saved.write_bytes(raw[:length])
-        with pytest.raises(ValueError, match="^onlinecls.load: "):
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
             load(saved)
     saved.write_bytes(raw + b"\0")
-    refused(saved, f"onlinecls.load: {str(saved)!r} must be of {len(raw)} bytes, as its header says, got {len(raw) + 1} bytes. {DAMAGED}")
+    refused(
+        saved,
+        f"onlinecls.load: {str(saved)!r} must be of {len(raw)} bytes, as its header says, got {len(raw) + 1} bytes. {DAMAGED}",
+    )
 
 
 def test_every_byte_changed(saved):
@@ -393,7 +404,7 @@ def test_every_byte_changed(saved):
         for flip in (1 << int(rng.integers(8)), int(rng.integers(1, 256))):
             raw[at] = kept ^ flip
             saved.write_bytes(raw)
-            with pytest.raises(ValueError, match="^onlinecls.load: "):
+            with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
                 load(saved, mmap=bool(at % 2))
         raw[at] = kept
     saved.write_bytes(raw)
@@ -410,7 +421,9 @@ def test_the_messages(saved):
     saved.write_bytes(raw[:-1])
     refused(saved, f"onlinecls.load: {name} must be of {len(raw)} bytes, as its header says, got {len(raw) - 1} bytes. {DAMAGED}")
     saved.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
-    with pytest.raises(ValueError, match=f"must be a file of SHA-256 [0-9a-f]{{64}}, as its header says, got [0-9a-f]{{64}}. {DAMAGED}"):
+    with pytest.raises(
+        ValueError, match=f"must be a file of SHA-256 [0-9a-f]{{64}}, as its header says, got [0-9a-f]{{64}}. {DAMAGED}"
+    ):
         load(saved)
     saved.write_bytes(raw.replace(b'"onlinecls 1"', b'"onlinecls 2"'))
     refused(
@@ -564,8 +577,10 @@ def test_the_forger_forges(saved):
 @pytest.mark.parametrize(
     "begins",
     [
-        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 1"}}', b'{"__metadata__":{"format":"onlinecls x"}}',
-        b'{"__metadata__":{"format":"onlinecls 1","x":' + b"[" * 100_000, b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
+        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 1"}}',
+        b'{"__metadata__":{"format":"onlinecls x"}}',
+        b'{"__metadata__":{"format":"onlinecls 1","x":' + b"[" * 100_000,
+        b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
         b'{"__metadata__":{"format":"onlinecls 1","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
         b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 1"},"__metadata__":7}',
     ],
@@ -574,7 +589,7 @@ def test_the_forger_forges(saved):
 def test_hostile_headers(begins, saved):
     for length in (len(begins), 2**63, 2**64 - 1, 0, 3):
         saved.write_bytes(length.to_bytes(8, "little") + begins)
-        with pytest.raises(ValueError, match="^onlinecls.load: "):
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
             load(saved)
 
 

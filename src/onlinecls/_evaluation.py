@@ -184,8 +184,8 @@ def _by_batch(learner, X, y, clean, weights, classes, fitted: bool, tally: _Tall
 def progressive_validation(estimator, stream, y_clean=None, *, classes=None, every=1000):
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
-    The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that has
-    learnt the t - 1 rows before: an honest estimate of the error, made of all rows, without holding any out.
+    The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
+    has learnt the t - 1 rows before: an honest estimate of the error, made of all rows, without holding any out.
 
     Parameters
     ----------
@@ -214,9 +214,9 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
 
     Notes
     -----
-    Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever the
-    batches, at the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a label that nobody has
-    named before is a mistake, as nobody could have predicted it.
+    Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
+    the batches, at the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a label that nobody
+    has named before is a mistake, as nobody could have predicted it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been

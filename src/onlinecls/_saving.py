@@ -37,8 +37,7 @@ _TENSORS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1")
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 _SCALARS = {
-    name: np.dtype(name).type
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+    name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 }
 _DTYPES = {"float32": np.float32, "float64": np.float64}
 
@@ -273,7 +272,7 @@ def save(learner, path, metadata: dict | None = None) -> None:
 
 def _replace(who: str, path: str | bytes, parts: list) -> None:
     """Put a file in the place of another: at any moment there is the old one or the new one, even if the power fails."""
-    folder, name = os.path.split(path)
+    folder = os.path.dirname(path)
     token = f".onlinecls-{secrets.token_hex(8)}.tmp"
     draft = os.path.join(folder, os.fsencode(token) if isinstance(path, bytes) else token)
     try:
