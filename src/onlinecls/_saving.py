@@ -165,16 +165,19 @@ def _read_learnt(told: dict, offered, compiled: dict) -> dict:
     """The kernels' Params of the last learning."""
     _require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
     kind = told["rule"], told["geometry"], told["margin"]
-    _require(any(kind == (a.rule, a.geometry, a.margin) for a in offered), "a rule and geometry of this estimator", kind)
+    algorithm = next((a for a in offered if kind == (a.rule, a.geometry, a.margin)), None)
+    _require(algorithm is not None, "a rule and geometry of this estimator", kind)
     learnt = {name: _unpacked(value) for name, value in told.items()}
-    learnt.update(rule=_core.RULES[kind[0]], geometry=_core.GEOMETRIES[kind[1]])
+    learnt.update(rule=_core.RULES[algorithm.rule], geometry=_core.GEOMETRIES[algorithm.geometry])
+    whole = {"open_classes": (0, 1), "balanced": (0, 1), "average_from": (-1, 2**31 - 1)}
     for name, value in learnt.items():
-        whole = type(compiled[name]) is int
-        low, high = -1 if name == "average_from" else 0, {"open_classes": 1, "balanced": 1}.get(name, 2**31 - 1)
-        _require(
-            low <= value <= high and type(value) is int if whole else type(value) is float and value >= 0.0,
-            f"learnt_with[{name!r}] in its range", value,
-        )  # fmt: skip
+        if name in whole:
+            valid = type(value) is int and whole[name][0] <= value <= whole[name][1]
+        elif name in algorithm.params:
+            valid = type(value) is float and value in algorithm.params[name]
+        else:
+            valid = type(value) is type(compiled[name]) and 0.0 <= value < math.inf
+        _require(valid, f"learnt_with[{name!r}] in its range", value)
     return learnt
 
 
@@ -222,6 +225,7 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     learner._state, learner._params, learner._params_of = state, learnt, (None,)
     learner._open, learner.classes_, learner.n_features_in_ = told["open"], classes, state.n_features
     learner.n_iter_ = told["n_iter"]
+    learner._check_range(learnt, state.dtype)
     return learner.sparsify() if told["sparse"] else learner
 
 
