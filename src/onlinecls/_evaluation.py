@@ -121,6 +121,17 @@ def _batches(stream) -> Iterable[tuple]:
         yield X, _validation.read_labels(_WHO, y, n_rows), _validation.read_weights(_WHO, weight, n_rows)
 
 
+def _rows(X, start: int, stop: int):
+    """Some rows of X, not copied: scipy's slices of a CSR matrix take as long as learning them."""
+    if stop - start == X.shape[0]:
+        return X
+    if not issparse(X):
+        return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+    lo, hi = X.indptr[start], X.indptr[stop]
+    parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
+    return type(X)(parts, shape=(stop - start, X.shape[1]))
+
+
 class _CleanLabels:
     """The labels to count mistakes against: those of a whole stream as one array, or an array for each batch."""
 
@@ -215,7 +226,7 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
     Notes
     -----
     Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
-    the batches, at the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a label that nobody
+    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a label that nobody
     has named before is a mistake, as nobody could have predicted it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
@@ -252,13 +263,12 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
         clean, start = clean_labels.of(y), 0
         if issparse(X) and X.format != "csr":
             X = _validation.as_csr(_WHO, X)
-        rows_of = X.iloc if hasattr(X, "iloc") else X
         while start < len(y):
             stop = min(start + every - rows % every, len(y))
             if not by_row:
                 stop = min(stop, start + max(rows, 1))
             part = slice(start, stop)
-            these = X if stop - start == len(y) else rows_of[part]
+            these = _rows(X, start, stop)
             if by_row:
                 named = None if estimator.__sklearn_is_fitted__() else classes
                 _by_row(estimator, these, y[part], clean[part], weights[part], named, tally)
