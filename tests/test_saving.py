@@ -76,6 +76,7 @@ def test_a_pause_in_a_file_changes_nothing(case, dtype, mmap, tmp_path):
                 whole.partial_fit(X[30:], labels[30:])
             )
             assert fingerprint(again.fit(X, labels + 1)) == fingerprint(whole.fit(X, labels + 1))
+            assert fingerprint(through_a_file(again, tmp_path, mmap=mmap)) == fingerprint(whole)
 
 
 def test_before_the_second_label_and_every_few_rows(tmp_path):
@@ -522,7 +523,6 @@ HOSTILE = {
     "classes not a multiple": setting("told", "classes", "|S7"),
     "classes of booleans": setting("told", "classes", "|b1"),
     "classes of dates": setting("told", "classes", "<M8[s]"),
-    "classes no text": poking("classes", 1, 0x11000000, "u4"),
     "classes not sorted": poking("classes", 0, 7, "i8"),
     "classes twice": poking("classes", 0, 1, "i8"),
     "feature names too few": setting("told", "feature_names", ["a"]),
@@ -568,6 +568,26 @@ def test_hostile_contents(change, saved):
         with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes)") as caught:
             load(saved, mmap=mmap)
         assert str(caught.value).endswith(DAMAGED)
+
+
+@pytest.mark.parametrize(
+    "labels, change",
+    [
+        ([False, True], poking("classes", 1, 2, "u1")),
+        (["a", "b"], poking("classes", 1, 0x110000, "u4")),
+        ([0.0, 1.0], poking("classes", 1, np.nan)),
+        ([0.0, 1.0], poking("classes", 1, 1.5)),
+    ],
+    ids=["boolean", "text", "NaN", "fraction"],
+)
+def test_labels_that_numpy_would_take(labels, change, tmp_path):
+    path = tmp_path / "model"
+    onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], np.array(labels)).save(path)
+    forged(path)
+    assert load(path).classes_.tolist() == labels
+    forged(path, change)
+    with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be a model that onlinecls could have saved"):
+        load(path)
 
 
 def test_the_forger_forges(saved):

@@ -226,8 +226,8 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
     Notes
     -----
     Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
-    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a label that nobody
-    has named before is a mistake, as nobody could have predicted it.
+    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
+    label that nobody has named before is a mistake, as nobody could have predicted it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been
@@ -236,9 +236,10 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
     Examples
     --------
     >>> from onlinecls import AROWClassifier, progressive_validation
-    >>> result = progressive_validation(AROWClassifier(), ([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]], ["ham", "spam", "ham"]))
-    >>> result.mistakes.tolist(), result.examples.tolist(), round(result.progressive_error, 3)
-    ([2], [3], 0.667)
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 4, ["ham", "spam"] * 4
+    >>> result = progressive_validation(AROWClassifier(), (X, y), every=4)
+    >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
+    ([4, 8], [3, 3], 0.375)
     """
     if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
