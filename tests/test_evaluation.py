@@ -16,7 +16,7 @@ X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
 RNG = np.random.default_rng(51)
 WEIGHTS = np.where(RNG.random(90) < 0.2, 0.0, RNG.random(90) * 3)
 NOISY = np.where(RNG.random(90) < 0.3, RNG.permutation(Y), Y)
-LATE = np.where(np.arange(90) < 30, np.minimum(Y, 1), Y)  # labels 2 and 3 join late
+LATE = np.where(np.arange(90) < 15, 0, np.where(np.arange(90) < 45, np.minimum(Y, 1), Y))  # labels join late
 
 
 def slowly(learner, X, y, y_clean=None, weights=None, classes=None):

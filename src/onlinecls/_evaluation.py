@@ -176,7 +176,7 @@ def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
         return
     tally.updates += learner.n_updates_ - updates
     wrong = said < 0
-    wrong |= learner.classes_[said] != clean
+    wrong |= learner.classes_[np.maximum(said, 0)] != clean
     tally.add(live, wrong, weights)
 
 
