@@ -7,6 +7,7 @@
 """
 
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
+from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
 from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
 
 __version__ = "0.1.0"
@@ -15,6 +16,9 @@ __all__ = [
     "AROWClassifier",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
+    "KernelOnlineClassifier",
+    "KernelOnlineOneClass",
+    "KernelOnlineRegressor",
     "NAROWClassifier",
     "PassiveAggressiveClassifier",
     "Perceptron",
