@@ -125,17 +125,16 @@ cdef inline void column(const double* M, Py_ssize_t j, double* to, Py_ssize_t n)
 
 
 cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
-    """The last of n takes the place of j."""
-    cdef Py_ssize_t i, last = n - 1
-    cdef double corner = M[triangle(last) + last]
-    for i in range(last):
-        if i != j:
-            if i >= j:
-                M[triangle(i) + j] = M[triangle(last) + i]
-            else:
-                M[triangle(j) + i] = M[triangle(last) + i]
-    if j != last:
-        M[triangle(j) + j] = corner
+    """Take row and column j out; those behind move up."""
+    cdef Py_ssize_t i, k
+    cdef double* to = M + triangle(j)
+    cdef double* row
+    for i in range(j + 1, n):
+        row = M + triangle(i)
+        for k in range(i + 1):
+            if k != j:
+                to[0] = row[k]
+                to += 1
 
 
 # --- the model -----------------------------------------------------------------------------------------------------------------
@@ -276,12 +275,12 @@ cdef class Dual:
             self.drop()
 
     cdef void drop(self) noexcept nogil:
-        """Give up the vector without which w changes least.
+        """Give up the vector without which w changes least, the oldest of equals.
 
         First order: ||Δw|| = |a_j| √k(x_j, x_j). With Q: φ(x_j) is replaced by its projection on the span of the others,
         ||Δw|| = |a_j| / √Q_jj, the same in Σ, which so stays between 0 and the identity.
         """
-        cdef Py_ssize_t i, c, j = 0, s = self.size, last = self.size - 1
+        cdef Py_ssize_t i, c, j = 0, s = self.size
         cdef double change, least = -1.0, q, p_j
         for i in range(s):
             change = 0.0
@@ -307,15 +306,16 @@ cdef class Dual:
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
-            self.alpha[c, j] = self.alpha[c, last]
             if self.second_order:
                 remove(&self.P[c, 0], j, s)
-        if self.slot_of.shape[0]:
-            if self.origin[j] >= 0:
-                self.slot_of[self.origin[j]] = -1
-            if j != last and self.origin[last] >= 0:
-                self.slot_of[self.origin[last]] = j
-        self.norms[j], self.members[j], self.origin[j] = self.norms[last], self.members[last], self.origin[last]
+            for i in range(j + 1, s):
+                self.alpha[c, i - 1] = self.alpha[c, i]
+        if self.slot_of.shape[0] and self.origin[j] >= 0:
+            self.slot_of[self.origin[j]] = -1
+        for i in range(j + 1, s):
+            self.norms[i - 1], self.members[i - 1], self.origin[i - 1] = self.norms[i], self.members[i], self.origin[i]
+            if self.slot_of.shape[0] and self.origin[i] >= 0:
+                self.slot_of[self.origin[i]] = i - 1
         self.size -= 1
         self.tally[DROPPED] += 1.0
 

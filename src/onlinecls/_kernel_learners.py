@@ -229,7 +229,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         perceptron, sop: update on margins below 1 instead of on those <= 0 only.
     budget : int or None, default=None
         Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes least:
-        perceptron, pa, the smallest ||a_i|| √k(x_i, x_i), simply removed; sop, arow, the smallest ||a_i|| / √Q_ii with Q the
+        perceptron, pa, the smallest ||a_i|| √k(x_i, x_i) (the oldest of equals), simply removed; sop, arow, the smallest ||a_i|| / √Q_ii with Q the
         inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others (so that 0 <= Σ <= I holds),
         and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its projection, without a vector of its own.
     fit_intercept : bool, default=True
@@ -595,14 +595,15 @@ class KernelOnlineRegressor(_KernelEstimator):
 class KernelOnlineOneClass(_KernelEstimator):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
 
-    The first row is w (no update). Then, with n = ||φ(x) - w||² ^ ½ and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
+    The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
     combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c makes l/n into
     min(1, c) l/n.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2.
+    epsilon : float, default=0.5
+        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2, so
+        that a radius of 1 holds nearly everything.
     kernel, gamma, degree, coef0, kernel_params
         As `KernelOnlineClassifier`'s, but for "precomputed", which does not tell ||φ(x)|| of a new row.
     budget : int or None, default=None
@@ -641,7 +642,7 @@ class KernelOnlineOneClass(_KernelEstimator):
     _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
 
     def __init__(
-        self, epsilon=1.0, *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, budget=None, max_iter=10,
+        self, epsilon=0.5, *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, budget=None, max_iter=10,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5, verbose=0,
     ):  # fmt: skip
         self._assign(locals())

@@ -17,7 +17,9 @@ def as_matrix(rows: _validation.Rows):
     if rows.indices.dtype == np.uint8:
         start = int(rows.indptr[0]) if rows.n_rows else 0
         return rows.data[start : start + rows.n_rows * rows.n_features].reshape(rows.n_rows, rows.n_features)
-    return csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
+    start, stop = int(rows.indptr[0]), int(rows.indptr[-1])  # of a part of a matrix
+    parts = rows.data[start:stop], rows.indices[start:stop], rows.indptr - start
+    return csr_array(parts, shape=(rows.n_rows, rows.n_features))
 
 
 def first_row_number(rows: _validation.Rows) -> int:
@@ -57,10 +59,13 @@ class Kernel:
             elif self.name == "linear":
                 K = _products(A, B)
             elif self.name == "rbf":
+                squares = _squares(A)[:, None], _squares(B)[None, :]
                 K = -2.0 * _products(A, B)
-                K += _squares(A)[:, None]
-                K += _squares(B)[None, :]
+                K += squares[0]
+                K += squares[1]
                 np.maximum(K, 0.0, out=K)
+                if not (np.isfinite(squares[0]).all() and np.isfinite(squares[1]).all()):
+                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so far out, far from all
                 if same:
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
@@ -244,21 +249,15 @@ class DualState:
         return csr_array(X) if issparse(self.vectors) else X.toarray()
 
     def _keep(self, added, members: np.ndarray, n_old: int) -> None:
-        """The support vectors after a block: members are places among the old ones and then the block's rows."""
-        if len(members) != n_old or (members >= n_old).any():
-            fresh = members >= n_old
-            n_kept = int(np.flatnonzero(fresh)[0]) if fresh.any() else len(members)
-            if self.vectors is None:
-                self.vectors = added[members]
-            elif not (members[:n_kept] != np.arange(n_kept)).any() and fresh[n_kept:].all():  # only additions: no look at the old
-                stack = vstack if issparse(added) else np.concatenate
-                old = self.vectors if n_kept == n_old else self.vectors[:n_kept]
-                self.vectors = stack([old, added[members[n_kept:] - n_old]])
+        """The support vectors after a block: members are places among the old ones and then the block's rows, in order."""
+        n_kept = int(np.searchsorted(members, n_old))
+        if n_kept < n_old or len(members) > n_kept:
+            kept = self.vectors if n_kept == n_old else self.vectors[members[:n_kept]]
+            fresh = added[members[n_kept:] - n_old]
+            if n_kept == 0:
+                self.vectors = fresh
             else:
-                stack = vstack if issparse(added) else np.concatenate
-                self.vectors = stack([self.vectors, added])[members]
-            if issparse(self.vectors):
-                self.vectors = csr_array(self.vectors)
+                self.vectors = csr_array(vstack([kept, fresh])) if issparse(fresh) else np.concatenate([kept, fresh])
         self.size = len(members)
 
     def scores(self, who: str, rows) -> np.ndarray:
