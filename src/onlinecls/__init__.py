@@ -8,6 +8,7 @@
 
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
 from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._online_to_batch import OnlineToBatch
 from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
 
 __version__ = "0.1.0"
@@ -20,6 +21,7 @@ __all__ = [
     "KernelOnlineOneClass",
     "KernelOnlineRegressor",
     "NAROWClassifier",
+    "OnlineToBatch",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "SecondOrderPerceptron",

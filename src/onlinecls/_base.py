@@ -72,9 +72,8 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = (
-            f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name].default)
-        )
+        values = self.get_params(deep=False).items()
+        changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
