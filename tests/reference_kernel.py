@@ -1,7 +1,7 @@
 """The slow twins of the kernel learners: dual forms over a Gram matrix, in the papers' symbols, one row at a time.
 
-A twin is shown the numbers of rows of a Gram matrix G (the constant feature in it), never the rows. It keeps S, the numbers of its
-support vectors, and over them, in order,
+A twin is shown the numbers of rows of a Gram matrix G (the constant feature in it), never the rows. It keeps S, the numbers of
+its support vectors, and over them, in order,
 
     mu = sum_i a_i x_i,     Sigma = I + sum_ij B_ij x_i x_j'          (AROW, Lemma 1)
 

@@ -17,8 +17,9 @@ from scipy import sparse
 from states import fingerprint
 
 import onlinecls
+from onlinecls._registry import ALGORITHMS
 
-ESTIMATORS = [getattr(onlinecls, name) for name in onlinecls.__all__]
+ESTIMATORS = [getattr(onlinecls, name) for name in sorted({a.estimator for a in ALGORITHMS.values()})]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_case = pytest.mark.parametrize("case", ALL, ids=str)
 one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)

@@ -1,6 +1,8 @@
 """The kernel learners against their twins, the linear learners, and their contracts."""
 
+import doctest
 import pickle
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -177,7 +179,7 @@ def test_one_class(epsilon, budget):
 
 def test_one_class_in_the_plane():
     """A linear kernel: the centre is a point, here by the paper's own formula. The first row is it, and no update."""
-    X = np.random.default_rng(3).standard_normal((80, 2)) + [0.0, 3.0]
+    X = np.random.default_rng(3).normal([0.0, 3.0], 1.0, (80, 2))
     X[5] = 0.0  # a point like any other
     w = X[0]
     for x in X[1:]:
@@ -229,7 +231,7 @@ def test_projection_is_that_of_the_gaussian():
         P[np.tril_indices(state.size)] = state.P[0, : state.size * (state.size + 1) // 2]
         return learner.coef_[0], np.eye(30) - S.T @ (P + np.tril(P, -1).T) @ S, S
 
-    mu, Sigma, S = gaussian(before)
+    mu, Sigma = gaussian(before)[:2]
     x = X[20]
     s, v = x @ mu, x @ Sigma @ x
     label = -np.sign(s)
@@ -380,7 +382,7 @@ def test_epochs_of_fit_do_not_repeat_support_vectors():
     X, y = rows_without_ties(150, n_classes=3)
     for algorithm in ("arow", "pa", "sop", "perceptron"):
         for budget in (None, 30):
-            learner = KernelOnlineClassifier(algorithm, kernel="rbf", gamma=0.3, budget=budget, max_iter=4, tol=None, random_state=0)
+            learner = KernelOnlineClassifier(algorithm, gamma=0.3, budget=budget, max_iter=4, tol=None, random_state=0)
             learner.fit(X, y)
             vectors = learner.support_vectors_
             assert len(np.unique(vectors, axis=0)) == len(vectors) == learner.n_support_
@@ -564,7 +566,7 @@ def test_precomputed_errors(cls):
     G = X @ X.T
     learner = cls(kernel="precomputed")
     for method in (learner.fit, learner.partial_fit):
-        with pytest.raises(ValueError, match="Precomputed matrix must be a square matrix to learn from .* got shape"):
+        with pytest.raises(ValueError, match=r"Precomputed matrix must be a square matrix to learn from .* got shape"):
             method(G[:, :-1], y)
         with pytest.raises(ValueError, match="X must be a dense array for kernel='precomputed', got a sparse matrix"):
             method(csr_matrix(G), y)
@@ -615,3 +617,26 @@ def test_attributes_that_a_kernel_does_not_have():
 def test_counters_are_where_the_shared_code_looks():
     assert {name: _dual.TALLY[name] for name in _core.TALLY} == _core.TALLY
     assert set(_dual.RULES) <= set(_core.RULES)
+
+
+def test_examples_run():
+    for name in ("_kernel_learners", "_online_to_batch"):
+        found = doctest.testmod(import_module(f"onlinecls.{name}"))
+        assert found.attempted > 3 and found.failed == 0
+
+
+@every_learner
+def test_clone_and_grid_search(learner):
+    sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV
+
+    assert sklearn and clone(learner).get_params() == learner.get_params()
+    if isinstance(learner, KernelOnlineOneClass):
+        return
+    X, y = rows_without_ties(60)
+    search = GridSearchCV(fresh(learner, max_iter=2), {"gamma": [0.01, 0.1]}, cv=2).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    if isinstance(learner, KernelOnlineClassifier):  # folds of a precomputed matrix lose columns too
+        search = GridSearchCV(fresh(learner, kernel="precomputed", max_iter=2), {"budget": [None, 9]}, cv=2).fit(X @ X.T, y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()

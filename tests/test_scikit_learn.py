@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import onlinecls
+from onlinecls._registry import ALGORITHMS
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
@@ -17,7 +18,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-CLASSIFIERS = [getattr(onlinecls, name) for name in onlinecls.__all__]
+CLASSIFIERS = [getattr(onlinecls, name) for name in sorted({a.estimator for a in ALGORITHMS.values()})]
 VARIANTS = [
     onlinecls.Perceptron(aggressive=True),
     onlinecls.PassiveAggressiveClassifier(loss="squared_hinge", average=True),
@@ -25,6 +26,20 @@ VARIANTS = [
     onlinecls.ConfidenceWeightedClassifier(variant="variance"),
     onlinecls.AdaGradClassifier(update="dual_averaging"),
     onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
+]
+OTHERS = [
+    onlinecls.KernelOnlineClassifier(),
+    onlinecls.KernelOnlineClassifier("pa", budget=20),
+    onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer"),
+    onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True),
+    onlinecls.KernelOnlineRegressor(),
+    onlinecls.KernelOnlineRegressor("arow", budget=30),
+    onlinecls.KernelOnlineOneClass(),
+    onlinecls.KernelOnlineOneClass(budget=10),
+    *(
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=5)
+        for method in ("average", "vote", "validation", "random")
+    ),
 ]
 
 
@@ -38,7 +53,7 @@ def expected_failures(estimator):
     }
 
 
-@parametrize_with_checks([cls() for cls in CLASSIFIERS] + VARIANTS, expected_failed_checks=expected_failures)
+@parametrize_with_checks([cls() for cls in CLASSIFIERS] + VARIANTS + OTHERS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -1,15 +1,15 @@
 """The kernel learners' recursion: one pass of a rule over rows that are known by their kernel values alone (dual form).
 
-A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)' (AROW,
-Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
+A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
+(AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
 
     w.φ(x) = a.k,   φ(x)'Σφ(x) = scale k(x, x) - k.u,   Σφ(x) = Σ g_i φ(x_i) with g = -u on the support set and scale on x itself,
 
 so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + βv) g g': O(s) for a first-order rule, O(s^2) for the others.
 Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
 
-Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the block.
-State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
+Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
+block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, sqrt
@@ -52,25 +52,23 @@ cdef enum:
 
 cdef double LIMIT = 1e150   # coefficients and kernel values: a product of two is still a double
 cdef double TINY = 2.2250738585072014e-308
-cdef double NOVELTY = 1e-6  # with an inverse Gram matrix: a row this near the span, in units of k(x, x), is taken as its projection
+cdef double NOVELTY = 1e-6  # with Q: a row whose squared distance from the span is below this k(x, x) is taken as its projection
 
 
 # --- vectors and packed symmetric matrices -------------------------------------------------------------------------------------
 
 cdef inline double dot(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
-    """Four sums, so that the processor need not wait for one."""
-    cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
-    cdef Py_ssize_t i = 0
-    while i + 4 <= n:
-        s0 += a[i] * b[i]
-        s1 += a[i + 1] * b[i + 1]
-        s2 += a[i + 2] * b[i + 2]
-        s3 += a[i + 3] * b[i + 3]
-        i += 4
-    while i < n:
-        s0 += a[i] * b[i]
-        i += 1
-    return (s0 + s1) + (s2 + s3)
+    """Eight sums: the compiler pairs them, and the processor need not wait for one."""
+    cdef double[8] sums
+    cdef Py_ssize_t i, k, whole = n - n % 8
+    for k in range(8):
+        sums[k] = 0.0
+    for i in range(0, whole, 8):
+        for k in range(8):
+            sums[k] += a[i + k] * b[i + k]
+    for i in range(whole, n):
+        sums[0] += a[i] * b[i]
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
 
 
 cdef inline void add(double* to, double factor, const double* a, Py_ssize_t n) noexcept nogil:

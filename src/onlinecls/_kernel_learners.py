@@ -11,7 +11,20 @@ from . import _dual, _validation
 from ._base import Estimator, OnlineClassifier
 from ._compat import random_state, warn_column_vector
 from ._kernels import NO_NUMBERS, DualState, Kernel, scale_gamma
-from ._registry import AGGRESSIVENESS, COMMON, NONE, NOT_NEGATIVE, POSITIVE, Boolean, Either, Integer, Options, R, Real, parameter_error
+from ._registry import (
+    AGGRESSIVENESS,
+    COMMON,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Boolean,
+    Either,
+    Integer,
+    Options,
+    R,
+    Real,
+    parameter_error,
+)
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
@@ -61,8 +74,8 @@ class _KernelModel:
             raise ValueError(f"{who}: kernel_params must be None or a dict, got kernel_params={self.kernel_params!r}.")
         if self.kernel_params and not callable(self.kernel):
             raise ValueError(
-                f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they are "
-                "the keyword arguments of a callable kernel. Use gamma, degree and coef0."
+                f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they "
+                "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
             )
 
     def _rule(self, rules: Mapping) -> str:
@@ -112,8 +125,8 @@ class _KernelModel:
     def _check_stream(self) -> None:
         if self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
             raise ValueError(
-                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the variance "
-                "of a whole set. Call fit first, or give gamma."
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
+                "variance of a whole set. Call fit first, or give gamma."
             )
 
     @contextmanager
@@ -228,10 +241,11 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     aggressive : bool, default=False
         perceptron, sop: update on margins below 1 instead of on those <= 0 only.
     budget : int or None, default=None
-        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes least:
-        perceptron, pa, the smallest ||a_i|| √k(x_i, x_i) (the oldest of equals), simply removed; sop, arow, the smallest ||a_i|| / √Q_ii with Q the
-        inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others (so that 0 <= Σ <= I holds),
-        and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its projection, without a vector of its own.
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes
+        least, the oldest of equals: perceptron, pa, the smallest ||a_i|| √k(x_i, x_i), simply removed; sop, arow, the smallest
+        ||a_i|| / √Q_ii with Q the inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others
+        (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its
+        projection, without a vector of its own.
     fit_intercept : bool, default=True
         Learn an intercept: the weight of a constant feature, that is + intercept_scaling² on the kernel.
     intercept_scaling : float, default=1.0
@@ -265,7 +279,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     Notes
     -----
     Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
-    them), and bit for bit where these do not depend on the split: a callable that computes each alone, linear, poly and rbf on CSR.
+    them), and bit for bit where these do not depend on the split: a callable that computes each alone, any but that on CSR.
     A callable kernel's calls learn all rows or none; the model is copied for this.
 
     References
@@ -285,9 +299,9 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     average = False  # no parameter
 
     def __init__(
-        self, algorithm="arow", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, loss="hinge", r=0.1,
-        eta0=1.0, aggressive=False, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
-        random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0,
+        self, algorithm="arow", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, loss="hinge",
+        r=0.1, eta0=1.0, aggressive=False, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0,
         class_weight=None, multi_class="ovr",
     ):  # fmt: skip
         self._assign(locals())
@@ -405,8 +419,8 @@ class _KernelEstimator(_KernelModel, Estimator):
         again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
         if again and self._state_kind != params["kind"]:
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got another kernel, intercept, algorithm or "
-                "sort of budget. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got another kernel, intercept, algorithm "
+                "or sort of budget. Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, not again)
         _validation.require_samples(who, rows, int(whole))
@@ -602,13 +616,14 @@ class KernelOnlineOneClass(_KernelEstimator):
     Parameters
     ----------
     epsilon : float, default=0.5
-        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2, so
-        that a radius of 1 holds nearly everything.
+        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
+        so that a radius of 1 holds nearly everything.
     kernel, gamma, degree, coef0, kernel_params
         As `KernelOnlineClassifier`'s, but for "precomputed", which does not tell ||φ(x)|| of a new row.
     budget : int or None, default=None
         Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
-        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is taken as its projection.
+        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is taken as its
+        projection.
     max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
         Epochs of `fit`, as the linear learners'.
 
@@ -650,9 +665,7 @@ class KernelOnlineOneClass(_KernelEstimator):
     def __sklearn_tags__(self):
         from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(
-            estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True)
-        )
+        return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
 
     def _bias(self) -> float:
         return 0.0  # a constant feature cancels in φ(x) - w
@@ -696,10 +709,14 @@ class KernelOnlineOneClass(_KernelEstimator):
 
     def score_samples(self, X):
         """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
+        return -np.sqrt(self._squares(X)[0])
+
+    def _squares(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """||φ(x) - w||², and how far rounding may have taken it."""
         state, who = self._fitted_state(), type(self).__name__
         rows = self._read_rows(X, False)
-        square = state.self_products(who, rows) - 2.0 * state.scores(who, rows)[:, 0] + state.tally[_dual.TALLY["norm"]]
-        return -np.sqrt(np.maximum(square, 0.0))
+        size = state.self_products(who, rows) + state.tally[_dual.TALLY["norm"]]
+        return np.maximum(size - 2.0 * state.scores(who, rows)[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
 
     @property
     def offset_(self):
@@ -708,8 +725,13 @@ class KernelOnlineOneClass(_KernelEstimator):
         return -float(self.epsilon)
 
     def decision_function(self, X):
-        """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers."""
-        return self.score_samples(X) - self.offset_
+        """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
+
+        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+        """
+        square, rounding = self._squares(X)
+        distance = self.offset_ + np.sqrt(square)
+        return np.where(np.abs(square - self.offset_**2) <= rounding, 0.0, -distance)
 
     def predict(self, X):
         """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""

@@ -39,7 +39,8 @@ def _squares(A) -> np.ndarray:
 class Kernel:
     """k(x, z), plus bias^2 for the constant feature.
 
-    name : "linear", "rbf", "poly", "sigmoid", "precomputed" or a callable of two matrices. gamma : a number; None until it is known.
+    name : "linear", "rbf", "poly", "sigmoid", "precomputed" or a callable of two matrices. gamma : a number; None until
+    it is known.
     """
 
     def __init__(self, name, gamma, degree, coef0, params, bias: float):
@@ -214,7 +215,10 @@ class DualState:
             self.Q = wider(self.Q, packed)
 
     def learn(self, who: str, rows, order: np.ndarray, budget, step) -> None:
-        """One pass over rows in their order (numbers; empty: as they are). step(dual, n_old, numbers) runs a kernel on a block."""
+        """One pass over rows in their order (numbers; empty: as they are).
+
+        step(dual, n_old, numbers, taken) runs a compiled pass on a block: numbers of its rows in `fit`, places in what was given.
+        """
         matrix, precomputed = as_matrix(rows), self.kernel.name == "precomputed"
         first = first_row_number(rows) if precomputed and rows.n_rows else 0
         if precomputed and len(self.slot_of) == 0:

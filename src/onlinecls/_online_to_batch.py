@@ -27,8 +27,8 @@ DELTA = 0.05  # the chance with which the choice by validation may break its bou
 class _Run:
     """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
 
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : float64, a snapshot each. next : row number of the
-    next random pick. generator : of the picks.
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : row number of the next
+    random pick. generator : of the picks.
     """
 
     def __init__(self, learner, seed):
@@ -99,7 +99,7 @@ class OnlineToBatch(Estimator):
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
-        validation: every round(1 / validation_fraction)-th row is not learnt from; each snapshot there is predicts it. In (0, 0.5].
+        validation: every round(1 / validation_fraction)-th row is not learnt from, but judges the snapshots there are; (0, 0.5].
         The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, n rows having judged it: the bound
         that holds for all of them at once with probability 0.95.
     max_iter : int, default=1
@@ -107,8 +107,8 @@ class OnlineToBatch(Estimator):
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling and of the random pick, whose generator is then a part of the model: a model that is pickled and goes
-        on picks as one that never stopped.
+        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is pickled and goes on
+        picks as if it had never stopped.
 
     Attributes
     ----------
@@ -134,8 +134,8 @@ class OnlineToBatch(Estimator):
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning tutorial, ICML 2008, part V.
-    .. [2] N. Cesa-Bianchi, A. Conconi, C. Gentile. On the Generalization Ability of On-Line Learning Algorithms. IEEE Transactions
-       on Information Theory 50, 2004 (the choice by later rows, with its penalty).
+    .. [2] N. Cesa-Bianchi, A. Conconi, C. Gentile. On the Generalization Ability of On-Line Learning Algorithms. IEEE
+       Transactions on Information Theory 50, 2004 (the choice by later rows, with its penalty).
 
     Examples
     --------
@@ -262,7 +262,7 @@ class OnlineToBatch(Estimator):
         elif not first and hasattr(self._run.learner, "classes_"):
             _validation.comparable(who, y, self._run.learner.classes_)
         run = self._new_run(generator) if first else self._run
-        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)  # parameters and classes are judged before the first row is learnt
+        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)  # its parameters and classes, before the first row
         if first:
             self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
             self._remember_features(X, matrix)
@@ -272,8 +272,10 @@ class OnlineToBatch(Estimator):
         return self
 
     def fit(self, X, y, sample_weight=None):
-        """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s. With "validation" the same rows are
-        held out of each pass."""
+        """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
+
+        With "validation" the same rows are held out of each pass.
+        """
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)
@@ -281,7 +283,9 @@ class OnlineToBatch(Estimator):
         if matrix.shape[0] == 0:
             raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
         if len(weights) and not weights.any():
-            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(y)} zeros. Leave it out for equal weights.")
+            raise ValueError(
+                f"{who}: sample_weight must not be 0 for all rows, got {len(y)} zeros. Leave it out for equal weights."
+            )
         classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
@@ -341,26 +345,32 @@ class OnlineToBatch(Estimator):
 
     @property
     def estimator_(self):
+        """The learner on its way: the last hypothesis."""
         return self._fitted().learner
 
     @property
     def classes_(self):
+        """The labels met, or given, so far, sorted."""
         return self.estimator_.classes_
 
     @property
     def n_rows_(self):
+        """Rows of weight > 0 so far, those held out among them."""
         return self._fitted().n_rows
 
     @property
     def snapshots_(self):
+        """The snapshots held, the oldest first: a list of classifiers."""
         return list(self._fitted().snapshots)
 
     @property
     def snapshot_rows_(self):
+        """After how many rows the snapshots were taken."""
         return np.array(self._fitted().rows, np.int64)
 
     @property
     def chosen_(self):
+        """The hypothesis that predicts."""
         run = self._fitted()
         if self._method == "vote":
             raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
