@@ -301,8 +301,8 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     def __init__(
         self, algorithm="arow", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, loss="hinge",
         r=0.1, eta0=1.0, aggressive=False, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0,
-        class_weight=None, multi_class="ovr",
+        shuffle=True, random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, class_weight=None, multi_class="ovr",
     ):  # fmt: skip
         self._assign(locals())
 
