@@ -203,12 +203,14 @@ def test_budget_twin(case, budget):
     if case[1] == "aggressive_perceptron":
         return
     X, y = rows_without_ties(150, d=4)
-    G = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)) + 1.0
     second_order = case[0]["algorithm"] in ("arow", "sop")
+    kernel = "rbf" if second_order else "poly"  # whose k(x, x) differ
+    G = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)) if second_order else (0.1 * X @ X.T) ** 3
+    G += 1.0
     twin = Dual(case[1], G, budget=budget, project=second_order, **case[2])
     for i in range(len(y)):
         twin.classify(i, y[i])
-    learner = KernelOnlineClassifier(gamma=0.1, budget=budget, **case[0]).partial_fit(X, y, classes=[-1, 1])
+    learner = KernelOnlineClassifier(kernel=kernel, gamma=0.1, budget=budget, **case[0]).partial_fit(X, y, classes=[-1, 1])
     assert learner.n_support_ == budget == len(learner.support_vectors_) and learner.n_dropped_ == twin.n_dropped > 0
     close(learner.decision_function(X), G[:, twin.S] @ twin.a, 1e-6)
     assert learner.n_mistakes_ == twin.n_mistakes

@@ -291,8 +291,7 @@ cdef class Dual:
             column(&self.Q[0], j, &self.e[0], s)
             q = self.e[j]
             for i in range(s):
-                self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others
-            self.e[j] = 0.0
+                self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; what row and column j get goes
             for c in range(self.n_columns):
                 self.tally[NORM] -= self.alpha[c, j] * self.alpha[c, j] / q
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
@@ -300,7 +299,6 @@ cdef class Dual:
                     column(&self.P[c, 0], j, &self.g[0], s)
                     p_j = self.g[j]
                     self.symmetric(c, p_j, s)
-            self.e[j] = -1.0                        # its own row and column of Q become 0
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
