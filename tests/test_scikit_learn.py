@@ -29,7 +29,7 @@ VARIANTS = [
 ]
 OTHERS = [
     onlinecls.KernelOnlineClassifier(),
-    onlinecls.KernelOnlineClassifier("pa", budget=60),
+    onlinecls.KernelOnlineClassifier("pa", budget=250),
     onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer"),
     onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True),
     onlinecls.KernelOnlineRegressor(),
