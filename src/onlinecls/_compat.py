@@ -55,6 +55,14 @@ def warn_undefined_score() -> None:
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
 
 
+def kind_of(estimator) -> str | None:
+    """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
+    kind = getattr(estimator, "_estimator_type", None)
+    if kind is None and hasattr(estimator, "__sklearn_tags__"):
+        kind = estimator.__sklearn_tags__().estimator_type
+    return kind
+
+
 def random_state(who: str, seed):
     """A numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn takes them."""
     if seed is None:
