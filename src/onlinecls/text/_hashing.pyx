@@ -1,0 +1,775 @@
+"""From documents to CSR rows of hashed features, as scikit-learn's HashingVectorizer makes them, without the GIL.
+
+A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
+(eight at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
+n-gram is a slice, and hashed; n-grams that begin at the same word share the work on what they have in common. The columns meet
+in a table whose home slots are in the order of columns: to sort a row is to read the table and set a few neighbours right.
+"""
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+import os
+
+import numpy as np
+
+from .._murmur cimport block_at, finished, mixed, murmur3
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    static __inline int lowest_bit(unsigned long long x) { unsigned long i; _BitScanForward64(&i, x); return (int)i; }
+    #else
+    static inline int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }
+    #endif
+    """
+    int lowest_bit(unsigned long long x) noexcept nogil
+
+cdef extern from "Python.h":
+    bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
+    bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
+    uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
+    bint PyUnicode_IS_ASCII(object text)
+    const unsigned char* PyUnicode_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+cdef enum Analyzer:
+    WORD
+    CHAR
+    CHAR_WB
+
+cdef enum Norm:
+    NONE
+    L1
+    L2
+
+cdef enum:
+    PAD = 64                    # bytes that may be read or written beyond the end of a document's buffers
+    MOST_SLOTS_AT_FIRST = 1 << 14
+    CROWDED = 128               # slots from home at which a row's table stops trusting that hashes are random
+    BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
+    MAX_DOCUMENT = 1 << 30      # bytes: positions in a document are int32
+    SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
+
+ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
+NORMS = {None: NONE, "l1": L1, "l2": L2}
+
+# What an adversary who makes words of neighbouring columns does not know.
+cdef uint64_t SCRAMBLER = int.from_bytes(os.urandom(8), "little") | 1
+
+ctypedef fused number:
+    float
+    double
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+# --- characters: what `\w`, `\s` and str.lower of the running Python say --------------------------------------------------------
+
+cdef enum:
+    IN_WORD = 1
+    IN_SPACE = 2
+    MAPPED = 0x40000            # code points that have a place in the table: all scripts there are
+    SIGMA = 0x3A3               # lower-cased by its neighbours
+    DOTTED_I = 0x130            # lower-cased to two characters
+
+cdef uint16_t PAGES[MAPPED >> 8]
+cdef int32_t* CHARACTERS = NULL
+
+
+cdef int32_t character(uint32_t c) noexcept nogil:
+    """(lower case - c) << 2 | IN_SPACE | IN_WORD"""
+    cdef int32_t away = <int32_t>Py_UNICODE_TOLOWER(c) - <int32_t>c
+    return away * 4 | (IN_SPACE if Py_UNICODE_ISSPACE(c) else 0) | (IN_WORD if Py_UNICODE_ISALNUM(c) or c == 0x5F else 0)
+
+
+cdef int map_characters() except -1:
+    """Fill the table, equal pages once: from the running Python, so that both know the same Unicode. 3 ms."""
+    global CHARACTERS
+    cdef Py_ssize_t page, i, n_pages = 0
+    cdef int32_t* grown
+    for page in range(MAPPED >> 8):
+        grown = <int32_t*>realloc(CHARACTERS, (n_pages + 1) * 256 * sizeof(int32_t))
+        if grown == NULL:
+            raise MemoryError()
+        CHARACTERS = grown
+        for i in range(256):
+            CHARACTERS[n_pages * 256 + i] = character(<uint32_t>(page * 256 + i))
+        for i in range(n_pages + 1):
+            if memcmp(CHARACTERS + i * 256, CHARACTERS + n_pages * 256, 256 * sizeof(int32_t)) == 0:
+                break
+        PAGES[page] = <uint16_t>i
+        n_pages += i == n_pages
+    return 0
+
+
+map_characters()
+
+
+cdef inline int32_t looked_up(uint32_t c) noexcept nogil:
+    return CHARACTERS[(<Py_ssize_t>PAGES[c >> 8] << 8) + (c & 255)] if c < MAPPED else character(c)
+
+
+cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t* c) noexcept nogil:
+    """The length of the first character of n > 0 bytes, not ASCII; 0 if it is not UTF-8."""
+    cdef uint32_t a = text[0]
+    if a < 0xC2 or n < 2 or (text[1] & 0xC0) != 0x80:
+        return 0
+    if a < 0xE0:
+        c[0] = (a & 0x1F) << 6 | (text[1] & 0x3F)
+        return 2
+    if n < 3 or (text[2] & 0xC0) != 0x80:
+        return 0
+    if a < 0xF0:
+        c[0] = (a & 0x0F) << 12 | <uint32_t>(text[1] & 0x3F) << 6 | (text[2] & 0x3F)
+        return 0 if c[0] < 0x800 or 0xD800 <= c[0] < 0xE000 else 3
+    if n < 4 or (text[3] & 0xC0) != 0x80:
+        return 0
+    c[0] = (a & 0x0F) << 18 | <uint32_t>(text[1] & 0x3F) << 12 | <uint32_t>(text[2] & 0x3F) << 6 | (text[3] & 0x3F)
+    return 0 if not 0x10000 <= c[0] < 0x110000 else 4
+
+
+cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
+    if c < 0x80:
+        text[0] = <unsigned char>c
+        return 1
+    if c < 0x800:
+        text[0] = <unsigned char>(0xC0 | c >> 6)
+        text[1] = <unsigned char>(0x80 | (c & 0x3F))
+        return 2
+    if c < 0x10000:
+        text[0] = <unsigned char>(0xE0 | c >> 12)
+        text[1] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
+        text[2] = <unsigned char>(0x80 | (c & 0x3F))
+        return 3
+    text[0] = <unsigned char>(0xF0 | c >> 18)
+    text[1] = <unsigned char>(0x80 | (c >> 12 & 0x3F))
+    text[2] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
+    text[3] = <unsigned char>(0x80 | (c & 0x3F))
+    return 4
+
+
+# --- eight ASCII bytes at a time: the top bit of a byte of the result says yes ---------------------------------------------------
+
+
+
+cdef inline uint64_t at_least(uint64_t x, uint64_t c) noexcept nogil:
+    return x + <uint64_t>0x0101010101010101 * (0x80 - c)
+
+
+cdef inline uint64_t within(uint64_t x, uint64_t first, uint64_t last) noexcept nogil:
+    return at_least(x, first) & ~at_least(x, last + 1) & <uint64_t>0x8080808080808080
+
+
+cdef inline uint64_t lowered(uint64_t x) noexcept nogil:
+    return x | within(x, 0x41, 0x5A) >> 2
+
+
+cdef inline uint64_t in_word(uint64_t low) noexcept nogil:
+    return within(low, 0x61, 0x7A) | within(low, 0x30, 0x39) | within(low, 0x5F, 0x5F)
+
+
+cdef inline uint64_t in_space(uint64_t x) noexcept nogil:
+    return within(x, 0x09, 0x0D) | within(x, 0x1C, 0x20)
+
+
+cdef inline uint64_t eight(const unsigned char* at) noexcept nogil:
+    cdef uint64_t x
+    memcpy(&x, at, 8)
+    return x
+
+
+cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
+    """The top bits of 64 bytes, the first in the lowest place."""
+    cdef uint64_t found = 0
+    cdef int i
+    for i in range(8):
+        found |= ((eight(at + 8 * i) >> 7) * <uint64_t>0x0102040810204080 >> 56) << (8 * i)
+    return found
+
+
+# --- the table of a document's columns ------------------------------------------------------------------------------------------
+
+cdef inline int enter(RowHasher self, uint32_t h, uint32_t other, const unsigned char* token, Py_ssize_t n) except -1 nogil:
+    """Count a token in whose hash is h (and `other` the upper half, where there are 64 bits)."""
+    cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
+    cdef int64_t sign = 1
+    cdef uint64_t column = size
+    if self.alternate_sign:
+        sign -= (h >> 31) * 2
+    if self.wide:
+        column = <uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)
+    column = column & self.mask if self.mask else column % <uint64_t>self.n_features
+    if self.names is not None:
+        self.names.note(column, token, n)
+    return insert(self, column + 1, sign)
+
+
+cdef inline int insert(RowHasher self, uint64_t key, int64_t count) except -1 nogil:
+    cdef Py_ssize_t home = <Py_ssize_t>(((((key - 1) * self.multiplier) >> self.shift) * self.scale) >> 32)
+    cdef Slot* at = self.slots + home
+    while at.key != key:
+        if at.key == 0:
+            at.key = key
+            at.count = count
+            self.n_used += 1
+            if at - self.slots >= self.reach:
+                self.reach = at - self.slots + 1
+            if 2 * self.n_used > self.home_size:
+                return self._rehash(2 * self.home_size, self.multiplier != 1)
+            if at - self.slots - home > CROWDED and self.multiplier == 1:
+                return self._rehash(self.home_size, True)
+            return 0
+        at += 1
+    at.count += count
+    return 0
+
+
+cdef int by_column(const void* a, const void* b) noexcept nogil:
+    cdef uint64_t left = (<const Slot*>a).key, right = (<const Slot*>b).key
+    return (left > right) - (left < right)
+
+
+cdef int complain_of_memory() except -1 nogil:
+    with gil:
+        raise MemoryError()
+
+
+cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
+    """The bytes of the character that begins so."""
+    return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
+
+
+cdef int write_row(const Slot* slots, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
+    """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
+    cdef Py_ssize_t i
+    cdef double total = 0.0
+    for i in range(n):
+        indices[i] = <index_t>(slots[i].key - 1)
+        data[i] = 1 if binary else <number>slots[i].count
+    if norm == L1:
+        for i in range(n):
+            total += data[i] if data[i] >= 0 else -data[i]
+    elif norm == L2:
+        for i in range(n):
+            total += data[i] * data[i]
+        total = sqrt(total)
+    if total > 0.0:
+        for i in range(n):
+            data[i] = <number>(data[i] / total)
+    return 0
+
+
+cdef class Memory:
+    """What hands a block of memory over to NumPy."""
+    cdef void* start
+    cdef Py_ssize_t n_bytes
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.start, self.n_bytes, 0, flags)
+
+    def __dealloc__(self):
+        free(self.start)
+
+
+cdef handed_over(void* start, Py_ssize_t n_bytes, dtype):
+    """An array of what was allocated at start; it owns it from here on."""
+    cdef Memory memory
+    if n_bytes == 0:
+        free(start)
+        return np.empty(0, dtype)
+    memory = Memory()
+    memory.start = realloc(start, n_bytes)          # smaller: cannot fail, but for its being allowed to
+    if memory.start == NULL:
+        memory.start = start
+    memory.n_bytes = n_bytes
+    return np.frombuffer(memory, dtype)
+
+
+cdef class RowHasher:
+    """Documents in, CSR rows out.
+
+    Parameters are those of `HashingVectorizer`, checked by the caller; `min_chars` is the least number of characters of a word.
+    n_features above 2^31 - 1 hash to 64 bits and give int64 columns.
+    """
+
+    def __cinit__(self, *, str analyzer="word", ngram_range=(1, 1), bint lowercase=True, stop_words=None, bint binary=False,
+                  bint alternate_sign=True, norm="l2", dtype=np.float64, int64_t n_features=2**20, int min_chars=2,
+                  str decode_error="strict", Names names=None):
+        self.analyzer = ANALYZERS[analyzer]
+        self.min_n, self.max_n = ngram_range
+        self.lowercase = lowercase
+        self.binary = binary
+        self.alternate_sign = alternate_sign
+        self.norm = NORMS[norm]
+        self.single = np.dtype(dtype) == np.float32
+        self.n_features = n_features
+        self.wide = n_features > 2**31 - 1
+        self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
+        self.min_chars = min_chars
+        self.decode_error = decode_error
+        self.names = names
+        self.stop_mask = -1
+        if stop_words:
+            self._set_stops(stop_words)
+        self._room(1024)
+        self._room_for_row(256)
+        self.indptr[0] = 0
+
+    def __dealloc__(self):
+        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
+                      <size_t>self.ends, <size_t>self.slots, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
+            free(<void*><size_t>block)
+
+    def _set_stops(self, words):
+        """Words that are left out, in a table of half as many words as slots."""
+        cdef Py_ssize_t begin = 0, size = 4
+        cdef uint32_t at
+        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        self.stop_bytes = b"".join(encoded_words)
+        self.stop_text = <const unsigned char*>PyBytes_AS_STRING(self.stop_bytes)
+        while size < 2 * len(encoded_words):
+            size *= 2
+        self.stops = <Py_ssize_t*>calloc(2 * size, sizeof(Py_ssize_t))
+        if self.stops == NULL:
+            raise MemoryError()
+        self.stop_mask = size - 1
+        for word in encoded_words:
+            if word:                        # no token is empty
+                at = murmur3(<const unsigned char*>PyBytes_AS_STRING(word), len(word), 0) & <uint32_t>self.stop_mask
+                while self.stops[2 * at + 1]:
+                    at = (at + 1) & <uint32_t>self.stop_mask
+                self.stops[2 * at] = begin
+                self.stops[2 * at + 1] = begin + len(word)
+            begin += len(word)
+
+    # --- documents in ------------------------------------------------------------------------------------------------------------
+
+    cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        if n > MAX_DOCUMENT:
+            with gil:
+                raise ValueError(f"a document must have at most {MAX_DOCUMENT} bytes, got {n}. Split it.")
+        self._read(text, n)
+        return self._close()
+
+    cdef int _read(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t n_units
+        n = self._normalise(text, n, self.lowercase)
+        if self.analyzer == CHAR:
+            return self._characters(n)
+        if self.analyzer == CHAR_WB:
+            return self._padded_words(n)
+        n_units = self._words(n)
+        if self.stop_mask >= 0:
+            n_units = self._without_stops(n_units)
+        self._open(n_units * (self.max_n - self.min_n + 1))
+        if self.max_n == 1:
+            return self._hash_ngrams(self.text, 0, n_units)
+        self._join(n_units)
+        return self._hash_ngrams(self.joined, 0, n_units)
+
+    cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
+        """Fill `text` and `flags` from a document, and return how many bytes they have."""
+        cdef Py_ssize_t i = 0, m = 0, step, stop
+        cdef uint64_t x, low
+        cdef uint32_t c
+        cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
+        cdef unsigned char* out
+        cdef unsigned char* flags
+        self._room(n)
+        out, flags = self.text, self.flags
+        while i < n:
+            while i + 8 <= n:
+                x = eight(text + i)
+                if x & <uint64_t>0x8080808080808080:
+                    break
+                low = lowered(x)
+                x = low if lowercase else x
+                memcpy(out + m, &x, 8)
+                x = in_word(low) if wanted == IN_WORD else in_space(x)
+                memcpy(flags + m, &x, 8)
+                i += 8
+                m += 8
+            stop = min(i + 8, n)
+            while i < stop:                     # what is not ASCII, and its neighbours
+                if text[i] < 0x80:
+                    kind = looked_up(text[i])
+                    out[m] = <unsigned char>(text[i] + (kind >> 2 if lowercase else 0))
+                    flags[m] = 0x80 if kind & wanted else 0
+                    i += 1
+                    m += 1
+                    continue
+                step = decoded(text + i, n - i, &c)
+                if step == 0 or (lowercase and c == SIGMA):
+                    with gil:
+                        return self._through_python(text, n)
+                kind = looked_up(c)
+                flags[m] = flags[m + 1] = flags[m + 2] = flags[m + 3] = 0x80 if kind & wanted else 0
+                if not lowercase or kind >> 2 == 0:
+                    memcpy(out + m, text + i, 4 if n - i >= 4 else step)
+                    m += step
+                elif c == DOTTED_I:             # i and the dot above it, which is no part of a word
+                    memcpy(out + m, b"i\xCC\x87", 3)
+                    flags[m + 1] = flags[m + 2] = 0
+                    m += 3
+                else:
+                    m += encoded(<uint32_t>(<int32_t>c + (kind >> 2)), out + m)
+                i += step
+        memset(flags + m, 0, PAD)
+        return m
+
+    cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1:
+        """The same for bytes that are not UTF-8, and for the capital sigma, whose lower case hangs on its neighbours."""
+        document = (<const char*>text)[:n].decode("utf-8", self.decode_error)
+        if self.lowercase:
+            document = document.lower()
+        rewritten = document.encode("utf-8")
+        return self._normalise(<const unsigned char*>PyBytes_AS_STRING(rewritten), PyBytes_GET_SIZE(rewritten), False)
+
+    cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
+        """Fill `starts` and `ends` with the words of `text` that are long enough, and return how many there are."""
+        cdef Py_ssize_t base, n_edges = 0, n_words = 0, i
+        cdef uint64_t here, edges, before = 0
+        cdef int32_t begin, end
+        cdef int32_t* found = self.starts
+        for base in range(0, n + 1, 64):
+            here = top_bits(self.flags + base)
+            edges = here ^ (here << 1 | before)
+            before = here >> 63
+            while edges:
+                found[n_edges] = <int32_t>base + lowest_bit(edges)
+                n_edges += 1
+                edges &= edges - 1
+        for i in range(0, n_edges, 2):          # the words' places are always behind those of the edges
+            begin, end = found[i], found[i + 1]
+            self.starts[n_words] = begin
+            self.ends[n_words] = end
+            n_words += self.min_chars == 1 or end - begin > width(self.text[begin])
+        return n_words
+
+    cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
+        cdef Py_ssize_t i, n_kept = 0, size, at, begin, end
+        cdef const unsigned char* word
+        for i in range(n_units):
+            word = self.text + self.starts[i]
+            size = self.ends[i] - self.starts[i]
+            at = murmur3(word, size, 0) & <uint32_t>self.stop_mask
+            self.starts[n_kept] = self.starts[i]
+            self.ends[n_kept] = self.ends[i]
+            n_kept += 1
+            while True:
+                begin, end = self.stops[2 * at], self.stops[2 * at + 1]
+                if end == 0:
+                    break
+                if end - begin == size and memcmp(self.stop_text + begin, word, size) == 0:
+                    n_kept -= 1
+                    break
+                at = (at + 1) & self.stop_mask
+        return n_kept
+
+    cdef void _join(self, Py_ssize_t n_units) noexcept nogil:
+        """Put the words side by side, one space between them."""
+        cdef Py_ssize_t i, size, m = 0
+        for i in range(n_units):
+            size = self.ends[i] - self.starts[i]
+            memcpy(self.joined + m, self.text + self.starts[i], 16)     # nearly always enough, and of a known size
+            if size > 16:
+                memcpy(self.joined + m + 16, self.text + self.starts[i] + 16, size - 16)
+            self.starts[i] = <int32_t>m
+            m += size
+            self.ends[i] = <int32_t>m
+            self.joined[m] = 0x20
+            m += 1
+
+    cdef int _characters(self, Py_ssize_t n) except -1 nogil:
+        """n-grams of characters; two or more characters of white space count as one space."""
+        cdef Py_ssize_t i = 0, m = 0, n_units = 0, size, after
+        while i < n:
+            size = width(self.text[i])
+            after = i + size
+            self.starts[n_units] = <int32_t>m
+            if self.flags[i] and after < n and self.flags[after]:
+                while after < n and self.flags[after]:
+                    after += width(self.text[after])
+                self.joined[m] = 0x20
+                m += 1
+            else:
+                memcpy(self.joined + m, self.text + i, 4)
+                m += size
+            i = after
+            self.ends[n_units] = <int32_t>m
+            n_units += 1
+        self._open(n_units * min(self.max_n - self.min_n + 1, 2))
+        return self._hash_ngrams(self.joined, 0, n_units)
+
+    cdef int _padded_words(self, Py_ssize_t n) except -1 nogil:
+        """n-grams of characters within words that have a space at either end; of a word that is too short, the word."""
+        cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
+        self._open(n * min(self.max_n - self.min_n + 1, 2))
+        self.joined[0] = 0x20                   # the space after a word is that before the next
+        self.starts[0], self.ends[0] = 0, 1
+        while i <= n:
+            if i < n and not self.flags[i]:
+                size = width(self.text[i])
+                memcpy(self.joined + m, self.text + i, 4)
+            else:
+                size = 1
+                self.joined[m] = 0x20
+            if i < n and not self.flags[i] or n_units - first > 1:
+                self.starts[n_units] = <int32_t>m
+                m += size
+                self.ends[n_units] = <int32_t>m
+                n_units += 1
+                if i == n or self.flags[i]:     # the word is whole
+                    if self.min_n > n_units - first:
+                        self._hash_one(self.joined + self.starts[first], m - self.starts[first])
+                    self._hash_ngrams(self.joined, first, n_units - first)
+                    first = n_units - 1
+            i += width(self.text[i]) if i < n else 1
+        return 0
+
+    # --- tokens to columns -------------------------------------------------------------------------------------------------------
+
+    cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        return enter(self, murmur3(text, n, 0), murmur3(text, n, SECOND_SEED) if self.wide else 0, text, n)
+
+    cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
+        """The n-gram of units i..j is what lies from the start of i to the end of j."""
+        cdef Py_ssize_t i, j, done, size, last = first + n_units
+        cdef uint32_t h, other, tail, tail_mask
+        cdef const unsigned char* at
+        for i in range(first, last):
+            at = text + self.starts[i]
+            h, other, done = 0, SECOND_SEED, 0
+            for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
+                size = self.ends[j] - self.starts[i]
+                while done + 4 <= size:
+                    h = mixed(h, block_at(at + done))
+                    if self.wide:
+                        other = mixed(other, block_at(at + done))
+                    done += 4
+                tail_mask = (<uint32_t>1 << (8 * (size & 3))) - 1
+                tail = block_at(at + done) & tail_mask
+                enter(self, finished(h, tail, size), finished(other, tail, size) if self.wide else 0, at, size)
+        return 0
+
+    # --- the table -----------------------------------------------------------------------------------------------------------------
+
+    cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
+        """An empty table, of about two slots for each token."""
+        cdef Py_ssize_t size = 64
+        while size < 2 * n_tokens and size < MOST_SLOTS_AT_FIRST:
+            size *= 2
+        if self.reach:                          # of a document that failed
+            self._pack()
+            memset(self.slots, 0, self.n_used * sizeof(Slot))
+            self.n_used = 0
+        if self.home_size != size or self.multiplier != 1:
+            return self._rehash(size, False)
+        return 0
+
+    cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil:
+        """Move what is in the table to another one; a scrambled one is not in the order of columns, and safe from an adversary."""
+        cdef Slot* old = self.slots
+        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + home_size // 2 + 2
+        cdef uint64_t span = self.n_features - 1
+        if n or slots_size > self.slots_size:
+            self.slots = <Slot*>calloc(slots_size, sizeof(Slot))
+            if self.slots == NULL:
+                self.slots = old
+                complain_of_memory()
+            self.slots_size = slots_size
+        else:
+            old = NULL
+        self.home_size = home_size
+        self.n_used = 0
+        if scramble:
+            self.multiplier, self.shift, self.scale = SCRAMBLER, 32, home_size
+        else:
+            self.multiplier, self.shift = 1, 0
+            while span >> self.shift > <uint64_t>0xFFFFFFFF:
+                self.shift += 1
+            self.scale = (<uint64_t>home_size << 32) // ((span >> self.shift) + 1)
+        for i in range(n):
+            insert(self, old[i].key, old[i].count)
+        free(old)
+        return 0
+
+    cdef Py_ssize_t _pack(self) noexcept nogil:
+        """Move the slots that are in use to the front, and return how many they are."""
+        cdef Py_ssize_t i, n = 0
+        for i in range(self.reach):
+            self.slots[n] = self.slots[i]
+            n += self.slots[i].key != 0
+        if n < self.reach:
+            memset(self.slots + n, 0, (self.reach - n) * sizeof(Slot))
+        self.reach = 0
+        return n
+
+    # --- the rows ------------------------------------------------------------------------------------------------------------------
+
+    cdef int _close(self) except -1 nogil:
+        """Make a row of the table, and empty it."""
+        cdef Py_ssize_t i, j, n = self._pack()
+        cdef Slot moving
+        self._room_for_row(n)
+        if self.multiplier != 1:
+            qsort(self.slots, n, sizeof(Slot), by_column)
+        else:
+            for i in range(1, n):               # neighbours that met in a slot
+                if self.slots[i].key < self.slots[i - 1].key:
+                    moving = self.slots[i]
+                    j = i
+                    while j > 0 and self.slots[j - 1].key > moving.key:
+                        self.slots[j] = self.slots[j - 1]
+                        j -= 1
+                    self.slots[j] = moving
+        if self.single and self.wide:
+            write_row(self.slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+        elif self.single:
+            write_row(self.slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+        elif self.wide:
+            write_row(self.slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+        else:
+            write_row(self.slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+        memset(self.slots, 0, n * sizeof(Slot))
+        self.n_used = 0
+        self.nnz += n
+        self.n_rows += 1
+        self.indptr[self.n_rows] = self.nnz
+        return 0
+
+    cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil:
+        """Buffers for a document of n bytes: in lower case it has half as many more at most."""
+        cdef Py_ssize_t size = n_bytes + n_bytes // 2 + 8
+        if size <= self.text_size:
+            return 0
+        size = max(size, 2 * self.text_size)
+        self.text_size = 0
+        free(self.text)
+        free(self.flags)
+        free(self.joined)
+        free(self.starts)
+        free(self.ends)
+        self.text = <unsigned char*>malloc(size + PAD)
+        self.flags = <unsigned char*>malloc(size + PAD)
+        self.joined = <unsigned char*>malloc(size + PAD)
+        self.starts = <int32_t*>malloc(size * sizeof(int32_t))
+        self.ends = <int32_t*>malloc(size * sizeof(int32_t))
+        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.starts == NULL or self.ends == NULL:
+            complain_of_memory()
+        self.text_size = size
+        return 0
+
+    cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil:
+        cdef Py_ssize_t size
+        cdef void* grown
+        if self.n_rows + 2 > self.indptr_size:
+            size = max(2 * self.indptr_size, 256)
+            grown = realloc(self.indptr, size * sizeof(int64_t))
+            if grown == NULL:
+                complain_of_memory()
+            self.indptr, self.indptr_size = <int64_t*>grown, size
+        if self.nnz + n_entries > self.entries_size:
+            size = max(2 * self.entries_size, self.nnz + n_entries)
+            grown = realloc(self.data, size * (4 if self.single else 8))
+            if grown == NULL:
+                complain_of_memory()
+            self.data = grown
+            grown = realloc(self.indices, size * (8 if self.wide else 4))
+            if grown == NULL:
+                complain_of_memory()
+            self.indices, self.entries_size = grown, size
+        return 0
+
+    def take(self):
+        """The rows since the last call as (data, indices, indptr), columns sorted, indptr int64; the hasher starts anew."""
+        data, indices, indptr = self.data, self.indices, self.indptr
+        n_rows, nnz = self.n_rows, self.nnz
+        self.data = self.indices = NULL
+        self.indptr = NULL
+        self.entries_size = self.indptr_size = self.n_rows = self.nnz = 0
+        self._room_for_row(nnz)                 # as much again
+        self.indptr[0] = 0
+        return (
+            handed_over(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
+            handed_over(indices, nnz * (8 if self.wide else 4), np.int64 if self.wide else np.int32),
+            handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
+        )
+
+    # --- from Python -----------------------------------------------------------------------------------------------------------------
+
+    def add_texts(self, list texts):
+        """Append rows of str and bytes; what is neither raises TypeError. Lone surrogates of a str are no part of a word."""
+        cdef const unsigned char* at[256]
+        cdef Py_ssize_t size[256]
+        cdef Py_ssize_t i = 0, j, n, n_bytes
+        cdef list held = []
+        while i < len(texts):
+            n = n_bytes = 0
+            held.clear()
+            while i < len(texts) and n < 256 and n_bytes < BATCH:
+                text = texts[i]
+                if isinstance(text, str) and not PyUnicode_IS_ASCII(text):
+                    text = self._as_utf8(text)
+                if isinstance(text, str):
+                    at[n], size[n] = <const unsigned char*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+                elif isinstance(text, bytes):
+                    at[n], size[n] = <const unsigned char*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+                else:
+                    raise TypeError(f"{type(text).__name__} is neither str nor bytes")
+                held.append(text)
+                n_bytes += size[n]
+                n += 1
+                i += 1
+            with nogil:
+                for j in range(n):
+                    self.add(at[j], size[j])
+            PyErr_CheckSignals()
+
+    def _as_utf8(self, text):
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError:
+            if self.analyzer != WORD:           # a character that has no UTF-8 has no hash
+                raise
+            return text.encode("utf-8", "replace")
+
+    def add_tokens(self, tokens):
+        """Append the row of one document whose tokens, str or bytes, are made already: all it takes is hashing."""
+        cdef bytes token
+        self._open(64)
+        for each in tokens:
+            if isinstance(each, str):
+                token = each.encode("utf-8")
+            elif isinstance(each, bytes):
+                token = each
+            else:
+                raise TypeError(f"tokens must be str or bytes, got {type(each).__name__}")
+            self._hash_one(<const unsigned char*>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
+        self._close()
+
+
+# --- names of columns ---------------------------------------------------------------------------------------------------------------
+
+cdef class Names:
+    """The sketch behind `FeatureNames`."""
+
+    cdef int note(self, uint64_t column, const unsigned char* name, Py_ssize_t n) except -1 nogil:
+        return 0
+
+    cdef int _resize(self, Py_ssize_t size) except -1 nogil:
+        return 0
+
+    cdef int _prune(self) except -1 nogil:
+        return 0
+
+    cdef Name* _find(self, uint64_t column) noexcept nogil:
+        return NULL
