@@ -11,6 +11,13 @@ cdef struct Slot:           # of the table in which the columns of one document 
     int64_t count           # sum of the signs of its tokens
 
 
+cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
+    Slot* slots             # half as many again as homes: at most half of those are in use
+    Py_ssize_t home_size, n_used
+    uint64_t multiplier, scale
+    int shift
+
+
 cdef struct Name:           # of a column
     uint64_t key            # column + 1; 0: empty
     int64_t votes           # tokens of this name less tokens of other names, since it took the column
@@ -49,11 +56,9 @@ cdef class RowHasher:
     cdef int32_t* starts                    # of units: words or characters
     cdef int32_t* ends
     cdef Py_ssize_t text_size
-    # its columns, in a table whose order is nearly theirs
-    cdef Slot* slots
-    cdef Py_ssize_t slots_size, home_size, n_used, reach
-    cdef uint64_t multiplier, scale
-    cdef int shift
+    # its columns
+    cdef Table table
+    cdef Py_ssize_t slots_size
     # the rows since the last take
     cdef void* data
     cdef void* indices
@@ -74,8 +79,10 @@ cdef class RowHasher:
     cdef int _characters(self, Py_ssize_t n) except -1 nogil
     cdef int _padded_words(self, Py_ssize_t n) except -1 nogil
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
+    cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil
+    cdef int _widen(self, Py_ssize_t n) except -1 nogil
     cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil
     cdef Py_ssize_t _pack(self) noexcept nogil
     cdef int _close(self) except -1 nogil

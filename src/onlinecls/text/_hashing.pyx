@@ -17,7 +17,7 @@ import os
 
 import numpy as np
 
-from .._murmur cimport block_at, finished, mixed, murmur3
+from .._murmur cimport block_at, murmur3
 
 cdef extern from *:
     """
@@ -27,8 +27,44 @@ cdef extern from *:
     #else
     static inline int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }
     #endif
+
+    #include <stdint.h>
+    #define QUEUE 128
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+    #define CLONED __attribute__((target_clones("avx2", "default")))
+    #else
+    #define CLONED
+    #endif
+
+    typedef struct { uint32_t block[4][QUEUE], tail[QUEUE], size[QUEUE], hash[QUEUE]; } Waiting;
+
+    static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
+    static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
+
+    /* MurmurHash3 of tokens below 20 bytes side by side; here, as the compiler must be told to make a version for AVX2. */
+    CLONED static void hash_all(Waiting *w, int n) {
+        n = (n + 7) / 8 * 8;
+        for (int i = 0; i < n; i++) {
+            uint32_t size = w->size[i], h = 0, m;
+            m = mix(h, w->block[0][i]); h = size >= 4 ? m : h;
+            m = mix(h, w->block[1][i]); h = size >= 8 ? m : h;
+            m = mix(h, w->block[2][i]); h = size >= 12 ? m : h;
+            m = mix(h, w->block[3][i]); h = size >= 16 ? m : h;
+            h ^= scramble(w->tail[i]) ^ size;
+            h = (h ^ h >> 16) * 0x85ebca6b;
+            h = (h ^ h >> 13) * 0xc2b2ae35;
+            w->hash[i] = h ^ h >> 16;
+        }
+    }
     """
+    enum: QUEUE
+    ctypedef struct Waiting:
+        uint32_t block[4][QUEUE]
+        uint32_t tail[QUEUE]
+        uint32_t size[QUEUE]
+        uint32_t hash[QUEUE]
     int lowest_bit(unsigned long long x) noexcept nogil
+    void hash_all(Waiting* w, int n) noexcept nogil
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -51,6 +87,7 @@ cdef enum Norm:
 cdef enum:
     PAD = 64                    # bytes that may be read or written beyond the end of a document's buffers
     MOST_SLOTS_AT_FIRST = 1 << 14
+    SIDE_BY_SIDE = 20           # bytes: tokens below that are hashed several at once
     CROWDED = 128               # slots from home at which a row's table stops trusting that hashes are random
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes: positions in a document are int32
@@ -197,38 +234,44 @@ cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
 
 # --- the table of a document's columns ------------------------------------------------------------------------------------------
 
-cdef inline int enter(RowHasher self, uint32_t h, uint32_t other, const unsigned char* token, Py_ssize_t n) except -1 nogil:
-    """Count a token in whose hash is h (and `other` the upper half, where there are 64 bits)."""
+cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
     cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
-    cdef int64_t sign = 1
     cdef uint64_t column = size
-    if self.alternate_sign:
-        sign -= (h >> 31) * 2
     if self.wide:
         column = <uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)
-    column = column & self.mask if self.mask else column % <uint64_t>self.n_features
-    if self.names is not None:
-        self.names.note(column, token, n)
-    return insert(self, column + 1, sign)
+    return column & self.mask if self.mask else column % <uint64_t>self.n_features
 
 
-cdef inline int insert(RowHasher self, uint64_t key, int64_t count) except -1 nogil:
-    cdef Py_ssize_t home = <Py_ssize_t>(((((key - 1) * self.multiplier) >> self.shift) * self.scale) >> 32)
-    cdef Slot* at = self.slots + home
-    while at.key != key:
-        if at.key == 0:
-            at.key = key
-            at.count = count
-            self.n_used += 1
-            if at - self.slots >= self.reach:
-                self.reach = at - self.slots + 1
-            if 2 * self.n_used > self.home_size:
-                return self._rehash(2 * self.home_size, self.multiplier != 1)
-            if at - self.slots - home > CROWDED and self.multiplier == 1:
-                return self._rehash(self.home_size, True)
-            return 0
+cdef inline int put(Table* t, uint64_t key, int64_t count) noexcept nogil:
+    """Add to a column's count, in a table that has room. 1 if that took a walk that random hashes do not take, else 0."""
+    cdef Slot* at = t.slots + ((((key - 1) * t.multiplier >> t.shift) * t.scale) >> 32)
+    cdef Slot* far = at + CROWDED
+    cdef int crowded = 0
+    while not ((at.key == key) | (at.key == 0)):        # one branch for both: which of them it is cannot be predicted
         at += 1
+        crowded |= at == far
+    t.n_used += at.key == 0
+    at.key = key
     at.count += count
+    return crowded
+
+
+cdef inline int64_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
+    return 1 - <int64_t>(h >> 31) * 2 * self.alternate_sign
+
+
+cdef inline int enter_all(RowHasher self, const uint32_t* hashes, Py_ssize_t n) except -1 nogil:
+    """Count tokens by their hashes of 32 bits."""
+    cdef Py_ssize_t i
+    cdef int crowded = 0
+    cdef Table t
+    self._widen(n)
+    t = self.table
+    for i in range(n):
+        crowded |= put(&t, column_of(self, hashes[i], 0) + 1, sign_of(self, hashes[i]))
+    self.table.n_used = t.n_used
+    if crowded and t.multiplier == 1:
+        self._rehash(t.home_size, True)
     return 0
 
 
@@ -325,7 +368,7 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
-                      <size_t>self.ends, <size_t>self.slots, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
+                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
     def _set_stops(self, words):
@@ -538,79 +581,114 @@ cdef class RowHasher:
     # --- tokens to columns -------------------------------------------------------------------------------------------------------
 
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
-        return enter(self, murmur3(text, n, 0), murmur3(text, n, SECOND_SEED) if self.wide else 0, text, n)
+        cdef uint32_t h = murmur3(text, n, 0), other = murmur3(text, n, SECOND_SEED) if self.wide else 0
+        cdef uint64_t column = column_of(self, h, other)
+        if self.names is not None:
+            self.names.note(column, text, n)
+        self._widen(1)
+        if put(&self.table, column + 1, sign_of(self, h)) and self.table.multiplier == 1:
+            self._rehash(self.table.home_size, True)
+        return 0
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
-        cdef Py_ssize_t i, j, done, size, last = first + n_units
-        cdef uint32_t h, other, tail, tail_mask
+        cdef Py_ssize_t i, j, size, last = first + n_units
+        cdef int n = 0
         cdef const unsigned char* at
+        cdef Waiting w
+        if self.wide or self.names is not None:
+            return self._hash_ngrams_one_by_one(text, first, n_units)
         for i in range(first, last):
             at = text + self.starts[i]
-            h, other, done = 0, SECOND_SEED, 0
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
                 size = self.ends[j] - self.starts[i]
-                while done + 4 <= size:
-                    h = mixed(h, block_at(at + done))
-                    if self.wide:
-                        other = mixed(other, block_at(at + done))
-                    done += 4
-                tail_mask = (<uint32_t>1 << (8 * (size & 3))) - 1
-                tail = block_at(at + done) & tail_mask
-                enter(self, finished(h, tail, size), finished(other, tail, size) if self.wide else 0, at, size)
+                if size >= SIDE_BY_SIDE:
+                    self._hash_one(at, size)
+                    continue
+                w.block[0][n] = block_at(at)
+                w.block[1][n] = block_at(at + 4)
+                w.block[2][n] = block_at(at + 8)
+                w.block[3][n] = block_at(at + 12)
+                w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3)) & ((<uint32_t>1 << (8 * (size & 3))) - 1)
+                w.size[n] = <uint32_t>size
+                n += 1
+                if n == QUEUE:
+                    hash_all(&w, n)
+                    enter_all(self, w.hash, n)
+                    n = 0
+        hash_all(&w, n)
+        return enter_all(self, w.hash, n)
+
+    cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
+        """The same where hashes have 64 bits, or columns names."""
+        cdef Py_ssize_t i, j, last = first + n_units
+        for i in range(first, last):
+            for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
+                self._hash_one(text + self.starts[i], self.ends[j] - self.starts[i])
         return 0
 
     # --- the table -----------------------------------------------------------------------------------------------------------------
 
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
-        """An empty table, of about two slots for each token."""
-        cdef Py_ssize_t size = 64
-        while size < 2 * n_tokens and size < MOST_SLOTS_AT_FIRST:
-            size *= 2
-        if self.reach:                          # of a document that failed
-            self._pack()
-            memset(self.slots, 0, self.n_used * sizeof(Slot))
-            self.n_used = 0
-        if self.home_size != size or self.multiplier != 1:
-            return self._rehash(size, False)
+        """An empty table, of two slots for each token unless there are very many."""
+        cdef Py_ssize_t home_size = 64
+        while home_size < 2 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
+            home_size *= 2
+        if self.table.n_used:                   # of a document that failed
+            memset(self.table.slots, 0, self.slots_size * sizeof(Slot))
+            self.table.n_used = 0
+        if self.table.home_size != home_size or self.table.multiplier != 1:
+            self._rehash(home_size, False)
+        return 0
+
+    cdef int _widen(self, Py_ssize_t n) except -1 nogil:
+        """Make room for n more columns: half of the slots stay empty."""
+        while 2 * (self.table.n_used + n) > self.table.home_size:
+            self._rehash(2 * self.table.home_size, self.table.multiplier != 1)
         return 0
 
     cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil:
-        """Move what is in the table to another one; a scrambled one is not in the order of columns, and safe from an adversary."""
-        cdef Slot* old = self.slots
+        """Move the columns to a table of that many home slots. A scrambled one is not in the order of columns, but nobody can
+        make words that crowd in it."""
+        cdef Table t
+        cdef Slot* old = self.table.slots
         cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + home_size // 2 + 2
         cdef uint64_t span = self.n_features - 1
+        t.slots, t.home_size, t.n_used = old, home_size, 0
         if n or slots_size > self.slots_size:
-            self.slots = <Slot*>calloc(slots_size, sizeof(Slot))
-            if self.slots == NULL:
-                self.slots = old
+            t.slots = <Slot*>calloc(slots_size, sizeof(Slot))
+            if t.slots == NULL:
                 complain_of_memory()
             self.slots_size = slots_size
-        else:
-            old = NULL
-        self.home_size = home_size
-        self.n_used = 0
         if scramble:
-            self.multiplier, self.shift, self.scale = SCRAMBLER, 32, home_size
+            t.multiplier, t.shift, t.scale = SCRAMBLER, 32, home_size
         else:
-            self.multiplier, self.shift = 1, 0
-            while span >> self.shift > <uint64_t>0xFFFFFFFF:
-                self.shift += 1
-            self.scale = (<uint64_t>home_size << 32) // ((span >> self.shift) + 1)
+            t.multiplier, t.shift = 1, 0
+            while span >> t.shift > <uint64_t>0xFFFFFFFF:
+                t.shift += 1
+            t.scale = (<uint64_t>home_size << 32) // ((span >> t.shift) + 1)
         for i in range(n):
-            insert(self, old[i].key, old[i].count)
-        free(old)
+            put(&t, old[i].key, old[i].count)
+        if t.slots != old:
+            free(old)
+        self.table = t
         return 0
 
     cdef Py_ssize_t _pack(self) noexcept nogil:
-        """Move the slots that are in use to the front, and return how many they are."""
+        """Move the slots that are in use to the front, and return how many there are."""
+        cdef Slot* slots = self.table.slots
         cdef Py_ssize_t i, n = 0
-        for i in range(self.reach):
-            self.slots[n] = self.slots[i]
-            n += self.slots[i].key != 0
-        if n < self.reach:
-            memset(self.slots + n, 0, (self.reach - n) * sizeof(Slot))
-        self.reach = 0
+        if self.table.n_used == 0:
+            return 0
+        for i in range(self.table.home_size):
+            slots[n] = slots[i]
+            n += slots[i].key != 0
+        i = self.table.home_size
+        while slots[i].key != 0:                # who had to go on beyond the last home stands without a gap
+            slots[n] = slots[i]
+            n += 1
+            i += 1
+        memset(slots + n, 0, (i - n) * sizeof(Slot))
         return n
 
     # --- the rows ------------------------------------------------------------------------------------------------------------------
@@ -619,28 +697,29 @@ cdef class RowHasher:
         """Make a row of the table, and empty it."""
         cdef Py_ssize_t i, j, n = self._pack()
         cdef Slot moving
+        cdef Slot* slots = self.table.slots
         self._room_for_row(n)
-        if self.multiplier != 1:
-            qsort(self.slots, n, sizeof(Slot), by_column)
+        if self.table.multiplier != 1:
+            qsort(slots, n, sizeof(Slot), by_column)
         else:
             for i in range(1, n):               # neighbours that met in a slot
-                if self.slots[i].key < self.slots[i - 1].key:
-                    moving = self.slots[i]
+                if slots[i].key < slots[i - 1].key:
+                    moving = slots[i]
                     j = i
-                    while j > 0 and self.slots[j - 1].key > moving.key:
-                        self.slots[j] = self.slots[j - 1]
+                    while j > 0 and slots[j - 1].key > moving.key:
+                        slots[j] = slots[j - 1]
                         j -= 1
-                    self.slots[j] = moving
+                    slots[j] = moving
         if self.single and self.wide:
-            write_row(self.slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            write_row(slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
         elif self.single:
-            write_row(self.slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+            write_row(slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
         elif self.wide:
-            write_row(self.slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            write_row(slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
         else:
-            write_row(self.slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
-        memset(self.slots, 0, n * sizeof(Slot))
-        self.n_used = 0
+            write_row(slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+        memset(slots, 0, n * sizeof(Slot))
+        self.table.n_used = 0
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz
