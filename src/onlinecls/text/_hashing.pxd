@@ -33,6 +33,7 @@ cdef class Names:
     cdef int _resize(self, Py_ssize_t size) except -1 nogil
     cdef int _prune(self) except -1 nogil
     cdef Name* _find(self, uint64_t column) noexcept nogil
+    cdef str _shown(self, Name* there)
 
 
 cdef class RowHasher:
