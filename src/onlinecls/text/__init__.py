@@ -4,7 +4,7 @@
 >>> from onlinecls.text import FeatureNames, HashingVectorizer
 >>> names = FeatureNames()
 >>> X = HashingVectorizer(feature_names=names).transform(["cheap pills", "lunch at noon", "cheap lunch"])
->>> model = AROWClassifier().partial_fit(X, ["spam", "ham", "ham"])
+>>> model = AROWClassifier().fit(X, ["spam", "ham", "ham"])
 >>> [feature.name for feature in names.top_features(model, 1)["spam"]]
 ['pills']
 """

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef enum:
-    NAME_BYTES = 43         # of a name that are kept: the struct is a cache line
+    NAME_BYTES = 42         # of a name that are kept: the struct is a cache line
 
 
 cdef struct Slot:           # of the table in which the columns of one document meet
@@ -23,13 +23,14 @@ cdef struct Name:           # of a column
     int64_t votes           # tokens of this name less tokens of other names, since it took the column
     uint32_t length         # of the whole name
     uint8_t shared          # tokens of several names fell on the column
+    uint8_t negative        # the sign of the name's hash, where signs alternate
     unsigned char text[NAME_BYTES]
 
 
 cdef class Names:
     cdef Name* slots
     cdef Py_ssize_t size, n_used, limit
-    cdef int note(self, uint64_t column, const unsigned char* name, Py_ssize_t n) except -1 nogil
+    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil
     cdef int _resize(self, Py_ssize_t size) except -1 nogil
     cdef int _prune(self) except -1 nogil
     cdef Name* _find(self, uint64_t column) noexcept nogil

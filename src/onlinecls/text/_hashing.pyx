@@ -9,7 +9,7 @@ from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -108,7 +108,7 @@ ctypedef fused index_t:
     int64_t
 
 
-# --- characters: what `\w`, `\s` and str.lower of the running Python say --------------------------------------------------------
+# --- characters: what `\w`, `\s` and str.lower of the running Python say -----------------------------------------------------
 
 cdef enum:
     IN_WORD = 1
@@ -193,9 +193,7 @@ cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
     return 4
 
 
-# --- eight ASCII bytes at a time: the top bit of a byte of the result says yes ---------------------------------------------------
-
-
+# --- eight ASCII bytes at a time: the top bit of a byte of the result says yes -----------------------------------------------
 
 cdef inline uint64_t at_least(uint64_t x, uint64_t c) noexcept nogil:
     return x + <uint64_t>0x0101010101010101 * (0x80 - c)
@@ -232,7 +230,7 @@ cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
     return found
 
 
-# --- the table of a document's columns ------------------------------------------------------------------------------------------
+# --- the table of a document's columns ---------------------------------------------------------------------------------------
 
 cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
     cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
@@ -393,7 +391,7 @@ cdef class RowHasher:
                 self.stops[2 * at + 1] = begin + len(word)
             begin += len(word)
 
-    # --- documents in ------------------------------------------------------------------------------------------------------------
+    # --- documents in --------------------------------------------------------------------------------------------------------
 
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
         if n > MAX_DOCUMENT:
@@ -578,13 +576,13 @@ cdef class RowHasher:
             i += width(self.text[i]) if i < n else 1
         return 0
 
-    # --- tokens to columns -------------------------------------------------------------------------------------------------------
+    # --- tokens to columns ---------------------------------------------------------------------------------------------------
 
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
         cdef uint32_t h = murmur3(text, n, 0), other = murmur3(text, n, SECOND_SEED) if self.wide else 0
         cdef uint64_t column = column_of(self, h, other)
         if self.names is not None:
-            self.names.note(column, text, n)
+            self.names.note(column, sign_of(self, h) < 0, text, n)
         self._widen(1)
         if put(&self.table, column + 1, sign_of(self, h)) and self.table.multiplier == 1:
             self._rehash(self.table.home_size, True)
@@ -627,7 +625,7 @@ cdef class RowHasher:
                 self._hash_one(text + self.starts[i], self.ends[j] - self.starts[i])
         return 0
 
-    # --- the table -----------------------------------------------------------------------------------------------------------------
+    # --- the table -----------------------------------------------------------------------------------------------------------
 
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
         """An empty table, of two slots for each token unless there are very many."""
@@ -648,8 +646,10 @@ cdef class RowHasher:
         return 0
 
     cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil:
-        """Move the columns to a table of that many home slots. A scrambled one is not in the order of columns, but nobody can
-        make words that crowd in it."""
+        """Move the columns to a table of that many home slots.
+
+        A scrambled one is not in the order of columns, but nobody can make words that crowd in it.
+        """
         cdef Table t
         cdef Slot* old = self.table.slots
         cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + home_size // 2 + 2
@@ -691,7 +691,7 @@ cdef class RowHasher:
         memset(slots + n, 0, (i - n) * sizeof(Slot))
         return n
 
-    # --- the rows ------------------------------------------------------------------------------------------------------------------
+    # --- the rows ------------------------------------------------------------------------------------------------------------
 
     cdef int _close(self) except -1 nogil:
         """Make a row of the table, and empty it."""
@@ -783,7 +783,7 @@ cdef class RowHasher:
             handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
         )
 
-    # --- from Python -----------------------------------------------------------------------------------------------------------------
+    # --- from Python ---------------------------------------------------------------------------------------------------------
 
     def add_texts(self, list texts):
         """Append rows of str and bytes; what is neither raises TypeError. Lone surrogates of a str are no part of a word."""
@@ -864,7 +864,7 @@ cdef class RowHasher:
         self._close()
 
 
-# --- names of columns ------------------------------------------------------------------------------------------------------------
+# --- names of columns --------------------------------------------------------------------------------------------------------
 
 cdef inline Py_ssize_t home_of(uint64_t column, Py_ssize_t size) noexcept nogil:
     """Fibonacci hashing: size is a power of two."""
@@ -896,7 +896,7 @@ cdef class Names:
             at = (at + 1) & (self.size - 1)
         return self.slots + at
 
-    cdef int note(self, uint64_t column, const unsigned char* name, Py_ssize_t n) except -1 nogil:
+    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil:
         """Count a token that fell on a column."""
         cdef Name* there = self._find(column)
         cdef Py_ssize_t n_kept = min(n, <Py_ssize_t>NAME_BYTES)
@@ -923,6 +923,7 @@ cdef class Names:
         else:
             there.votes = 1
             there.length = <uint32_t>n
+            there.negative = negative
             memcpy(there.text, name, n_kept)
         return 0
 
@@ -964,11 +965,11 @@ cdef class Names:
         return self._resize(self.size)                  # no gaps where names were
 
     def look_up(self, uint64_t column):
-        """(name, whether tokens of other names fell there too), or (None, False)."""
+        """(name, whether tokens of other names fell there too, sign of the name's values); unknown: (None, False, 1)."""
         cdef Name* there = self._find(column)
         if there.key == 0:
-            return None, False
-        return self._shown(there), bool(there.shared)
+            return None, False, 1
+        return self._shown(there), bool(there.shared), -1 if there.negative else 1
 
     cdef str _shown(self, Name* there):
         if there.length <= NAME_BYTES:

@@ -13,17 +13,21 @@ from ._hashing import Names
 
 
 class Feature(NamedTuple):
-    """What a model has learnt about a column. `name` is None where it is not known."""
+    """What a model has learnt about a name."""
 
-    name: str | None
-    weight: float  # towards the class
+    name: str
+    weight: float  # of the name's presence, towards the class
     std: float | None  # sqrt(Σ_ii), of a model that has `covariance_`
     column: int
     shared: bool  # tokens of other names fell on the column too
 
 
 class Contribution(NamedTuple):
-    """What a feature of one row adds to its score: weight times value. The intercept's column is -1."""
+    """What a feature of one row adds to its score: weight times value. The name is None where it is not known.
+
+    Both are given for the name, whose hash may have the sign -1: a word that is there has a value above 0. The intercept's column
+    is -1.
+    """
 
     name: str | None
     contribution: float
@@ -39,7 +43,7 @@ class FeatureNames:
 
     For each of up to `max_names` columns it keeps the name that most of its tokens have (by majority vote: the first one, until
     others have outnumbered it), and a flag once a second name has fallen on the column. When the memory is full, the half of the
-    columns with the fewest tokens is forgotten, so that frequent words stay. A name is kept up to 43 bytes of UTF-8.
+    columns with the fewest tokens is forgotten, so that frequent words stay. A name is kept up to 42 bytes of UTF-8.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ class FeatureNames:
     def __sklearn_clone__(self) -> FeatureNames:
         return FeatureNames(self.max_names)
 
-    # --- what a model has learnt, in words ---------------------------------------------------------------------------------------
+    # --- what a model has learnt, in words -----------------------------------------------------------------------------------
 
     def top_features(self, model, k=10) -> dict[object, list[Feature]]:
         """The features that speak most for each class.
@@ -112,17 +116,29 @@ class FeatureNames:
         Returns
         -------
         features : dict of lists of Feature, by class
-            The largest weight first. Of two classes, the first one's weights are those of the second with the sign changed.
+            The largest weight first; only columns that have a name. Of two classes, the first one's weights are those of the
+            second with the sign changed.
         """
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
+        with self._lock:
+            columns = self._sketch.columns()
+            known = [self._sketch.look_up(column) for column in columns.tolist()]
+        if len(columns) and columns[-1] >= model.coef_.shape[1]:
+            raise ValueError(
+                f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got {model.coef_.shape[1]} "
+                "columns. Use the names of the vectorizer that made the model's rows."
+            )
+        signs = np.array([sign for _, _, sign in known])
         found = {}
         for c, label in enumerate(_labels(model)):
             weights, std = _weights(model, c)
-            n = min(int(k), len(weights))
-            top = np.argpartition(weights, len(weights) - n)[len(weights) - n :]
-            top = top[np.lexsort((top, -weights[top]))]
-            found[label] = [self._feature(i, weights, std) for i in top.tolist() if weights[i] > 0]
+            weights = signs * weights[columns]
+            top = np.lexsort((columns, -weights))[: int(k)]
+            found[label] = [
+                Feature(known[i][0], float(weights[i]), _entry(std, columns[i]), int(columns[i]), known[i][1])
+                for i in top[weights[top] > 0].tolist()
+            ]
         return found
 
     def explain(self, model, x, label=None) -> list[Contribution]:
@@ -155,16 +171,13 @@ class FeatureNames:
         weights, std = _weights(model, c)
         found = []
         for column, value in zip(row.indices.tolist(), row.data.tolist(), strict=True):
-            name, weight, spread, _, shared = self._feature(column, weights, std)
-            found.append(Contribution(name, weight * value, weight, value, spread, column, shared))
+            name, shared, sign = self._sketch.look_up(column)
+            weight, spread = float(weights[column]), _entry(std, column)
+            found.append(Contribution(name, weight * value, weight * sign, value * sign, spread, column, shared))
         intercept = _of_class(model, np.reshape(model.intercept_, (-1, 1)), c)[0]
         if intercept:
             found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
         return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
-
-    def _feature(self, column: int, weights, std) -> Feature:
-        name, shared = self._sketch.look_up(column)
-        return Feature(name, float(weights[column]), None if std is None else float(std[column]), column, shared)
 
 
 def _labels(model) -> list:
@@ -176,6 +189,10 @@ def _of_class(model, values, c: int):
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]
+
+
+def _entry(std, column) -> float | None:
+    return None if std is None else float(std[column])
 
 
 def _weights(model, c: int):

@@ -27,9 +27,10 @@ _CHUNK = 4096  # documents
 class HashingVectorizer(Estimator):
     r"""Rows of hashed token counts from texts: scikit-learn's class of that name, bit for bit, many times faster.
 
-    A token t goes to column ``|h(t)| mod n_features`` with the sign of h(t), where h is the signed 32-bit MurmurHash3 of its UTF-8
-    (seed 0). More than 2^31 - 1 features make it a 64-bit feature space: the column is ``(h'(t) 2^31 + (|h(t)| mod 2^31)) mod
-    n_features``, where h' is the unsigned MurmurHash3 of seed 0x5bd1e995, and columns are int64.
+    A token t goes to column ``|h(t)| mod n_features`` with the sign of h(t), where h is the signed 32-bit MurmurHash3 of its
+    UTF-8 (seed 0). More than 2^31 - 1 features make it a 64-bit feature space: the column is
+    ``(h'(t) 2^31 + (|h(t)| mod 2^31)) mod n_features``, where h' is the unsigned MurmurHash3 of seed 0x5bd1e995, and columns
+    are int64.
 
     The default `token_pattern` (also ``r"\w+"``, with or without ``\b``), ``analyzer="char"`` and ``"char_wb"``, `lowercase`,
     `stop_words` and n-grams run compiled, without the GIL. A `preprocessor`, `tokenizer`, callable `analyzer`, `strip_accents`
@@ -112,7 +113,7 @@ class HashingVectorizer(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    # --- scikit-learn's interface ------------------------------------------------------------------------------------------------
+    # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
     def fit(self, X, y=None):
         """Check the parameters. Returns the estimator.
@@ -143,7 +144,8 @@ class HashingVectorizer(Estimator):
         ----------
         X : iterable of str or bytes
             Lists, generators, NumPy arrays of any string dtype, pandas Series; Arrow string columns (pyarrow's Array and
-            ChunkedArray, pandas Series held by Arrow) are read where they are. With `input` other than "content": file names, files.
+            ChunkedArray, pandas Series held by Arrow) are read where they are. With `input` other than "content": file names,
+            files.
 
         Returns
         -------
@@ -181,7 +183,7 @@ class HashingVectorizer(Estimator):
         rows.has_sorted_indices = rows.has_canonical_format = True
         return sparse_rows(rows)
 
-    # --- parameters --------------------------------------------------------------------------------------------------------------
+    # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _refuse_one_text(self, X) -> None:
         if isinstance(X, str | bytes):
@@ -218,7 +220,8 @@ class HashingVectorizer(Estimator):
         except LookupError:
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
-        require(isinstance(n, Integral) and not isinstance(n, bool) and 1 <= n < 2**63, "n_features", "an integer in 1..2**63 - 1")
+        is_integer = isinstance(n, Integral) and not isinstance(n, bool)
+        require(is_integer and 1 <= n < 2**63, "n_features", "an integer in 1..2**63 - 1")
         pair = self.ngram_range
         require(
             isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
@@ -311,7 +314,7 @@ class HashingVectorizer(Estimator):
             except ImportError:
                 raise ImportError(
                     f'{type(self).__name__}: stop_words="english" is the list of scikit-learn, which is not installed. '
-                    'Install it (pip install scikit-learn), or give a list of words.'
+                    "Install it (pip install scikit-learn), or give a list of words."
                 ) from None
             return ENGLISH_STOP_WORDS
         return frozenset(self.stop_words)
@@ -333,7 +336,7 @@ class HashingVectorizer(Estimator):
                 stacklevel=4,
             )
 
-    # --- input -------------------------------------------------------------------------------------------------------------------
+    # --- input ---------------------------------------------------------------------------------------------------------------
 
     def _fill(self, hasher: RowHasher, X) -> None:
         """Give the hasher all texts."""
@@ -346,10 +349,11 @@ class HashingVectorizer(Estimator):
                 self._fill_from_arrow(hasher, chunk)
             return
         for texts in self._lists(X):
+            before = hasher.n_rows
             try:
                 hasher.add_texts(texts)
             except TypeError:
-                raise self._no_text(hasher.n_rows, X, texts) from None
+                raise self._no_text(before, texts) from None
             except UnicodeError as error:
                 error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
                 raise
@@ -357,8 +361,6 @@ class HashingVectorizer(Estimator):
     def _lists(self, X):
         """X in lists of str and bytes, the latter UTF-8."""
         plain = self.input == "content" and _is_utf8(self.encoding)
-        if isinstance(X, np.ndarray):
-            X = X.ravel() if X.ndim == 0 else X  # a scalar: refused below
         if plain and isinstance(X, list):
             yield X
             return
@@ -377,14 +379,16 @@ class HashingVectorizer(Estimator):
             text = text.decode(self.encoding, self.decode_error)
         return text
 
-    def _no_text(self, row: int, X, texts) -> Exception:
-        strange = next((text for text in texts if not isinstance(text, str | bytes)), None)
+    def _no_text(self, before: int, texts) -> Exception:
+        """What to raise where a list holds what is no text."""
         who = type(self).__name__
-        if strange is None or strange != strange or type(strange).__name__ in ("NAType", "NaTType"):
+        i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
+        if _is_missing(strange):
             return ValueError(
-                f"{who}: X must hold str or bytes, got {strange!r}, a missing value, in row {row}. Drop such rows, or fill them with ''."
+                f"{who}: X must hold str or bytes, got {strange!r}, a missing value, in row {before + i}. "
+                "Drop such rows, or fill them with ''."
             )
-        return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {row}.")
+        return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {before + i}.")
 
     def _fill_from_arrow(self, hasher: RowHasher, column) -> None:
         """Read the buffers of a pyarrow string array: nothing of the text is copied."""
@@ -408,7 +412,7 @@ class HashingVectorizer(Estimator):
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
 
-    # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------------
+    # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
 
     def _fill_with_tokens(self, hasher: RowHasher, X) -> None:
         analyze = self.build_analyzer()
@@ -427,7 +431,7 @@ class HashingVectorizer(Estimator):
         text = self._read(doc)
         if isinstance(text, bytes):
             text = text.decode(self.encoding, self.decode_error)
-        if text is None or (isinstance(text, float) and text != text) or type(text).__name__ in ("NAType", "NaTType"):
+        if _is_missing(text):
             raise ValueError(f"{type(self).__name__}: X must hold str or bytes, got {text!r}, a missing value.")
         return text
 
@@ -468,6 +472,11 @@ class HashingVectorizer(Estimator):
         return analyze
 
 
+def _is_missing(value) -> bool:
+    """None, NaN, pandas' NA and NaT."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _is_utf8(encoding: str) -> bool:
     return codecs.lookup(encoding).name == "utf-8"
 
@@ -487,7 +496,7 @@ def _arrow_chunks(X):
     chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
     chunks = [chunk.dictionary_decode() if str(chunk.type).startswith("dictionary") else chunk for chunk in chunks]
     kinds = {str(chunk.type) for chunk in chunks}
-    if not kinds <= {f"{size}{kind}" for kind in ("string", "binary") for size in ("", "large_")} | {"string_view", "binary_view"}:
+    if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
         raise TypeError(f"HashingVectorizer: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
     return chunks
 
