@@ -7,15 +7,19 @@ cdef enum:
 
 
 cdef struct Slot:           # of the table in which the columns of one document meet
-    uint64_t key            # column + 1; 0: empty
-    int64_t count           # sum of the signs of its tokens
+    uint32_t key            # column + 1; 0: empty
+    int32_t count           # sum of the signs of its tokens
 
 
 cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
-    Slot* slots             # half as many again as homes: at most half of those are in use
+    Slot* slots             # two thirds more than homes: at most that many are in use
     Py_ssize_t home_size, n_used
-    uint64_t multiplier, scale
-    int shift
+    uint64_t scale          # home = column * scale >> 32
+
+
+cdef struct Pair:           # a token, where there is no table
+    uint64_t key            # column + 1
+    int64_t count
 
 
 cdef struct Name:           # of a column
@@ -58,9 +62,13 @@ cdef class RowHasher:
     cdef int32_t* starts                    # of units: words or characters
     cdef int32_t* ends
     cdef Py_ssize_t text_size
+    cdef bint ascii
     # its columns
     cdef Table table
     cdef Py_ssize_t slots_size
+    cdef bint listing                       # as pairs instead: 64 bits, or a document whose columns crowd
+    cdef Pair* pairs
+    cdef Py_ssize_t n_pairs, pairs_size
     # the rows since the last take
     cdef void* data
     cdef void* indices
@@ -85,8 +93,12 @@ cdef class RowHasher:
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil
     cdef int _widen(self, Py_ssize_t n) except -1 nogil
-    cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil
+    cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
     cdef Py_ssize_t _pack(self) noexcept nogil
+    cdef Py_ssize_t _sorted(self) noexcept nogil
+    cdef int _list(self) except -1 nogil
+    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil
+    cdef Py_ssize_t _merged(self) noexcept nogil
     cdef int _close(self) except -1 nogil
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil
     cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil

@@ -13,8 +13,6 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-import os
-
 import numpy as np
 
 from .._murmur cimport block_at, murmur3
@@ -36,35 +34,41 @@ cdef extern from *:
     #define CLONED
     #endif
 
-    typedef struct { uint32_t block[4][QUEUE], tail[QUEUE], size[QUEUE], hash[QUEUE]; } Waiting;
+    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
 
     static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
     static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
 
-    /* MurmurHash3 of tokens below 20 bytes side by side; here, as the compiler must be told to make a version for AVX2. */
-    CLONED static void hash_all(Waiting *w, int n) {
+    /* MurmurHash3 of tokens below 20 bytes side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
+       Here, as the compiler must be told to make a version for AVX2. */
+    CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
         n = (n + 7) / 8 * 8;
         for (int i = 0; i < n; i++) {
-            uint32_t size = w->size[i], h = 0, m;
-            m = mix(h, w->block[0][i]); h = size >= 4 ? m : h;
-            m = mix(h, w->block[1][i]); h = size >= 8 ? m : h;
-            m = mix(h, w->block[2][i]); h = size >= 12 ? m : h;
-            m = mix(h, w->block[3][i]); h = size >= 16 ? m : h;
-            h ^= scramble(w->tail[i]) ^ size;
+            uint32_t size = w->size[i], left = size & 3, h = 0, m;
+            uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
+            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
+            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
+            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
+            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
+            h ^= scramble(w->tail[i] & kept) ^ size;
             h = (h ^ h >> 16) * 0x85ebca6b;
             h = (h ^ h >> 13) * 0xc2b2ae35;
-            w->hash[i] = h ^ h >> 16;
+            h ^= h >> 16;
+            m = 0 - (h >> 31);
+            w->column[i] = ((h ^ m) - m) & mask;
+            w->sign[i] = 1 + (int32_t)(m & signs) * 2;
         }
     }
     """
     enum: QUEUE
     ctypedef struct Waiting:
-        uint32_t block[4][QUEUE]
+        uint32_t block[QUEUE][4]
         uint32_t tail[QUEUE]
         uint32_t size[QUEUE]
-        uint32_t hash[QUEUE]
+        uint32_t column[QUEUE]
+        int32_t sign[QUEUE]
     int lowest_bit(unsigned long long x) noexcept nogil
-    void hash_all(Waiting* w, int n) noexcept nogil
+    void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -85,19 +89,16 @@ cdef enum Norm:
     L2
 
 cdef enum:
-    PAD = 64                    # bytes that may be read or written beyond the end of a document's buffers
+    PAD = 128                   # bytes that may be read or written beyond the end of a document's buffers
     MOST_SLOTS_AT_FIRST = 1 << 14
     SIDE_BY_SIDE = 20           # bytes: tokens below that are hashed several at once
-    CROWDED = 128               # slots from home at which a row's table stops trusting that hashes are random
+    CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
-    MAX_DOCUMENT = 1 << 30      # bytes: positions in a document are int32
+    MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
     SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
 
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
 NORMS = {None: NONE, "l1": L1, "l2": L2}
-
-# What an adversary who makes words of neighbouring columns does not know.
-cdef uint64_t SCRAMBLER = int.from_bytes(os.urandom(8), "little") | 1
 
 ctypedef fused number:
     float
@@ -106,6 +107,10 @@ ctypedef fused number:
 ctypedef fused index_t:
     int32_t
     int64_t
+
+ctypedef fused entry_t:
+    Slot
+    Pair
 
 
 # --- characters: what `\w`, `\s` and str.lower of the running Python say -----------------------------------------------------
@@ -232,20 +237,14 @@ cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
 
 # --- the table of a document's columns ---------------------------------------------------------------------------------------
 
-cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
-    cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
-    cdef uint64_t column = size
-    if self.wide:
-        column = <uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)
-    return column & self.mask if self.mask else column % <uint64_t>self.n_features
-
-
-cdef inline int put(Table* t, uint64_t key, int64_t count) noexcept nogil:
+cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
     """Add to a column's count, in a table that has room. 1 if that took a walk that random hashes do not take, else 0."""
-    cdef Slot* at = t.slots + ((((key - 1) * t.multiplier >> t.shift) * t.scale) >> 32)
+    cdef uint32_t key = column + 1
+    cdef Slot* at = t.slots + (column * t.scale >> 32)
     cdef Slot* far = at + CROWDED
     cdef int crowded = 0
-    while not ((at.key == key) | (at.key == 0)):        # one branch for both: which of them it is cannot be predicted
+    # It is the column's, or empty: which of them cannot be predicted, and compilers make two branches of anything plainer.
+    while <uint64_t>at.key * (at.key ^ key) != 0:
         at += 1
         crowded |= at == far
     t.n_used += at.key == 0
@@ -254,27 +253,55 @@ cdef inline int put(Table* t, uint64_t key, int64_t count) noexcept nogil:
     return crowded
 
 
-cdef inline int64_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
-    return 1 - <int64_t>(h >> 31) * 2 * self.alternate_sign
+cdef inline int32_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
+    return 1 - <int32_t>(h >> 31) * 2 * self.alternate_sign
 
 
-cdef inline int enter_all(RowHasher self, const uint32_t* hashes, Py_ssize_t n) except -1 nogil:
-    """Count tokens by their hashes of 32 bits."""
-    cdef Py_ssize_t i
-    cdef int crowded = 0
+cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
+    """|h| mod n_features, where `other` is the upper half of a 64-bit hash."""
+    cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
+    if self.wide:
+        return (<uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)) % <uint64_t>self.n_features
+    return size & self.mask if self.mask else size % <uint32_t>self.n_features
+
+
+cdef int enter_all(RowHasher self, Waiting* w, int n) except -1 nogil:
+    """Hash and count the tokens in line."""
+    cdef int i, crowded = 0
     cdef Table t
+    hash_all(w, n, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
+    if not self.mask:
+        for i in range(n):
+            w.column[i] %= <uint32_t>self.n_features
+    if self.listing:
+        for i in range(n):
+            self._list_one(w.column[i], w.sign[i])
+        return 0
     self._widen(n)
     t = self.table
     for i in range(n):
-        crowded |= put(&t, column_of(self, hashes[i], 0) + 1, sign_of(self, hashes[i]))
+        crowded |= put(&t, w.column[i], w.sign[i])
     self.table.n_used = t.n_used
-    if crowded and t.multiplier == 1:
-        self._rehash(t.home_size, True)
+    return self._list() if crowded else 0
+
+
+cdef inline int line_up(RowHasher self, Waiting* w, int n, const unsigned char* at, Py_ssize_t size) except -1 nogil:
+    """Put a token in line to be hashed, the n-th; returns how many are in line then."""
+    if size >= SIDE_BY_SIDE:
+        self._hash_one(at, size)
+        return n
+    memcpy(w.block[n], at, 16)
+    w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3))
+    w.size[n] = <uint32_t>size
+    n += 1
+    if n < QUEUE:
+        return n
+    enter_all(self, w, n)
     return 0
 
 
 cdef int by_column(const void* a, const void* b) noexcept nogil:
-    cdef uint64_t left = (<const Slot*>a).key, right = (<const Slot*>b).key
+    cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
     return (left > right) - (left < right)
 
 
@@ -288,13 +315,13 @@ cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
     return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
-cdef int write_row(const Slot* slots, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
+cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
     """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     for i in range(n):
-        indices[i] = <index_t>(slots[i].key - 1)
-        data[i] = 1 if binary else <number>slots[i].count
+        indices[i] = <index_t>(entries[i].key - 1)
+        data[i] = 1 if binary else <number>entries[i].count
     if norm == L1:
         for i in range(n):
             total += data[i] if data[i] >= 0 else -data[i]
@@ -366,7 +393,7 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
-                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
+                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
     def _set_stops(self, words):
@@ -394,9 +421,10 @@ cdef class RowHasher:
     # --- documents in --------------------------------------------------------------------------------------------------------
 
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
-        if n > MAX_DOCUMENT:
+        cdef Py_ssize_t limit = MAX_DOCUMENT // (self.max_n - self.min_n + 1)
+        if n > limit:
             with gil:
-                raise ValueError(f"a document must have at most {MAX_DOCUMENT} bytes, got {n}. Split it.")
+                raise ValueError(f"a document must have at most {limit} bytes, got {n}. Split it.")
         self._read(text, n)
         return self._close()
 
@@ -424,6 +452,7 @@ cdef class RowHasher:
         cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         cdef unsigned char* out
         cdef unsigned char* flags
+        cdef bint ascii = True
         self._room(n)
         out, flags = self.text, self.flags
         while i < n:
@@ -447,6 +476,7 @@ cdef class RowHasher:
                     i += 1
                     m += 1
                     continue
+                ascii = False
                 step = decoded(text + i, n - i, &c)
                 if step == 0 or (lowercase and c == SIGMA):
                     with gil:
@@ -464,6 +494,7 @@ cdef class RowHasher:
                     m += encoded(<uint32_t>(<int32_t>c + (kind >> 2)), out + m)
                 i += step
         memset(flags + m, 0, PAD)
+        self.ascii = ascii
         return m
 
     cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1:
@@ -476,24 +507,32 @@ cdef class RowHasher:
 
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
         """Fill `starts` and `ends` with the words of `text` that are long enough, and return how many there are."""
-        cdef Py_ssize_t base, n_edges = 0, n_words = 0, i
-        cdef uint64_t here, edges, before = 0
-        cdef int32_t begin, end
-        cdef int32_t* found = self.starts
+        cdef Py_ssize_t base, n_starts = 0, n_ends = 0, n_words = 0, i
+        cdef uint64_t before = 0, here, after = top_bits(self.flags), edges
+        cdef bint two = self.min_chars == 2
         for base in range(0, n + 1, 64):
-            here = top_bits(self.flags + base)
-            edges = here ^ (here << 1 | before)
-            before = here >> 63
+            here = after
+            after = top_bits(self.flags + base + 64)
+            if two:                             # words of one byte go
+                here &= here << 1 | here >> 1 | before | after << 63
+            edges = here & ~(here << 1 | before)
             while edges:
-                found[n_edges] = <int32_t>base + lowest_bit(edges)
-                n_edges += 1
+                self.starts[n_starts] = <int32_t>base + lowest_bit(edges)
+                n_starts += 1
                 edges &= edges - 1
-        for i in range(0, n_edges, 2):          # the words' places are always behind those of the edges
-            begin, end = found[i], found[i + 1]
-            self.starts[n_words] = begin
-            self.ends[n_words] = end
-            n_words += self.min_chars == 1 or end - begin > width(self.text[begin])
-        return n_words
+            edges = (here << 1 | before) & ~here
+            while edges:
+                self.ends[n_ends] = <int32_t>base + lowest_bit(edges)
+                n_ends += 1
+                edges &= edges - 1
+            before = here >> 63
+        if two and not self.ascii:              # and so do those of one longer character
+            for i in range(n_starts):
+                self.starts[n_words] = self.starts[i]
+                self.ends[n_words] = self.ends[i]
+                n_words += self.ends[i] - self.starts[i] > width(self.text[self.starts[i]])
+            return n_words
+        return n_starts
 
     cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
         cdef Py_ssize_t i, n_kept = 0, size, at, begin, end
@@ -583,39 +622,26 @@ cdef class RowHasher:
         cdef uint64_t column = column_of(self, h, other)
         if self.names is not None:
             self.names.note(column, sign_of(self, h) < 0, text, n)
+        if self.listing:
+            return self._list_one(column, sign_of(self, h))
         self._widen(1)
-        if put(&self.table, column + 1, sign_of(self, h)) and self.table.multiplier == 1:
-            self._rehash(self.table.home_size, True)
-        return 0
+        return self._list() if put(&self.table, <uint32_t>column, sign_of(self, h)) else 0
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
-        cdef Py_ssize_t i, j, size, last = first + n_units
+        cdef Py_ssize_t i, j, last = first + n_units
         cdef int n = 0
-        cdef const unsigned char* at
         cdef Waiting w
         if self.wide or self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
-        for i in range(first, last):
-            at = text + self.starts[i]
-            for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                size = self.ends[j] - self.starts[i]
-                if size >= SIDE_BY_SIDE:
-                    self._hash_one(at, size)
-                    continue
-                w.block[0][n] = block_at(at)
-                w.block[1][n] = block_at(at + 4)
-                w.block[2][n] = block_at(at + 8)
-                w.block[3][n] = block_at(at + 12)
-                w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3)) & ((<uint32_t>1 << (8 * (size & 3))) - 1)
-                w.size[n] = <uint32_t>size
-                n += 1
-                if n == QUEUE:
-                    hash_all(&w, n)
-                    enter_all(self, w.hash, n)
-                    n = 0
-        hash_all(&w, n)
-        return enter_all(self, w.hash, n)
+        if self.max_n == 1:
+            for i in range(first, last):
+                n = line_up(self, &w, n, text + self.starts[i], self.ends[i] - self.starts[i])
+        else:
+            for i in range(first, last):
+                for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
+                    n = line_up(self, &w, n, text + self.starts[i], self.ends[j] - self.starts[i])
+        return enter_all(self, &w, n)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The same where hashes have 64 bits, or columns names."""
@@ -628,47 +654,39 @@ cdef class RowHasher:
     # --- the table -----------------------------------------------------------------------------------------------------------
 
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
-        """An empty table, of two slots for each token unless there are very many."""
+        """Nothing yet, and a table with room for the tokens, unless there are very many."""
         cdef Py_ssize_t home_size = 64
-        while home_size < 2 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
+        self.listing = self.wide
+        self.n_pairs = 0
+        if self.wide:
+            return 0
+        while 2 * home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
             home_size *= 2
         if self.table.n_used:                   # of a document that failed
             memset(self.table.slots, 0, self.slots_size * sizeof(Slot))
             self.table.n_used = 0
-        if self.table.home_size != home_size or self.table.multiplier != 1:
-            self._rehash(home_size, False)
-        return 0
+        return self._rehash(home_size) if self.table.home_size != home_size else 0
 
     cdef int _widen(self, Py_ssize_t n) except -1 nogil:
-        """Make room for n more columns: half of the slots stay empty."""
-        while 2 * (self.table.n_used + n) > self.table.home_size:
-            self._rehash(2 * self.table.home_size, self.table.multiplier != 1)
+        """Make room for n more columns: a third of the home slots stays empty."""
+        while 3 * (self.table.n_used + n) > 2 * self.table.home_size:
+            self._rehash(2 * self.table.home_size)
         return 0
 
-    cdef int _rehash(self, Py_ssize_t home_size, bint scramble) except -1 nogil:
-        """Move the columns to a table of that many home slots.
-
-        A scrambled one is not in the order of columns, but nobody can make words that crowd in it.
-        """
+    cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil:
+        """Move the columns to a table of that many home slots."""
         cdef Table t
         cdef Slot* old = self.table.slots
-        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + home_size // 2 + 2
-        cdef uint64_t span = self.n_features - 1
+        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + 2 * home_size // 3 + 2
         t.slots, t.home_size, t.n_used = old, home_size, 0
+        t.scale = (<uint64_t>home_size << 32) // <uint64_t>self.n_features
         if n or slots_size > self.slots_size:
             t.slots = <Slot*>calloc(slots_size, sizeof(Slot))
             if t.slots == NULL:
                 complain_of_memory()
             self.slots_size = slots_size
-        if scramble:
-            t.multiplier, t.shift, t.scale = SCRAMBLER, 32, home_size
-        else:
-            t.multiplier, t.shift = 1, 0
-            while span >> t.shift > <uint64_t>0xFFFFFFFF:
-                t.shift += 1
-            t.scale = (<uint64_t>home_size << 32) // ((span >> t.shift) + 1)
         for i in range(n):
-            put(&t, old[i].key, old[i].count)
+            put(&t, old[i].key - 1, old[i].count)
         if t.slots != old:
             free(old)
         self.table = t
@@ -691,35 +709,83 @@ cdef class RowHasher:
         memset(slots + n, 0, (i - n) * sizeof(Slot))
         return n
 
+    cdef Py_ssize_t _sorted(self) noexcept nogil:
+        """Put the columns at the front of the table, in order: only neighbours that met in a slot are not."""
+        cdef Slot* slots = self.table.slots
+        cdef Slot moving
+        cdef Py_ssize_t i, j, n = self._pack()
+        for i in range(1, n):
+            if slots[i].key < slots[i - 1].key:
+                moving = slots[i]
+                j = i
+                while j > 0 and slots[j - 1].key > moving.key:
+                    slots[j] = slots[j - 1]
+                    j -= 1
+                slots[j] = moving
+        return n
+
+    cdef int _list(self) except -1 nogil:
+        """Give the table up: an adversary can make words of neighbouring columns, and a table of them takes quadratic time."""
+        cdef Slot* slots = self.table.slots
+        cdef Py_ssize_t i, n = self._pack()
+        self.listing = True
+        for i in range(n):
+            self._list_one(slots[i].key - 1, slots[i].count)
+        memset(slots, 0, n * sizeof(Slot))
+        self.table.n_used = 0
+        return 0
+
+    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil:
+        cdef Pair* grown
+        if self.n_pairs == self.pairs_size:
+            grown = <Pair*>realloc(self.pairs, max(2 * self.pairs_size, 1024) * sizeof(Pair))
+            if grown == NULL:
+                complain_of_memory()
+            self.pairs, self.pairs_size = grown, max(2 * self.pairs_size, 1024)
+        self.pairs[self.n_pairs] = Pair(column + 1, count)
+        self.n_pairs += 1
+        return 0
+
+    cdef Py_ssize_t _merged(self) noexcept nogil:
+        """Sort the pairs, add up those of a column, and return how many are left."""
+        cdef Pair* pairs = self.pairs
+        cdef Py_ssize_t i, n = 0
+        qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
+        for i in range(self.n_pairs):
+            if n and pairs[n - 1].key == pairs[i].key:
+                pairs[n - 1].count += pairs[i].count
+            else:
+                pairs[n] = pairs[i]
+                n += 1
+        return n
+
     # --- the rows ------------------------------------------------------------------------------------------------------------
 
     cdef int _close(self) except -1 nogil:
-        """Make a row of the table, and empty it."""
-        cdef Py_ssize_t i, j, n = self._pack()
-        cdef Slot moving
-        cdef Slot* slots = self.table.slots
-        self._room_for_row(n)
-        if self.table.multiplier != 1:
-            qsort(slots, n, sizeof(Slot), by_column)
+        """Make a row of what has been counted."""
+        cdef Py_ssize_t n
+        if self.listing:
+            n = self._merged()
+            self._room_for_row(n)
+            if self.single and self.wide:
+                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            elif self.single:
+                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+            elif self.wide:
+                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            else:
+                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
         else:
-            for i in range(1, n):               # neighbours that met in a slot
-                if slots[i].key < slots[i - 1].key:
-                    moving = slots[i]
-                    j = i
-                    while j > 0 and slots[j - 1].key > moving.key:
-                        slots[j] = slots[j - 1]
-                        j -= 1
-                    slots[j] = moving
-        if self.single and self.wide:
-            write_row(slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
-        elif self.single:
-            write_row(slots, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
-        elif self.wide:
-            write_row(slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
-        else:
-            write_row(slots, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
-        memset(slots, 0, n * sizeof(Slot))
-        self.table.n_used = 0
+            n = self._sorted()
+            self._room_for_row(n)
+            if self.single:
+                write_row(self.table.slots, n, self.binary, self.norm, <float*>self.data + self.nnz,
+                          <int32_t*>self.indices + self.nnz)
+            else:
+                write_row(self.table.slots, n, self.binary, self.norm, <double*>self.data + self.nnz,
+                          <int32_t*>self.indices + self.nnz)
+            memset(self.table.slots, 0, n * sizeof(Slot))
+            self.table.n_used = 0
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz
