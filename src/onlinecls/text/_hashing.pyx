@@ -118,11 +118,15 @@ ctypedef fused entry_t:
 cdef enum:
     IN_WORD = 1
     IN_SPACE = 2
+    KNOWN = 0x100000            # beside the flags of SHORT
     MAPPED = 0x40000            # code points that have a place in the table: all scripts there are
     SIGMA = 0x3A3               # lower-cased by its neighbours
     DOTTED_I = 0x130            # lower-cased to two characters
 
 cdef uint16_t PAGES[MAPPED >> 8]
+# Of characters of one or two bytes: the bytes of their lower case, as the machine orders them, and the flags 16 bits
+# further up; 0 for those whose lower case has another length, or hangs on something.
+cdef uint32_t SHORT[0x800]
 cdef int32_t* CHARACTERS = NULL
 
 
@@ -137,6 +141,9 @@ cdef int map_characters() except -1:
     global CHARACTERS
     cdef Py_ssize_t page, i, n_pages = 0
     cdef int32_t* grown
+    cdef uint32_t c
+    cdef uint16_t pair
+    cdef unsigned char bytes_[4]
     for page in range(MAPPED >> 8):
         grown = <int32_t*>realloc(CHARACTERS, (n_pages + 1) * 256 * sizeof(int32_t))
         if grown == NULL:
@@ -149,10 +156,13 @@ cdef int map_characters() except -1:
                 break
         PAGES[page] = <uint16_t>i
         n_pages += i == n_pages
+    for c in range(0x800):
+        bytes_[1] = 0
+        if c not in (SIGMA, DOTTED_I) and encoded(c + (character(c) >> 2), bytes_) == (1 if c < 0x80 else 2):
+            memcpy(&pair, bytes_, 2)
+            SHORT[c] = pair | KNOWN | <uint32_t>(character(c) & (IN_WORD | IN_SPACE)) << 16
     return 0
 
-
-map_characters()
 
 
 cdef inline int32_t looked_up(uint32_t c) noexcept nogil:
@@ -196,6 +206,9 @@ cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
     text[2] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
     text[3] = <unsigned char>(0x80 | (c & 0x3F))
     return 4
+
+
+map_characters()
 
 
 # --- eight ASCII bytes at a time: the top bit of a byte of the result says yes -----------------------------------------------
@@ -448,7 +461,8 @@ cdef class RowHasher:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
         cdef Py_ssize_t i = 0, m = 0, step, stop
         cdef uint64_t x, low
-        cdef uint32_t c
+        cdef uint32_t c, first, entry
+        cdef uint16_t pair
         cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         cdef unsigned char* out
         cdef unsigned char* flags
@@ -469,20 +483,32 @@ cdef class RowHasher:
                 m += 8
             stop = min(i + 8, n)
             while i < stop:                     # what is not ASCII, and its neighbours
-                if text[i] < 0x80:
-                    kind = looked_up(text[i])
-                    out[m] = <unsigned char>(text[i] + (kind >> 2 if lowercase else 0))
-                    flags[m] = 0x80 if kind & wanted else 0
+                first = text[i]
+                if first < 0x80:
+                    entry = SHORT[first]
+                    out[m] = <unsigned char>(entry if lowercase else first)
+                    flags[m] = 0x80 if entry >> 16 & wanted else 0
                     i += 1
                     m += 1
                     continue
                 ascii = False
+                if 0xC2 <= first < 0xE0 and i + 1 < n and (text[i + 1] & 0xC0) == 0x80:
+                    entry = SHORT[(first & 0x1F) << 6 | (text[i + 1] & 0x3F)]
+                    if entry:
+                        pair = <uint16_t>entry
+                        if not lowercase:
+                            memcpy(&pair, text + i, 2)
+                        memcpy(out + m, &pair, 2)
+                        flags[m] = flags[m + 1] = 0x80 if entry >> 16 & wanted else 0
+                        i += 2
+                        m += 2
+                        continue
                 step = decoded(text + i, n - i, &c)
                 if step == 0 or (lowercase and c == SIGMA):
                     with gil:
                         return self._through_python(text, n)
                 kind = looked_up(c)
-                flags[m] = flags[m + 1] = flags[m + 2] = flags[m + 3] = 0x80 if kind & wanted else 0
+                memset(flags + m, 0x80 if kind & wanted else 0, 4)
                 if not lowercase or kind >> 2 == 0:
                     memcpy(out + m, text + i, 4 if n - i >= 4 else step)
                     m += step
