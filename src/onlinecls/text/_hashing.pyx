@@ -461,7 +461,8 @@ cdef class RowHasher:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
         cdef Py_ssize_t i = 0, m = 0, step, stop
         cdef uint64_t x, low
-        cdef uint32_t c, first, entry
+        cdef uint32_t c, first, second, entry, two, whole
+        cdef int flag_at = 16 if self.analyzer == WORD else 17
         cdef uint16_t pair
         cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         cdef unsigned char* out
@@ -483,26 +484,28 @@ cdef class RowHasher:
                 m += 8
             stop = min(i + 8, n)
             while i < stop:                     # what is not ASCII, and its neighbours
-                first = text[i]
-                if first < 0x80:
-                    entry = SHORT[first]
-                    out[m] = <unsigned char>(entry if lowercase else first)
-                    flags[m] = 0x80 if entry >> 16 & wanted else 0
+                if i + 1 < n:                   # one byte or two, without a branch: which of them cannot be predicted
+                    first, second = text[i], text[i + 1]
+                    two = first >= 0x80
+                    entry = SHORT[first ^ ((first ^ ((first & 0x1F) << 6 | (second & 0x3F))) & (0 - two))]
+                    whole = (first - 0xC2 < 0x1E) & ((second & 0xC0) == 0x80)
+                    if entry != 0 and whole == two:
+                        ascii &= not two
+                        pair = <uint16_t>entry if lowercase else <uint16_t>(first | second << 8)
+                        memcpy(out + m, &pair, 2)
+                        pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
+                        memcpy(flags + m, &pair, 2)
+                        i += 1 + two
+                        m += 1 + two
+                        continue
+                elif text[i] < 0x80:
+                    entry = SHORT[text[i]]
+                    out[m] = <unsigned char>(entry if lowercase else text[i])
+                    flags[m] = <unsigned char>((entry >> flag_at & 1) * 0x80)
                     i += 1
                     m += 1
                     continue
                 ascii = False
-                if 0xC2 <= first < 0xE0 and i + 1 < n and (text[i + 1] & 0xC0) == 0x80:
-                    entry = SHORT[(first & 0x1F) << 6 | (text[i + 1] & 0x3F)]
-                    if entry:
-                        pair = <uint16_t>entry
-                        if not lowercase:
-                            memcpy(&pair, text + i, 2)
-                        memcpy(out + m, &pair, 2)
-                        flags[m] = flags[m + 1] = 0x80 if entry >> 16 & wanted else 0
-                        i += 2
-                        m += 2
-                        continue
                 step = decoded(text + i, n - i, &c)
                 if step == 0 or (lowercase and c == SIGMA):
                     with gil:
