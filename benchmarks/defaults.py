@@ -3,7 +3,8 @@
     python benchmarks/defaults.py [--write] [--only AROWClassifier]
 
 Rows are of unit length, unigrams hashed to 2^20 columns (corpora.py). A default is the value with the least mean progressive
-error over all sets; where an algorithm has several forms, over all forms.
+error over all sets; where an algorithm has several forms, over all forms. A regressor is given the labels of the sets of two
+classes as targets -1 and +1, and its error is its progressive mean squared error in per cent of the targets' variance.
 """
 
 import argparse
@@ -24,6 +25,8 @@ GRIDS = {
         "variant": ["stdev", "variance"],
         "eta": [0.51, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
     },
+    "SCWClassifier": {"variant": ["SCW-I", "SCW-II"], "eta": [0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]},
+    "AROWRegressor": {"r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
     "AdaGradClassifier": {
         "update": ["mirror_descent", "dual_averaging"],
         "eta0": [0.05, 0.1, 0.2, 0.5, 1.0],
@@ -35,7 +38,14 @@ PLAIN = ("Perceptron", "PassiveAggressiveClassifier")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def is_regressor(name):
+    return getattr(onlinecls, name)._estimator_type == "regressor"
+
+
 def progressive_error(estimator, X, y):
+    if is_regressor(type(estimator).__name__):
+        y = np.where(y == np.unique(y)[1], 1.0, -1.0)
+        return 100.0 * estimator.partial_fit(X, y).progressive_mse_ / y.var()
     estimator.partial_fit(X, y, classes=np.unique(y))
     return 100.0 * estimator.n_mistakes_ / estimator.t_
 
@@ -59,6 +69,8 @@ def markdown(header, rows):
 
 def grid_section(name, sets):
     """A table for each form of the algorithm; the default must serve all forms, so the least mean over the forms is marked."""
+    if is_regressor(name):
+        sets = {of: (X, y) for of, (X, y) in sets.items() if of in corpora.BINARY}
     grid, errors = GRIDS[name], grid_table(name, sets)
     found, choices = settings(grid), [key for key in grid if key in SHARED]
     forms = sorted({tuple(s[k] for k in choices) for s in found}, key=str)
@@ -79,7 +91,7 @@ def grid_section(name, sets):
 def construction_section(sets):
     """multi_class: both constructions with every classifier's defaults."""
     constructions, rows, means = ("crammer_singer", "ovr"), [], []
-    for name in (*PLAIN, *GRIDS):
+    for name in (*PLAIN, *(name for name in GRIDS if not is_regressor(name))):
         cls = getattr(onlinecls, name)
         errors = [[progressive_error(cls(multi_class=m), X, y) for X, y in sets.values()] for m in constructions]
         means.append(np.mean(errors, axis=1))
@@ -109,7 +121,8 @@ def main():
         "# How the defaults were chosen\n\n"
         "Progressive error in per cent, one pass in file order, rows of unit length, unigrams hashed to 2^20 columns; made by\n"
         "`python benchmarks/defaults.py --write`. The setting with the least mean error over the sets (where an algorithm has\n"
-        "several forms, over all forms) is in bold: it is the default.\n\n"
+        "several forms, over all forms) is in bold: it is the default. Regressors: the labels of two classes are the targets -1\n"
+        "and +1, and the error is the progressive mean squared error in per cent of the targets' variance.\n\n"
     )
     text = intro + "\n".join(sections)
     if args.write:

@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # One benchmark of each kind: each parameter costs half a second of process start.
 ASV_SUBSET = (
-    "Algorithm.track_progressive_error|Features.track_ns_per_nnz|Storage.track_ns_per_example|"
+    "Algorithm.track_progressive_error|Regression.track_progressive|Features.track_ns_per_nnz|Storage.track_ns_per_example|"
     "Multiclass.track_progressive|Memory|Batches|import"
 )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from reference import run_binary, run_multiclass, run_stream
+from reference import run_binary, run_multiclass, run_regression, run_stream
 
 import onlinecls
 from onlinecls._registry import ALGORITHMS
@@ -20,8 +20,13 @@ CASES = {
     "narow": [{"b": 0.3}],
     "cw_stdev": [{"eta": 0.7, "initial_variance": 0.5}],
     "cw_variance": [{"eta": 0.8, "initial_variance": 2.0}],
+    "scw1": [{"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": float("inf"), "eta": 0.7}],
+    "scw2": [{"C": 0.6, "eta": 0.8, "initial_variance": 2.0}],
     "adagrad_md": [{"eta0": 0.4, "delta": 0.3}],
     "adagrad_da": [{"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}],
+    "pa1_regression": [{"C": 0.2, "epsilon": 0.3}, {"C": float("inf"), "epsilon": 0.0}],
+    "pa2_regression": [{"C": 0.3, "epsilon": 0.2}, {"C": float("inf"), "epsilon": 0.5}],
+    "arow_regression": [{"r": 0.5}],
 }
 assert CASES.keys() == ALGORITHMS.keys(), "every row of the registry is tested"
 
@@ -41,7 +46,9 @@ class Case:
     def estimator(self, multi_class="crammer_singer", **others):
         """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""
         cls = getattr(onlinecls, self.algorithm.estimator)
-        return cls(multi_class=multi_class, **self.algorithm.selects, **self.params, **others)
+        if "multiclass" in self.algorithm.tasks:
+            others["multi_class"] = multi_class
+        return cls(**self.algorithm.selects, **self.params, **others)
 
     def binary(self, X, y, **others):
         return run_binary(self.name, X, y, **self._reference_params(), **others)
@@ -52,10 +59,19 @@ class Case:
     def stream(self, X, y, **others):
         return run_stream(self.name, X, y, **self._reference_params(), **others)
 
+    def regression(self, X, y, **others):
+        return run_regression(self.name, X, y, **self.params, **others)
+
     def _reference_params(self):
         # The kernels hold a CW step that is large only as a number of double; the twin's limit would leave it out.
-        return {**self.params, **({"largest": np.inf} if self.name.startswith("cw") else {})}
+        return {**self.params, **({"largest": np.inf} if self.name.startswith(("cw", "scw")) else {})}
 
 
-ALL = [Case(name, params) for name, several in CASES.items() for params in several]
-ONE_EACH = [Case(name, several[0]) for name, several in CASES.items()]
+EVERY = [Case(name, params) for name, several in CASES.items() for params in several]
+ALL = [case for case in EVERY if "binary" in case.algorithm.tasks]
+REGRESSION = [case for case in EVERY if "regression" in case.algorithm.tasks]
+ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
+
+ESTIMATORS = [getattr(onlinecls, name) for name in sorted({algorithm.estimator for algorithm in ALGORITHMS.values()})]
+CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
+REGRESSORS = [cls for cls in ESTIMATORS if cls._estimator_type == "regressor"]

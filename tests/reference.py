@@ -6,6 +6,8 @@ A learner lives in R^d and knows nothing of labels.  It is shown signed examples
     learner.step(z, c)          # c > 0 is the row's weight c_t; True when the model changed
     learner.w, learner.Sigma    # the vector that predicts; the covariance (None for first-order algorithms)
 
+A regressor is shown rows and targets instead, ``step(x, y, c)``, and wants w.x near y: REGRESSION, run_regression.
+
 Binary is one such learner on z = y x.  Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where
 phi(x, y) puts x in block y and r is the top wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own.
 
@@ -180,8 +182,9 @@ class ConfidenceWeighted(SecondOrder):
         alpha = self.alpha(m, v) if v > 0 else 0.0
         if alpha <= 0:
             return False
-        tau = min(1.0, c) * alpha
-        beta = min(1.0, c) * self.beta(alpha, v)
+        return self.move(z, min(1.0, c) * alpha, min(1.0, c) * self.beta(alpha, v))
+
+    def move(self, z, tau, beta):
         if max(tau, beta, beta * float(np.max(z**2))) > self.largest:
             return False
         self.w = self.w + tau * times(self.Sigma, z)
@@ -205,6 +208,38 @@ class CWStdev(ConfidenceWeighted):
         g = alpha * v * self.phi
         sqrt_u = 2 * v / (g + sqrt(g**2 + 4 * v))
         return alpha * self.phi / sqrt_u
+
+
+@dataclass(kw_only=True)
+class SoftConfidenceWeighted(CWStdev):
+    """phi sqrt(v) > m:  CW's step with an alpha that C bounds.  Wang, Zhao, Hoi (ICML 2012).  A weight multiplies C."""
+
+    C: float = 1.0
+
+    def update(self, z, c):
+        m = float(self.w @ z)
+        v = float(z @ times(self.Sigma, z))
+        if not self.phi * sqrt(v) > m:
+            return False
+        alpha = self.soft_alpha(m, v, self.C * c)
+        return alpha > 0 and self.move(z, alpha, self.beta(alpha, v))
+
+
+class SCW1(SoftConfidenceWeighted):
+    """SCW-I: a linear penalty.  Proposition 1."""
+
+    def soft_alpha(self, m, v, C):
+        return min(C, max(0.0, self.alpha(m, v)))
+
+
+class SCW2(SoftConfidenceWeighted):
+    """SCW-II: a squared penalty.  Proposition 2 (LIBOL has n * 2 where n^2 is meant)."""
+
+    def soft_alpha(self, m, v, C):
+        phi = self.phi
+        n = v + 1 / (2 * C)
+        gamma = phi * sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
+        return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
 
 
 class CWVariance(ConfidenceWeighted):
@@ -322,6 +357,56 @@ class AdaGradDA(AdaGrad):
         self.z = self.z - g
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Regressors in R^d
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Regressor:
+    def step(self, x, y, c=1.0):
+        """Learn the target y of x with weight c > 0.  True when the model changed; a zero row never changes it."""
+        return bool(np.any(x)) and self.update(x, y, c)
+
+
+@dataclass(kw_only=True)
+class PassiveAggressiveRegression(Regressor, PassiveAggressive):
+    """l = [|y - w.x| - epsilon]+,  w += sgn(y - w.x) tau x.  Crammer et al. (NIPS 2003), 2 and 3."""
+
+    epsilon: float
+
+    def update(self, x, y, c):
+        y_hat = self.w @ x
+        loss = max(0.0, abs(y - y_hat) - self.epsilon)
+        if loss == 0:
+            return False
+        self.w = self.w + np.sign(y - y_hat) * self.tau(loss, x @ x, self.C * c) * x
+        return True
+
+
+class PA1Regression(PassiveAggressiveRegression):
+    tau = PA1.tau
+
+
+class PA2Regression(PassiveAggressiveRegression):
+    tau = PA2.tau
+
+
+@dataclass(kw_only=True)
+class RecursiveLeastSquares(Regressor, SecondOrder):
+    """w += (y - w.x) / (v + r) Sigma x,  Sigma^-1 += x x' / r,  on every row.  AROW (NIPS 2009), 7."""
+
+    r: float
+
+    def update(self, x, y, c):
+        r = self.r / c
+        v = x @ times(self.Sigma, x)
+        self.w = self.w + (y - self.w @ x) / (v + r) * times(self.Sigma, x)
+        self.Sigma = add_precision(self.Sigma, 1 / r, x)
+        return True
+
+
+REGRESSION = {"pa1_regression": PA1Regression, "pa2_regression": PA2Regression, "arow_regression": RecursiveLeastSquares}
+
 REFERENCE = {
     "perceptron": Perceptron,
     "aggressive_perceptron": AggressivePerceptron,
@@ -333,6 +418,8 @@ REFERENCE = {
     "narow": NAROW,
     "cw_stdev": CWStdev,
     "cw_variance": CWVariance,
+    "scw1": SCW1,
+    "scw2": SCW2,
     "adagrad_md": AdaGradMD,
     "adagrad_da": AdaGradDA,
 }
@@ -428,6 +515,20 @@ def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=
         model.consume(x, int(label > 0), c)
     (learner,) = model.learners
     learner.n_mistakes, learner.n_updates = model.n_mistakes, model.n_updates
+    return learner
+
+
+def run_regression(name, X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
+    """One pass.  Returns the learner, with t, n_updates and the sums of squared and absolute errors before each update."""
+    d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
+    learner = REGRESSION[name](d, **params)
+    learner.n_updates, learner.squared, learner.absolute = 0, 0.0, 0.0
+    for x, target, c in stream:
+        error = float(target) - learner.w @ x
+        learner.squared += error**2
+        learner.absolute += abs(error)
+        learner.n_updates += learner.step(x, float(target), c)
+        learner.t += 1
     return learner
 
 

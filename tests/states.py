@@ -15,9 +15,9 @@ def fingerprint(learner):
     if not learner.__sklearn_is_fitted__():
         return None
     state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
-    shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_")}
+    shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_") if hasattr(learner, name)}
     names = bits(learner.feature_names_in_) if hasattr(learner, "feature_names_in_") else None
-    return {**state, **shown, **{name: getattr(learner, name) for name in COUNTERS}, "feature_names_in_": names}
+    return {**state, **shown, **{name: getattr(learner, name, None) for name in COUNTERS}, "feature_names_in_": names}
 
 
 def is_finite(learner):

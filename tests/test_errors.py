@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from algorithms import ALL
+from algorithms import ALL, ESTIMATORS
 from scipy import sparse
 from states import fingerprint, is_finite
 
@@ -13,7 +13,6 @@ import onlinecls
 from onlinecls._registry import ALGORITHMS
 
 every_case = pytest.mark.parametrize("case", ALL, ids=str)
-ESTIMATORS = [getattr(onlinecls, name) for name in onlinecls.__all__]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
@@ -359,6 +358,8 @@ OUT_OF_RANGE = {
     "C": ([0.0, -1.0, np.nan, "1", None, True],
           "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain PA."),
     "r": ([0.0, -1.0, np.nan, np.inf, "1", None], R),
+    "epsilon": ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got epsilon={!r}. Residuals up to "
+        "epsilon, in units of y, are no loss."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
@@ -383,7 +384,7 @@ OUT_OF_RANGE = {
     "tol": (["a", np.nan, np.inf], "tol must be None or a finite number, got tol={!r}."),
     "shuffle": (["yes"], "shuffle must be True or False, got shuffle={!r}."),
     "warm_start": ([None], "warm_start must be True or False, got warm_start={!r}."),
-    "average": ([-1, 1.5, "a", None], "average must be True or False or an integer >= 1, got average={!r}."),
+    "average": ([-1, 1.5, "a", None, 2**31], "average must be True or False or an integer in [1, 2147483647], got average={!r}."),
     "early_stopping": (["a"], "early_stopping must be True or False, got early_stopping={!r}."),
     "validation_fraction": ([0.0, 1.0, None], "validation_fraction must be a number in (0, 1), got validation_fraction={!r}."),
     "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),
@@ -393,6 +394,15 @@ OUT_OF_RANGE = {
     "dtype": (["int32", "a", np.float16], "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}."),
     "random_state": (["a", -1, 1.5], "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or "
         "Generator, got {!r}."),
+    "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
+        "'full' keeps n_features² numbers for each vector of weights."),
+}  # fmt: skip
+OUT_OF_RANGE_IN = {
+    ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
+                             "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
+    ("SCWClassifier", "variant"): (["stdev", None], "variant must be one of 'SCW-I', 'SCW-II', got variant={!r}."),
+    ("PassiveAggressiveRegressor", "loss"): (["hinge", None], "loss must be one of 'epsilon_insensitive', "
+                                             "'squared_epsilon_insensitive', got loss={!r}."),
 }  # fmt: skip
 NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
 
@@ -402,7 +412,7 @@ def test_every_parameter_has_its_range(estimator):
     who, names = estimator.__name__, estimator().get_params()
     assert set(names) - NOT_CHECKED <= set(OUT_OF_RANGE)
     for name in set(names) - NOT_CHECKED:
-        values, message = OUT_OF_RANGE[name]
+        values, message = OUT_OF_RANGE_IN.get((who, name), OUT_OF_RANGE[name])
         for value in values:
             fresh, learner = estimator(**{name: value}), estimator().partial_fit(X, Y).set_params(**{name: value})
             words = f"{who}: {message.format(value)}"
@@ -484,10 +494,15 @@ def test_not_fitted(estimator):
         estimator(),
         f"{estimator.__name__}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.",
     )
-    for name in ("predict", "decision_function"):
+    of_task = {
+        "classifier": (["predict", "decision_function"], ["n_mistakes_"]),
+        "regressor": (["predict"], ["progressive_mse_", "progressive_mae_"]),
+    }
+    methods, attributes = of_task[estimator._estimator_type]
+    for name in methods:
         refused(message, lambda: getattr(learner, name)(X), learner)  # noqa: B023
     refused(message, lambda: learner.score(X, Y), learner)
-    for name in ("coef_", "intercept_", "t_", "n_mistakes_", "n_updates_", "n_skipped_"):
+    for name in ("coef_", "intercept_", "t_", "n_updates_", "n_skipped_", *attributes):
         refused(message, lambda: getattr(learner, name), learner)  # noqa: B023
         assert not hasattr(learner, name)
     refused(message, learner.densify, learner)
@@ -625,3 +640,12 @@ def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
     for scale in (1e15, 1e-15, 1e-30, 1.0):
         learner.partial_fit((rows * scale).astype(np.float32), y)
         assert is_finite(learner)
+
+
+@every_estimator
+def test_the_latest_start_of_an_average(estimator):
+    """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
+    learner, plain = estimator(average=2**31 - 1), estimator()
+    targets = np.array([0, 1, 0, 1])
+    assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
+    assert len(learner._state.drift) and not learner._state.drift.any()

@@ -200,6 +200,45 @@ def test_cw_meets_its_constraint_with_equality(variant, eta):
     assert updates > 20
 
 
+@both_dtypes
+@both_constructions
+@pytest.mark.parametrize("variant", ["SCW-I", "SCW-II"])
+def test_scw_without_a_cap_is_cw(variant, multi_class, dtype):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(200, 13, seed=58, n_classes=n_classes, dtype=dtype)
+        params = {"eta": 0.8, "multi_class": multi_class, "initial_variance": 0.5}
+        scw = onlinecls.SCWClassifier(float("inf"), variant=variant, **params).partial_fit(X, y, classes=np.unique(y))
+        cw = onlinecls.ConfidenceWeightedClassifier(**params).partial_fit(X, y, classes=np.unique(y))
+        rtol = 0.0 if variant == "SCW-I" else 1e-7 if dtype == "float64" else 1e-2  # (SCW-I: the same formula, the same bits)
+        assert_allclose(scw.coef_, cw.coef_, rtol=rtol, atol=rtol * np.abs(cw.coef_).max())
+        assert_allclose(scw.covariance_, cw.covariance_, rtol=rtol)
+
+
+@pytest.mark.parametrize("variant", ["SCW-I", "SCW-II"])
+def test_scw_keeps_its_variances_where_cw_loses_them(variant):
+    """On noisy labels CW's variances go to 0; a step that C caps cannot take them there as fast."""
+    X, y = continuous_problem(2000, 8, seed=59)
+    y = np.where(np.random.default_rng(0).random(2000) < 0.2, -y, y)
+    cw = onlinecls.ConfidenceWeightedClassifier(eta=0.9).partial_fit(X, y)
+    scw = onlinecls.SCWClassifier(0.1, eta=0.9, variant=variant).partial_fit(X, y)
+    assert cw.covariance_.max() < 1e-10 and scw.covariance_.min() > 1e-5
+
+
+@pytest.mark.parametrize("C", [0.01, 0.2, 3.0])
+def test_scw1_never_steps_further_than_c(C):
+    X, y = continuous_problem(200, 13, seed=61)
+    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, fit_intercept=False), 0
+    learner.partial_fit(X[:0], y[:0], classes=[-1, 1])
+    for x, label in zip(X, y, strict=True):
+        old, sigma = learner.coef_[0].copy(), learner.covariance_[0].copy()
+        learner.partial_fit(x[None], [label])
+        along = label * sigma * x
+        alpha = (learner.coef_[0] - old) @ along / max(along @ along, 1e-300)
+        assert -1e-12 <= alpha <= C * (1 + 1e-9)
+        capped += alpha > C * (1 - 1e-9)
+    assert capped > 10 or C == 3.0
+
+
 @pytest.mark.parametrize("b", [0.5, 3.0, 50.0])
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)

@@ -7,18 +7,29 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem
 from numpy.testing import assert_allclose, assert_array_equal
-from reference import REFERENCE, add_precision, balanced_weights, run_binary, run_multiclass, run_stream, times
+from reference import (
+    REFERENCE,
+    REGRESSION,
+    add_precision,
+    balanced_weights,
+    run_binary,
+    run_multiclass,
+    run_regression,
+    run_stream,
+    times,
+)
 from scipy import sparse
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
     "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
     "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
-    "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7},
+    "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
     "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
 }  # fmt: skip
-SECOND_ORDER = ["sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance"]
+SECOND_ORDER = ["sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2"]
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
+BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, phi = 1
 RNG_ROWS = np.random.default_rng(1).standard_normal((30, 5))  # signed examples
 
 every_algorithm = pytest.mark.parametrize("name", REFERENCE)
@@ -52,6 +63,13 @@ BY_HAND = [
     # The same at half the weight; a weight above 1 is 1.
     ("cw_stdev", {"eta": PHI_1}, [((1, 2), 1, 0.5)], [0.5 / sqrt(10), 1 / sqrt(10)], [1 / 1.1, 1 / 1.4], 1),
     ("cw_variance", {"eta": PHI_1}, [((1, 2), 1, 7)], [ALPHA, 2 * ALPHA], [1 / (1 + 2 * ALPHA), 1 / (1 + 8 * ALPHA)], 1),
+    # CW's alpha is sqrt(10)/10 > 1/4: g = 5/4, sqrt(g^2 + 20) = sqrt(345)/4, sqrt(u) = 40/(5 + sqrt(345)), beta = 1/(4 sqrt(u)).
+    ("scw1", {"eta": PHI_1, "C": 0.25}, [A], [1 / 4, 1 / 2], [1 / (1 + BETA), 1 / (1 + 4 * BETA)], 1),
+    # A weight multiplies C: the same from C = 1/2 and weight 1/2, and CW itself where the cap is too large to hold.
+    ("scw1", {"eta": PHI_1, "C": 0.5}, [((1, 2), 1, 0.5)], [1 / 4, 1 / 2], [1 / (1 + BETA), 1 / (1 + 4 * BETA)], 1),
+    ("scw1", {"eta": PHI_1, "C": 0.25}, [((1, 2), 1, 2)], [1 / sqrt(10), 2 / sqrt(10)], [5 / 6, 5 / 9], 1),
+    # v = 5, n = 5 + 1/(2 * 1/10) = 10, gamma = sqrt(4 * 50 * 15) = 10 sqrt(30), alpha = 10 sqrt(30) / (2 * 150) = sqrt(30)/30.
+    ("scw2", {"eta": PHI_1, "C": 0.1}, [A], [1 / sqrt(30), 2 / sqrt(30)], None, 1),
     # A: G = (1, 4), w = (1/2)(1/2, 2/3).  B: g = (-2, 2), G = (5, 8).
     ("adagrad_md", {"eta0": 0.5, "delta": 1.0}, [A, B],
      [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
@@ -68,6 +86,45 @@ def test_updates_by_hand(name, params, rows, w, scale, n_updates):
     if scale is not None:
         assert_allclose(learner.G if name.startswith("adagrad") else learner.Sigma, scale, rtol=1e-13)
     assert (learner.t, learner.n_updates) == (len(rows), n_updates)
+
+
+def test_scw2_alpha_by_hand():
+    # n = 3/2, phi^2 = 1.6384, gamma = 1.28 sqrt(0.065536 + 6 * 3.1384) = 5.5645, 2mn + phi^2 mv = 0.92768,
+    # 2(n^2 + n v phi^2) = 9.4152.
+    learner = REFERENCE["scw2"](1, eta=NormalDist().cdf(1.28), C=1.0)
+    assert learner.soft_alpha(0.2, 1.0, 1.0) == pytest.approx(0.492, abs=5e-4)
+
+
+REGRESSION_BY_HAND = [
+    # s = 0, l = 3 - 1, tau = min(1, 2/5), w = (.4, .8).  s = -.4, residual -1.6, l = .6: tau = min(2, .6/2), w -= .3 (1, -1).
+    ("pa1_regression", {"C": 1.0, "epsilon": 1.0}, [((1, 2), 3, 1), ((1, -1), -2, 2)], [0.1, 1.1], None, 9 + 1.6**2),
+    # The cap holds: tau = 1/10.  Then s = .5, which is within epsilon of 1.
+    ("pa1_regression", {"C": 0.1, "epsilon": 1.0}, [((1, 2), 3, 1), ((1, 2), 1, 1)], [0.1, 0.2], None, 9 + 0.25),
+    # tau = 2/(5 + 1/.2) = .2, w = (.2, .4).  s = -.2, residual -1.8, l = .8: tau = .8/(2 + 1/.4) = 8/45.
+    ("pa2_regression", {"C": 0.1, "epsilon": 1.0}, [((1, 2), 3, 1), ((1, -1), -2, 2)],
+     [0.2 - 8 / 45, 0.4 + 8 / 45], None, 9 + 1.8**2),
+    # v = 5, w = 3/6 (1, 2), D = (2, 5).  s = -1/2, v = .7, r/c = 1/2: w -= 1.5/1.2 (1/2, -1/5), D += 2 (1, 1).  Then residual 0.
+    ("arow_regression", {"r": 1.0}, [((1, 2), 3, 1), ((1, -1), -2, 2), ((0, 1), 1.25, 1)],
+     [0.5 - 0.625, 1.25], [1 / 4, 1 / 8], 9 + 2.25),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, params, rows, w, Sigma, squared", REGRESSION_BY_HAND)
+def test_regression_by_hand(name, params, rows, w, Sigma, squared):
+    X, y, weights = zip(*rows, strict=True)
+    learner = run_regression(name, X, y, weights, **params)
+    assert_allclose(learner.w, w, rtol=1e-13, atol=1e-15)
+    assert Sigma is None or assert_allclose(learner.Sigma, Sigma, rtol=1e-13) is None
+    assert learner.squared == pytest.approx(squared) and learner.t == len(rows)
+
+
+def test_full_arow_regression_is_weighted_ridge_regression():
+    learner, rng = REGRESSION["arow_regression"](5, r=0.7, covariance="full"), np.random.default_rng(0)
+    y, c = rng.standard_normal(30), rng.uniform(0.5, 2.0, 30)
+    for x, target, weight in zip(RNG_ROWS, y, c, strict=True):
+        learner.step(x, target, weight)
+    expected = np.linalg.solve(0.7 * np.eye(5) + (RNG_ROWS.T * c) @ RNG_ROWS, (RNG_ROWS.T * c) @ y)
+    assert_allclose(learner.w, expected)  # argmin r ||w||^2 + sum c (y - w.x)^2
 
 
 def test_multiclass_by_hand():

@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
+from algorithms import CLASSIFIERS, ESTIMATORS, REGRESSORS
 from scipy.sparse import csr_matrix
 
 import onlinecls
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
-from sklearn.base import clone, is_classifier  # noqa: E402
+from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.datasets import make_classification  # noqa: E402
+from sklearn.datasets import make_classification, make_regression  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-CLASSIFIERS = [getattr(onlinecls, name) for name in onlinecls.__all__]
 VARIANTS = [
     onlinecls.Perceptron(aggressive=True),
     onlinecls.PassiveAggressiveClassifier(loss="squared_hinge", average=True),
@@ -25,6 +25,25 @@ VARIANTS = [
     onlinecls.ConfidenceWeightedClassifier(variant="variance"),
     onlinecls.AdaGradClassifier(update="dual_averaging"),
     onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
+    onlinecls.SCWClassifier(variant="SCW-II"),
+]
+REGRESSION_VARIANTS = [
+    onlinecls.PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", average=True),
+    onlinecls.AROWRegressor(early_stopping=True),
+]
+OTHERS = [
+    onlinecls.KernelOnlineClassifier(),
+    onlinecls.KernelOnlineClassifier("pa", budget=250),
+    onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer"),
+    onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True),
+    onlinecls.KernelOnlineRegressor(),
+    onlinecls.KernelOnlineRegressor("arow", budget=30),
+    onlinecls.KernelOnlineOneClass(),
+    onlinecls.KernelOnlineOneClass(budget=10),
+    *(
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=5)
+        for method in ("average", "vote", "validation", "random")
+    ),
 ]
 
 
@@ -38,7 +57,9 @@ def expected_failures(estimator):
     }
 
 
-@parametrize_with_checks([cls() for cls in CLASSIFIERS] + VARIANTS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS + OTHERS, expected_failed_checks=expected_failures
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -62,6 +83,18 @@ def test_meta_estimators(cls, problem):
     assert len(one_vs_rest.estimators_) == 3 and one_vs_rest.predict(X).shape == (300,)
     probabilities = CalibratedClassifierCV(cls(random_state=0), cv=3).fit(X, y).predict_proba(X)
     assert probabilities.shape == (300, 3) and np.allclose(probabilities.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("estimator", [cls() for cls in REGRESSORS] + REGRESSION_VARIANTS, ids=str)
+def test_meta_estimators_around_regressors(estimator):
+    X, y = make_regression(300, 12, noise=5.0, random_state=0)
+    y = (y - y.mean()) / y.std()
+    assert is_regressor(estimator) and not is_classifier(estimator)
+    pipeline = make_pipeline(StandardScaler(), clone(estimator).set_params(random_state=0))
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9  # R^2 by the tags
+    copy = clone(estimator.fit(X, y))
+    assert copy.get_params() == estimator.get_params() and not copy.__sklearn_is_fitted__()
 
 
 def test_grid_search(problem):

@@ -6,7 +6,7 @@ Repeated ``partial_fit`` on the same rows would flatter the passive learners, wh
 import numpy as np
 import scipy.sparse as sp
 
-from .common import BINARY, best_seconds, one_pass, skip_without, timed_stream
+from .common import BINARY, REGRESSION, best_seconds, one_pass, skip_without, timed_stream
 
 FEW = ["perceptron", "pa1", "arow"]
 
@@ -52,6 +52,27 @@ class Algorithm(_Throughput):
         return 100 * self.model.n_mistakes_ / self.X.shape[0]
 
     track_progressive_error.unit = "%"
+
+
+class Regression(_Throughput):
+    """Every regressor, on the labels -1 and +1 as targets; its squared error beside its speed."""
+
+    params = [REGRESSION, [20, 75]]
+    param_names = ["algorithm", "nnz"]
+
+    def prepare(self, algorithm, nnz):
+        self.X, y = timed_stream(nnz)
+        self.y = 2.0 * y - 1.0
+        self.model = one_pass(algorithm)
+
+    def time_fit(self, *params):
+        self.fit()
+
+    def track_progressive_mse(self, *params):
+        self.fit()
+        return self.model.progressive_mse_
+
+    track_progressive_mse.unit = "squared units of y"
 
 
 class Features(_Throughput):

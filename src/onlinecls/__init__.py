@@ -6,17 +6,37 @@
 ['spam']
 """
 
-from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, Perceptron
-from ._second_order import AROWClassifier, ConfidenceWeightedClassifier, NAROWClassifier, SecondOrderPerceptron
+from ._evaluation import progressive_validation
+from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._online_to_batch import OnlineToBatch
+from ._saving import load
+from ._second_order import (
+    AROWClassifier,
+    AROWRegressor,
+    ConfidenceWeightedClassifier,
+    NAROWClassifier,
+    SCWClassifier,
+    SecondOrderPerceptron,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AROWClassifier",
+    "AROWRegressor",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
+    "KernelOnlineClassifier",
+    "KernelOnlineOneClass",
+    "KernelOnlineRegressor",
     "NAROWClassifier",
+    "OnlineToBatch",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
+    "SCWClassifier",
     "SecondOrderPerceptron",
+    "load",
+    "progressive_validation",
 ]

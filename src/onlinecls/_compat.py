@@ -23,7 +23,7 @@ def warn_column_vector() -> None:
     module = sys.modules.get("sklearn.exceptions")
     kind = module.DataConversionWarning if module else UserWarning
     message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
-    warnings.warn(message, kind, stacklevel=4)
+    warnings.warn(message, kind, stacklevel=5)
 
 
 def classifier_tags(poor_score: bool):
@@ -36,6 +36,32 @@ def classifier_tags(poor_score: bool):
         classifier_tags=ClassifierTags(poor_score=poor_score),
         input_tags=InputTags(sparse=True),
     )
+
+
+def regressor_tags(poor_score: bool):
+    """The same for a regressor."""
+    from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+    return Tags(
+        estimator_type="regressor",
+        target_tags=TargetTags(required=True),
+        regressor_tags=RegressorTags(poor_score=poor_score),
+        input_tags=InputTags(sparse=True),
+    )
+
+
+def warn_undefined_score() -> None:
+    module = sys.modules.get("sklearn.exceptions")
+    kind = module.UndefinedMetricWarning if module else UserWarning
+    warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
+
+
+def kind_of(estimator) -> str | None:
+    """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
+    kind = getattr(estimator, "_estimator_type", None)
+    if kind is None and hasattr(estimator, "__sklearn_tags__"):
+        kind = estimator.__sklearn_tags__().estimator_type
+    return kind
 
 
 def text_transformer_tags():

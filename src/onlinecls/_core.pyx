@@ -11,20 +11,27 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
 
+from ._blas cimport symm
+from ._full cimport (
+    Full, dot, expand, foresee, form, is_sparse, keep_roots, make_products, move_full, open_window, present_at,
+    roots_at, spread_full, write_down,
+)
 from ._linalg cimport (
-    ADDITIVE, DUAL, GAUSSIAN, MIRROR, POTENTIAL, Row, Sums, drift_score, floating, index_t, move, peek, remember, row_at, scan,
-    scan_classes, spread,
+    ADDITIVE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Row, Sums, drift_score, floating, index_t,
+    larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
 )
 from ._rules cimport (
-    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, NAROW, PA1, PA2, PERCEPTRON, SOP, Params,
-    Stats, Step, apply_rule, precision, settled,
+    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, NAROW, PA1, PA2, PERCEPTRON,
+    SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled, smaller,
 )
 
 RULES = {
     "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
-    "arow": AROW, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
+    "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2,
+    "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
 }
-GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL}
+GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
+              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL}
 
 cdef enum:                  # the slots of tally
     ROUNDS                  # rows of weight > 0
@@ -32,12 +39,17 @@ cdef enum:                  # the slots of tally
     UPDATES                 # of them, those that changed the model
     SKIPPED                 # of them, those whose step would have left the range of the dtype
     SEEN                    # classes that have had a row
-    LOSS                    # sum of weighted hinge losses before the update
+    LOSS                    # sum of weighted losses before the update: what the margin lacks
     REACH                   # no |w_i| (θ_i, z_i) is larger than this
     CURVATURE               # no G_i is larger than this
+    SQUARED                 # regression: sum of the squared errors of predict, asked just before the update
+    ABSOLUTE                # and of the absolute ones
     N_SLOTS
 
-TALLY = {"t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH}
+TALLY = {
+    "t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,
+    "squared": SQUARED, "absolute": ABSOLUTE,
+}
 TALLY_SIZE = N_SLOTS
 
 cdef enum:
@@ -86,7 +98,7 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
     What is computed on the way must fit too: x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double stride, reach, curvature = tally[CURVATURE]
-    if p.geometry == GAUSSIAN:
+    if p.geometry == GAUSSIAN or p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:
         stride = fabs(step.tau) * sqrt(p.variance * s.v)
     else:
         stride = fabs(step.tau) * sqrt(s.q)
@@ -96,7 +108,7 @@ cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params
             stride = p.eta0
     reach = tally[REACH] + stride
     if not (reach <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
-            and p.tiny <= fabs(step.tau) <= p.limit                             # NaN is not <= either
+            and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
             and (p.geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
         tally[SKIPPED] += 1.0
@@ -145,15 +157,17 @@ cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_cl
 
 def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
            const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: one vector of weights, label 1 on its positive side.
 
     data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
-    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model.
+    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model;
+    predictions : empty, or for the class that predict would have named just before each row of weight > 0 was learnt.
     """
     cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef int32_t label
     cdef int64_t only = 0
+    cdef bint newcomer
     cdef double sign, score
     cdef Row row
     cdef Sums sums
@@ -177,7 +191,10 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             score = sums.score
             if averaged(tally, &p) > 0.0:
                 score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
+            newcomer = p.open_classes & (counts[label] == 1.0)
+            tally[MISTAKES] += ((score > 0.0) != label) | newcomer
+            if predictions.shape[0]:
+                predictions[at] = 1 - label if newcomer else score > 0.0
             if not readable(&s, tally):
                 continue
             charge(&s, tally, &p)
@@ -187,6 +204,57 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             step = apply_rule(&s, &p)
             if step.tau != 0.0 and fits(&s, step, tally, &p):
                 step.tau *= sign
+                advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
+
+
+cdef inline void note(double error, double[::1] tally) noexcept nogil:
+    """Add an error of predict to its sums, which stay numbers whatever the scores were."""
+    error = smaller(fabs(error), 1e140)
+    tally[SQUARED] += error * error
+    tally[ABSOLUTE] += error
+
+
+def regression(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+               const int64_t[::1] order, const double[::1] y, const double[::1] weights, const double[::1] class_weights,
+               floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+    """One pass over rows: one vector of weights, whose scores are to be the targets y.
+
+    Arguments as in `binary`; class_weights is empty, counts has one number.
+    """
+    cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef int64_t only = 0
+    cdef double residual, error
+    cdef Row row
+    cdef Sums sums
+    cdef Stats s
+    cdef Step step
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            at = order[i] if order.shape[0] else i
+            s.weight = enter(at, 0, weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+
+            sums = scan(state, data, indices, row, &p)
+            residual = y[at] - sums.score
+            s.margin = p.epsilon - fabs(residual)
+            s.q = sums.q
+            s.v = sums.v
+            error = residual
+            if averaged(tally, &p) > 0.0:
+                error += drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
+            note(error, tally)
+            if not readable(&s, tally):
+                continue
+            charge(&s, tally, &p)
+
+            step = apply_rule(&s, &p)
+            # Least squares learns from a residual of 0 too: how certain the model is.
+            if (step.tau != 0.0 or step.beta >= p.tiny) and fits(&s, step, tally, &p):
+                if residual < 0.0:
+                    step.tau = -step.tau
                 advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
 
 
@@ -200,29 +268,28 @@ cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const doub
     return best
 
 
-cdef inline bint mistaken(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
-                          const double[::1] drift, const double[::1] counts, const double[::1] tally,
-                          double[:, ::1] scores, const Params* p) noexcept nogil:
-    """Whether predict, asked just before the update, misses the label. A label never seen could not have been predicted."""
-    cdef Py_ssize_t c, k = counts.shape[0]
+cdef inline Py_ssize_t predicted(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
+                                 const double[::1] drift, const double[::1] counts, const double[::1] tally,
+                                 double[:, ::1] scores, const Params* p) noexcept nogil:
+    """What predict, asked just before the update, would have said. A label never seen could not have been predicted."""
+    cdef Py_ssize_t c, k = counts.shape[0], newcomer = label if p.open_classes and counts[label] == 1.0 else -1
     cdef double rounds = averaged(tally, p)
-    if p.open_classes and counts[label] == 1.0:
-        return True
     if rounds == 0.0:
-        return top(scores, 0, counts, -1, p) != label
+        return top(scores, 0, counts, newcomer, p)
     for c in range(k):
         scores[1, c] = scores[0, c] - drift_score(drift, k, c, data, indices, row, p) / rounds
-    return top(scores, 1, counts, -1, p) != label
+    return top(scores, 1, counts, newcomer, p)
 
 
 def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
                    const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, at, label, guess, rival
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef int64_t[2] which
@@ -242,7 +309,10 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
             s.q = 2.0 * scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             rival = top(scores, 0, counts, label, &p)
             s.margin = scores[0, label] - scores[0, rival]
             if not readable(&s, tally):
@@ -267,12 +337,13 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
 def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
         const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: for each class an independent binary learner, that class against the rest.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, j, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, j, at, c, label, guess
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, n_open, n_steps
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef double[::1] v = np.empty(k)
@@ -295,7 +366,10 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
             skipped = tally[SKIPPED]
             s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             n_open = 0                          # the classes whose margin alone does not settle the row come to which[:n_open]
             for c in range(k):
                 s.margin = scores[0, c] if c == label else -scores[0, c]
@@ -327,6 +401,239 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
             advance(state, drift, k, &which[0], n_steps, steps, data, indices, row, tally, &p)
 
 
+# --- the tasks with a full covariance ------------------------------------------------------------------------------------------
+
+cdef enum Task:
+    BINARY
+    CRAMMER_SINGER
+    OVR
+    REGRESSION
+
+TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION}
+
+cdef enum Foresight:        # which products Σx are made ahead, many at once
+    NEVER
+    LIKELY                  # those of rows that ask for one if the weights stay as they are
+    ALWAYS
+
+FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
+
+cdef enum:
+    SPAN = 16               # rows looked at for each product that is to be made ahead
+    NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
+    BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
+
+
+ctypedef struct Party:      # the vectors that one step moves, with the sign of x in each, and the margin of the joint example
+    Py_ssize_t n
+    int64_t[2] c
+    double[2] sign
+    double margin
+
+
+cdef inline Party party(Task task, Py_ssize_t number, double y, const double[:, ::1] scores, Py_ssize_t i,
+                        const double[::1] counts, const Params* p) noexcept nogil:
+    """Of a task's steps for a row the one with this number; n = 0 if there is none."""
+    cdef Party members
+    members.n = 1
+    members.c[0], members.c[1], members.sign[1] = number, 0, -1.0
+    if task == BINARY:
+        members.sign[0] = 2.0 * y - 1.0
+    elif task == OVR:
+        members.sign[0] = 1.0 if number == y else -1.0
+        members.n = not (p.open_classes and counts[number] == 0.0)
+    elif task == REGRESSION:
+        members.sign[0] = 1.0 if y - scores[i, 0] >= 0.0 else -1.0
+    else:
+        members.n = 2
+        members.c[0], members.sign[0] = <Py_ssize_t>y, 1.0
+        members.c[1] = top(scores, i, counts, <Py_ssize_t>y, p)
+    members.margin = members.sign[0] * scores[i, members.c[0]]
+    if task == REGRESSION:
+        members.margin = p.epsilon - fabs(y - scores[i, 0])
+    elif members.n == 2:
+        members.margin -= scores[i, members.c[1]]
+    return members
+
+
+cdef inline double gain(double beta, double v, const Params* p) noexcept nogil:
+    """k of Σ -= k u u'. The variance left, v - k v², is never less than rounding can tell from 0."""
+    cdef double k = beta / (1.0 + beta * v)
+    return k if k * v < 1.0 - 8.0 * p.spacing else (1.0 - 8.0 * p.spacing) / v
+
+
+cdef inline double peeked(const Party* members, const double[:, ::1] scores, Py_ssize_t i, double beta, const double* v,
+                          const Params* p) noexcept nogil:
+    """m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
+    cdef Py_ssize_t j
+    cdef double margin = 0.0
+    for j in range(members.n):
+        margin += members.sign[j] * scores[i, members.c[j]] * (1.0 - gain(beta, v[j], p) * v[j])
+    return margin
+
+
+cdef inline bint passes(const Party* members, const double[:, ::1] scores, Py_ssize_t i, double q,
+                        const Params* p) noexcept nogil:
+    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2."""
+    cdef Py_ssize_t j
+    cdef double[2] v
+    cdef Stats s
+    s.v = p.variance * q * members.n
+    s.margin = members.margin
+    if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
+        for j in range(members.n):
+            v[j] = p.variance * q if members.sign[j] * scores[i, members.c[j]] > 0.0 else 0.0
+        s.margin = peeked(members, scores, i, precision(&s, p), v, p)
+    return out_of_reach(&s, p)
+
+
+cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                             double[:, ::1] scores, Py_ssize_t i, const Params* p) noexcept nogil:
+    """The scores of all vectors, into scores[i]; returns ||x||^2."""
+    cdef Sums sums
+    if scores.shape[1] > 1:
+        return scan_classes(ADDITIVE, state, scores.shape[1], data, indices, row, scores, i, p)
+    sums = scan_as(ADDITIVE, state, 1, data, indices, row, p)
+    scores[i, 0] = sums.score
+    return sums.q
+
+
+cdef void look_ahead(Task task, int foresight, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+                     const int64_t[::1] order, const double[::1] y, const double[::1] counts, const floating[::1] state,
+                     floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, double[:, ::1] scores, Py_ssize_t i,
+                     const Params* p) noexcept nogil:
+    """Open a window at row i, and make the products that its rows will ask for if the weights stay as they are."""
+    cdef Py_ssize_t at, j, number, n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef Py_ssize_t n_steps = f.k if task == OVR else 1
+    cdef double q
+    cdef bint full = False
+    cdef Row row
+    cdef Party members
+    open_window(sigma, work, f, i)
+    while f.stop < n and f.stop - f.start < f.span and not full:
+        row = row_at(indptr, order, f.stop)
+        at = order[f.stop] if order.shape[0] else f.stop
+        f.stop += 1
+        for j in range(f.k):
+            f.slots[j * f.span + f.stop - 1 - f.start] = -1
+        if is_sparse(indices, row, f):
+            continue
+        q = score_all(state, data, indices, row, scores, 1, p)
+        for number in range(n_steps):
+            members = party(task, number, y[at], scores, 1, counts, p)
+            if foresight == ALWAYS or not passes(&members, scores, 1, q, p):
+                for j in range(members.n):
+                    foresee(f, members.c[j], f.stop - 1, at)
+        for j in range(f.k):
+            full |= f.n_ahead[j] == f.aim
+    make_products(sigma, work, f, data, indices, indptr, p)
+
+
+def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::1] data, const index_t[::1] indices,
+         const int64_t[::1] indptr, const int64_t[::1] order, const double[::1] y, const double[::1] weights,
+         const double[::1] class_weights, floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally,
+         int32_t[::1] predictions, floating[:, :, ::1] sigma):
+    """One pass over rows with a full covariance, any task.
+
+    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); sigma : (vectors, D, D), of
+    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products
+    are made at once. 1 is Sherman-Morrison row by row.
+    """
+    cdef Py_ssize_t i, j, at, label, guess, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef Py_ssize_t budget = QUANTUM, n_steps = k if task == OVR else 1
+    cdef double[:, ::1] scores = np.empty((2, k))
+    cdef double q, score, skipped, rounds
+    cdef double[2] v, k_of, tau
+    cdef bint expanded, updated
+    cdef Full f
+    cdef Row row
+    cdef Stats s
+    cdef Step step
+    cdef Party members
+    f.k, f.D, f.depth = k, sigma.shape[1], min(depth, sigma.shape[1], max(n, 1))
+    f.span, f.start, f.stop, f.aim, f.made, f.used = SPAN * f.depth, 0, 0, f.depth, 0, 0
+    f.noise = NOISE * p.spacing
+    cdef int64_t[::1] books = np.zeros(k * (3 + f.span + f.depth), np.int64)
+    f.n_waiting, f.n_ahead, f.place = &books[0], &books[k], &books[2 * k]
+    f.slots, f.chosen = &books[3 * k], &books[k * (3 + f.span)]
+    cdef floating[:, ::1] work = np.empty((present_at(&f) + 2, f.D), np.float32 if floating is float else np.float64)
+    for i in range(k * f.span):
+        f.slots[i] = -1
+    for i in range(k):
+        for j in range(f.D):
+            work[roots_at(&f, i), j] = 0.0
+        keep_roots(sigma[i], work, &f, i, 0.0)
+    try:
+        with nogil:
+            for i in range(n):
+                row = row_at(indptr, order, i)
+                budget = look_up(budget, (row.hi - row.lo + 8) * k)
+                at = order[i] if order.shape[0] else i
+                label = 0 if task == REGRESSION else <Py_ssize_t>y[at]
+                s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
+                if s.weight == 0.0:
+                    continue
+                if i >= f.stop and foresight != NEVER and f.depth > 1:
+                    budget = look_up(budget, QUANTUM)
+                    look_ahead(task, foresight, data, indices, indptr, order, y, counts, state, sigma, work, &f, scores, i, &p)
+
+                q = score_all(state, data, indices, row, scores, 0, &p)
+                rounds = averaged(tally, &p)
+                if k == 1:
+                    score = scores[0, 0]
+                    if rounds > 0.0:
+                        score -= drift_score(drift, 1, 0, data, indices, row, &p) / rounds
+                    if task == REGRESSION:
+                        note(y[at] - score, tally)
+                    else:
+                        guess = 1 - label if p.open_classes and counts[label] == 1.0 else score > 0.0
+                else:
+                    guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+                if task != REGRESSION:
+                    tally[MISTAKES] += guess != label
+                    if predictions.shape[0]:
+                        predictions[at] = <int32_t>guess
+
+                expanded = updated = False
+                skipped = tally[SKIPPED]
+                for number in range(n_steps):
+                    members = party(task, number, y[at], scores, 0, counts, &p)
+                    s.margin, s.q, s.v = members.margin, members.n * q, 0.0
+                    if members.n == 0 or not readable(&s, tally):
+                        continue
+                    charge(&s, tally, &p)
+                    if passes(&members, scores, 0, q, &p):
+                        continue
+                    if not expanded:
+                        expand(data, indices, row, work[present_at(&f)], &p)
+                        expanded = True
+                    for j in range(members.n):
+                        budget = look_up(budget, f.D * f.D // 4)
+                        v[j] = spread_full(sigma[members.c[j]], work, &f, members.c[j], i, data, indices, row, &p)
+                        s.v += v[j]
+                    if p.geometry == FULL_POTENTIAL:
+                        s.margin = peeked(&members, scores, 0, precision(&s, &p), v, &p)
+                    step = apply_rule(&s, &p)
+                    if step.tau == 0.0 and not (task == REGRESSION and step.beta >= p.tiny):
+                        continue
+                    for j in range(members.n):
+                        k_of[j] = gain(step.beta, v[j], &p)
+                        tau[j] = members.sign[j] * step.tau
+                        if p.geometry == FULL_POTENTIAL:    # w = Σθ:  Δw = Σ_t τx - k u u'θ
+                            tau[j] = tau[j] * (1.0 - k_of[j] * v[j]) - k_of[j] * scores[0, members.c[j]]
+                    step.tau = larger(fabs(tau[0]), fabs(tau[members.n - 1]))
+                    if fits(&s, step, tally, &p):
+                        for j in range(members.n):
+                            move_full(state, sigma[members.c[j]], work, &f, members.c[j], tau[j], k_of[j], drift, rounds)
+                        updated = True
+                if tally[SKIPPED] > skipped:
+                    tally[SKIPPED] = skipped + 1.0
+                tally[UPDATES] += updated
+    finally:
+        for i in range(k):
+            write_down(sigma[i], work, &f, i)
+
+
 # --- reading -------------------------------------------------------------------------------------------------------------------
 
 def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -346,6 +653,41 @@ def decision(Params p, const floating[::1] data, const index_t[::1] indices, con
             if drift.shape[0] and rounds > 0.0:
                 for c in range(k):
                     scores[i, c] -= drift_score(drift, k, c, data, indices, row, &p) / rounds
+
+
+def deviation(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+              const floating[::1] state, const floating[:, :, ::1] sigma, double[:, ::1] deviations):
+    """deviations[i, c] = √(x_i'Σ_c x_i). A full Σ (if sigma is not empty) meets many dense rows at once, sparse ones singly."""
+    cdef Py_ssize_t i, j, c, k = deviations.shape[1], n = deviations.shape[0], n_dense = 0, budget = QUANTUM
+    cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
+    cdef int64_t[::1] order = np.empty(0, np.int64), which = np.arange(k), chosen = np.empty(block, np.int64)
+    cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
+    cdef Row row
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            if sigma.shape[0] == 0:
+                budget = look_up(budget, (row.hi - row.lo + 8) * k)
+                spread(state, 2 * k, k, &which[0], k, data, indices, row, &deviations[i, 0], &p)
+                continue
+            if 4 * (row.hi - row.lo) < D:
+                budget = look_up(budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
+                for c in range(k):
+                    deviations[i, c] = form(sigma[c], data, indices, row, &p)
+            else:
+                chosen[n_dense] = i
+                expand(data, indices, row, work[n_dense], &p)
+                n_dense += 1
+            if n_dense == block or (n_dense and i == n - 1):
+                for c in range(k):
+                    budget = look_up(budget, D * D)
+                    symm(sigma[c], work, work[block:], <int>n_dense)
+                    for j in range(n_dense):
+                        deviations[chosen[j], c] = dot(work[j], work[block + j])
+                n_dense = 0
+        for i in range(n):
+            for c in range(k):
+                deviations[i, c] = sqrt(larger(deviations[i, c], <double>0.0))
 
 
 # --- checking ------------------------------------------------------------------------------------------------------------------

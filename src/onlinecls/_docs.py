@@ -1,4 +1,4 @@
-"""The parts of a docstring that all classifiers share, written once."""
+"""The parts of a docstring that all classes share, written once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ warm_start : bool, default=False
 average : bool or int, default=False
     Predict with the mean of the weights after each round (from round `average` on, if an int >= 1): online-to-batch, tutorial V.
 early_stopping : bool, default=False
-    Whether `fit` holds rows out and stops by their accuracy instead of the loss.
+    Whether `fit` holds rows out and stops by the score on them instead of the loss.
 validation_fraction : float, default=0.1
     Share of the rows held out, in (0, 1).
 n_iter_no_change : int, default=5
@@ -30,7 +30,9 @@ n_iter_no_change : int, default=5
 verbose : int, default=0
     Above 0: a line for each epoch.
 dtype : numpy.float32, numpy.float64 or None, default=None
-    Type of the model. None: that of the first X (float64 if that is neither).
+    Type of the model. None: that of the first X (float64 if that is neither)."""
+
+OF_CLASSIFIERS = """
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes, {{label: weight >= 0}}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
     `partial_fit` from the counts so far.
@@ -40,7 +42,8 @@ multi_class : {{"ovr", "crammer_singer"}}, default="{multi_class}"
 n_jobs : None or int, default=None
     Accepted for scikit-learn's sake. One pass serves all classes, on one thread."""
 
-ATTRIBUTES = """\
+ATTRIBUTES = {}
+ATTRIBUTES["classifier"] = """\
 classes_ : ndarray of shape (n_classes,)
     The labels, sorted.
 coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -53,14 +56,36 @@ t_, n_mistakes_, n_updates_, n_skipped_ : int
     Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model;
     those whose step was left out because it, or a number of the model after it, would not have fitted the dtype's range."""
 
-COVARIANCE = """
-covariance_ : ndarray, the shape of ``coef_``
-    The diagonal of Σ, the variances of the weights: a read-only view."""
+ATTRIBUTES["regressor"] = """\
+coef_ : ndarray of shape (n_features,)
+    Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
+intercept_ : ndarray of shape (1,)
+n_features_in_, n_iter_ : int
+feature_names_in_ : ndarray of str
+    Only if X was a data frame.
+t_, n_updates_, n_skipped_ : int
+    Rows of weight > 0 consumed; those that changed the model; those whose step was left out because it, or a number of the model
+    after it, would not have fitted the dtype's range.
+progressive_mse_, progressive_mae_ : float
+    Mean squared and mean absolute error of `predict`, asked just before each of the t_ rows was learnt (all rows alike, whatever
+    their weight; an error above 1e140 counts as 1e140). NaN before the first."""
+
+COVARIANCE = """\
+covariance : {{"diagonal", "full"}}, default="diagonal"
+    "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
+    vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
+    matrix products. Splits of a stream then agree to about 1e-12 instead of to the bit. See docs/full_covariance.md."""
+
+COVARIANCES = """
+covariance_ : ndarray
+    Diagonal: the variances of the weights, the shape of ``coef_``, a read-only view. Full: Σ, a copy of shape
+    (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
 
 RAISES = """\
 ValueError
     By `fit` and `partial_fit`, before anything is written: a parameter out of its range, NaN or infinity in X, a broken CSR
-    matrix, wrong shapes, labels that are no classes, negative weights."""
+    matrix, wrong shapes, {targets}, negative weights."""
+TARGETS = {"classifier": "labels that are no classes", "regressor": "targets that are no finite numbers"}
 
 
 def documented(cls):
@@ -68,8 +93,13 @@ def documented(cls):
     if cls.__doc__ is None:  # python -OO
         return cls
     defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
-    attributes = ATTRIBUTES + (COVARIANCE if hasattr(cls, "covariance_") else "")
-    parts = {"parameters": PARAMETERS.format(**defaults), "attributes": attributes, "raises": RAISES}
+    kind = cls._estimator_type
+    parameters = PARAMETERS + (OF_CLASSIFIERS if kind == "classifier" else "")
+    if "covariance" in defaults:
+        parameters = f"{COVARIANCE}\n{parameters}"
+    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
+    raises = RAISES.format(targets=TARGETS[kind])
+    parts = {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
     for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():
         cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))
     return cls

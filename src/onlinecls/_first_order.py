@@ -1,9 +1,10 @@
-"""Classifiers that keep one number a feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
+"""Learners that keep one number a feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
 
 from __future__ import annotations
 
-from ._base import OnlineClassifier
+from ._classifier import OnlineClassifier
 from ._docs import documented
+from ._regressor import OnlineRegressor
 
 
 @documented
@@ -143,6 +144,79 @@ class PassiveAggressiveClassifier(OnlineClassifier):
         self._assign(locals())
 
     fit = Perceptron.fit
+
+
+@documented
+class PassiveAggressiveRegressor(OnlineRegressor):
+    """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
+
+    With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
+
+        PA     (C=inf):                              tau = l / ||x||^2
+        PA-I   (loss="epsilon_insensitive"):         tau = min(C c, l / ||x||^2)
+        PA-II  (loss="squared_epsilon_insensitive"): tau = l / (||x||^2 + 1/(2 C c))
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step, in units of y. ``float("inf")`` is the plain PA.
+    epsilon : float, default=0.1
+        Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        PA-I or PA-II.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    constant feature is in ||x||^2, so that a step with C=inf ends exactly epsilon from y, dense or sparse (scikit-learn leaves
+    it out and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3 and
+       5 (the paper's gamma is 1/(2C)).
+    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
+
+    Examples
+    --------
+    >>> from onlinecls import PassiveAggressiveRegressor
+    >>> learner = PassiveAggressiveRegressor(C=float("inf"), epsilon=0.5, fit_intercept=False)
+    >>> learner.partial_fit([[3.0, 4.0]], [10.0]).predict([[3.0, 4.0]]).round(12).tolist(), learner.progressive_mae_
+    ([9.5], 10.0)
+    """
+
+    def __init__(
+        self, C=1.0, *, epsilon=0.1, loss="epsilon_insensitive", fit_intercept=True, intercept_scaling=1.0, max_iter=1000,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False,
+        validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+        """Learn from scratch in epochs, as `OnlineRegressor.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (n_features,), default=None
+        intercept_init : ndarray of shape (1,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
 
 
 @documented

@@ -12,6 +12,7 @@ the second slots, so that a non-zero touches one run of memory:
     POTENTIAL    θ                      σ                     σθ
     MIRROR       w                      G = Σ g²              w
     DUAL         z = -Σ g               G                     η soft(z, λt) / (δ + √G)
+    FULL_*       w                      -  (Σ: _full.pxd)     w
 
 The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
 storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.
@@ -38,6 +39,8 @@ cdef enum Geometry:
     POTENTIAL
     MIRROR
     DUAL
+    FULL_GAUSSIAN
+    FULL_POTENTIAL
 
 cdef enum:
     AHEAD = 32              # non-zeros between a state row's prefetch and its use

@@ -46,15 +46,18 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """The integers from low on."""
+    """The integers from low to high."""
 
     low: float = -math.inf
+    high: float = math.inf
     hint: str = ""
 
     def __contains__(self, value) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= self.low
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and self.low <= value <= self.high
 
     def __str__(self) -> str:
+        if self.high < math.inf:
+            return f"an integer in [{self.low}, {self.high}]"
         return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
 
 
@@ -101,7 +104,7 @@ NONE = Options((None,))
 POSITIVE = Real(0.0)
 NOT_NEGATIVE = Real(0.0, low_allowed=True)
 
-#: Parameters of every estimator.
+#: Parameters of every estimator that has them.
 COMMON = {
     "fit_intercept": Boolean(),
     "intercept_scaling": Real(0.0, hint="It is the value of the constant feature; 1 suits rows of about unit length."),
@@ -109,19 +112,26 @@ COMMON = {
     "tol": Either((NONE, Real())),
     "shuffle": Boolean(),
     "warm_start": Boolean(),
-    "average": Either((Boolean(), Integer(1))),
+    "average": Either((Boolean(), Integer(1, 2**31 - 1))),  # (a C int)
     "early_stopping": Boolean(),
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),
     "verbose": Either((Boolean(), Integer(0))),
+    "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),
 }
 
 R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
+CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
+EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, are no loss.")
 DELTA = Real(0.0, hint="It keeps the first steps finite.")
+
+
+#: Parameters that are Params fields of the same name.
+PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1")
 
 
 def _quantile(eta: float) -> float:
@@ -137,6 +147,7 @@ class Algorithm:
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code. estimator : class that
     offers it. selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
     from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
+    tasks : the kernels that the estimator runs it in, ("binary", "multiclass") or ("regression",).
     """
 
     name: str
@@ -153,7 +164,7 @@ class Algorithm:
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """This algorithm's part of the kernels' Params, from an estimator's parameters."""
-        found = {name: float(values[name]) for name in ("C", "r", "b", "eta0", "delta", "l1") if name in self.params}
+        found = {name: float(values[name]) for name in PLAIN if name in self.params}
         found.update({name: float(make(values)) for name, make in self.kernel.items()})
         return found
 
@@ -189,6 +200,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
+    Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-I"},
+              kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
+    Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-II"},
+              kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
     Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
               {"eta0": POSITIVE, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
               selects={"update": "mirror_descent"},
@@ -196,6 +215,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": POSITIVE, "delta": DELTA, "l1": NOT_NEGATIVE},
               selects={"update": "dual_averaging"},
               title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+    Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
+              selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
+              title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
+    Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
+              selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
+              title="PA-II regression", paper="PA, sections 2 and 5"),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R}, margin=0.0, tasks=("regression",),
+              title="AROW regression (recursive least squares)", paper="AROW, section 7"),
 ]})  # fmt: skip
 
 

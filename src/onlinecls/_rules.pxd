@@ -1,7 +1,9 @@
 """The rules: what a row's few numbers (Stats) say about the step to take (Step). Mathematics only: O(1), double, no data.
 
-A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, so that one rule
-serves every task. Adding one: CONTRIBUTING.md.
+A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, in regression
+z = sgn(y - s) x and the margin ε - |y - s|: how far the row is on the right side. Its loss is what the margin lacks of the one
+that is wanted (p.margin: 1 for classes, 0 for conservative rules and regression), so that one rule serves every task.
+Adding one: CONTRIBUTING.md.
 """
 from libc.math cimport sqrt
 
@@ -13,8 +15,11 @@ cdef enum Rule:             # up to AROW: a margin of 1 settles the row
     PA2
     ADAGRAD
     AROW
+    LEAST_SQUARES
     CW_STDEV
     CW_VARIANCE
+    SCW1
+    SCW2
     SOP
     AGGRESSIVE_SOP
     NAROW
@@ -27,6 +32,7 @@ ctypedef struct Params:
     int balanced            # class_weight="balanced" from running counts
     int average_from        # rounds before the average starts; < 0: no average
     double margin           # the margin that counts as no loss: 0 or 1
+    double epsilon          # regression: the residual that counts as none
     double bias             # value of the constant feature; 0: no intercept
     double eta0
     double C
@@ -38,12 +44,13 @@ ctypedef struct Params:
     double threshold        # dual averaging: l1 * rounds so far
     double variance         # the initial variance, which no variance ever exceeds
     double floor            # the least variance
+    double spacing          # the spacing of the dtype's numbers at 1
     double limit            # the largest number a model may hold
     double tiny             # the smallest normal number of its dtype
 
 
 ctypedef struct Stats:
-    double margin           # m = w.z
+    double margin           # m = w.z; regression: ε - |y - s|
     double q                # ||z||^2
     double v                # z'Σz
     double weight           # c, the row's weight
@@ -78,16 +85,16 @@ cdef inline Step aggressive_perceptron(const Stats* s, const Params* p) noexcept
 cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
     # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < 1.0:
-        step.tau = smaller(p.C * s.weight, (1.0 - s.margin) / s.q)
+    if s.margin < p.margin:
+        step.tau = smaller(p.C * s.weight, (p.margin - s.margin) / s.q)
     return step
 
 
 cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
     # PA-II, PA section 5 (γ = 1/(2C)):  τ = l / (||z||² + 1/(2 C c));  C = inf is PA.
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < 1.0:
-        step.tau = (1.0 - s.margin) / (s.q + 0.5 / (p.C * s.weight))
+    if s.margin < p.margin:
+        step.tau = (p.margin - s.margin) / (s.q + 0.5 / (p.C * s.weight))
     return step
 
 
@@ -99,27 +106,61 @@ cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
     return step
 
 
+cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
+    # Recursive least squares, which is AROW for regression (AROW section 7):  w += l/(v + r) Σz,  Σ^-1 += z z'/r, always;
+    # a row's weight divides r.
+    return Step((p.margin - s.margin) / (s.v + p.r / s.weight), s.weight / p.r)
+
+
 cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:
-    # AROW eqs 7-9:  m < 1:  w += (1 - m)/(v + r) Σz,  Σ^-1 += z z'/r;  a row's weight divides r.
+    # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < 1.0:
-        step.tau = (1.0 - s.margin) / (s.v + p.r / s.weight)
-        step.beta = s.weight / p.r
+        step = least_squares(s, p)
+    return step
+
+
+cdef inline double stdev_alpha(const Stats* s, const Params* p) noexcept nogil:
+    # Exact convex CW:  α = (-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ),  ψ = 1 + φ²/2,  ζ = 1 + φ².
+    cdef double phi2 = p.phi * p.phi, psi = 1.0 + 0.5 * phi2, zeta = 1.0 + phi2, m = s.margin
+    return (-m * psi + sqrt(0.25 * m * m * phi2 * phi2 + s.v * phi2 * zeta)) / (s.v * zeta)
+
+
+cdef inline Step stdev_step(double alpha, const Stats* s, const Params* p) noexcept nogil:
+    # Exact convex CW:  α > 0:  w += α Σz,  Σ^-1 += (αφ/√u) z z'.
+    # √u = ½(-g + √(g² + 4v)) with g = αvφ cancels; 2v/(g + √(g² + 4v)) is the same number and does not.
+    cdef Step step = Step(0.0, 0.0)
+    cdef double g, root_u
+    if alpha > 0.0:
+        g = alpha * s.v * p.phi
+        root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
+        step.tau = alpha
+        step.beta = alpha * p.phi / root_u
     return step
 
 
 cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
-    # Exact convex CW:  α = [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+,  ψ = 1 + φ²/2,  ζ = 1 + φ²;  w += α Σz,  Σ^-1 += (αφ/√u) z z'.
-    # √u = ½(-g + √(g² + 4v)) with g = αvφ cancels; 2v/(g + √(g² + 4v)) is the same number and does not.
-    cdef Step step = Step(0.0, 0.0)
-    cdef double phi2 = p.phi * p.phi, psi = 1.0 + 0.5 * phi2, zeta = 1.0 + phi2, m = s.margin, alpha, g, root_u
-    alpha = (-m * psi + sqrt(0.25 * m * m * phi2 * phi2 + s.v * phi2 * zeta)) / (s.v * zeta)
-    if alpha > 0.0:
-        g = alpha * s.v * p.phi
-        root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
-        step.tau = alpha * smaller(1.0, s.weight)
-        step.beta = alpha * p.phi / root_u * smaller(1.0, s.weight)
+    # The constraint is hard, so that a row's weight can but hold the step back: times min(1, c).
+    cdef Step step = stdev_step(stdev_alpha(s, p), s, p)
+    step.tau *= smaller(1.0, s.weight)
+    step.beta *= smaller(1.0, s.weight)
     return step
+
+
+cdef inline Step scw1(const Stats* s, const Params* p) noexcept nogil:
+    # SCW-I, Wang, Zhao, Hoi 2012, proposition 1:  CW's α, at most C c.
+    return stdev_step(smaller(p.C * s.weight, stdev_alpha(s, p)), s, p)
+
+
+cdef inline Step scw2(const Stats* s, const Params* p) noexcept nogil:
+    # SCW-II, the same, proposition 2:  n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²)),
+    # α = [(γ - b) / (2n(n + vφ²))]+,  b = m(2n + φ²v).  For b > 0 that cancels; 2(φ²v - m²) / (γ + b) is the same number.
+    cdef double phi2 = p.phi * p.phi, m = s.margin, n = s.v + 0.5 / (p.C * s.weight), k = n + s.v * phi2, b, gamma
+    b = m * (2.0 * n + phi2 * s.v)
+    gamma = p.phi * sqrt(phi2 * m * m * s.v * s.v + 4.0 * n * s.v * k)
+    if b > 0.0:
+        return stdev_step(2.0 * (phi2 * s.v - m * m) / (gamma + b), s, p)
+    return stdev_step((gamma - b) / (2.0 * n * k), s, p)
 
 
 cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
@@ -169,6 +210,17 @@ cdef inline bint settled(double margin, const Params* p) noexcept nogil:
     return margin >= 1.0 and p.rule <= AROW
 
 
+cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:
+    """True if there is no step at any variance up to s.v. A potential rule wants the least m' in the place of the margin."""
+    if p.rule == CW_STDEV or p.rule == SCW1 or p.rule == SCW2:
+        return s.margin >= p.phi * sqrt(s.v)
+    elif p.rule == CW_VARIANCE:
+        return s.margin >= p.phi * s.v
+    elif p.rule == SOP:
+        return s.margin > 0.0
+    return s.margin >= 1.0
+
+
 cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
     if p.rule == PERCEPTRON:
         return perceptron(s, p)
@@ -182,10 +234,16 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return adagrad(s, p)
     elif p.rule == AROW:
         return arow(s, p)
+    elif p.rule == LEAST_SQUARES:
+        return least_squares(s, p)
     elif p.rule == CW_STDEV:
         return cw_stdev(s, p)
     elif p.rule == CW_VARIANCE:
         return cw_variance(s, p)
+    elif p.rule == SCW1:
+        return scw1(s, p)
+    elif p.rule == SCW2:
+        return scw2(s, p)
     elif p.rule == SOP:
         return sop(s, p)
     else:

@@ -1,10 +1,11 @@
-"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: see _linalg.pxd."""
+"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: _linalg.pxd, _full.pxd."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from . import _core
+from ._validation import all_finite
 
 WITH_VARIANCE = ("gaussian", "potential")
 NO_ORDER = np.empty(0, np.int64)
@@ -14,11 +15,12 @@ class State:
     """Everything that learning changes.
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
     counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
     """
 
-    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "tally", "values", "variance")
+    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
 
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool):
         self.geometry = geometry
@@ -26,6 +28,7 @@ class State:
         self.n_columns = n_classes if n_classes > 2 else 1
         self.variance = variance
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
+        self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.drift = np.zeros((n_features + 1) * self.n_columns) if average else np.empty(0)
         self.counts = np.zeros(n_classes)
         self.tally = np.zeros(_core.TALLY_SIZE)
@@ -37,16 +40,74 @@ class State:
         for name, value in state.items():
             setattr(self, name, value)
 
+    @staticmethod
+    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool) -> dict:
+        """Name: (shape, dtype) of the arrays that a State of these arguments has, without making one."""
+        n_columns, double, is_full = n_classes if n_classes > 2 else 1, np.dtype(np.float64), geometry.startswith("full")
+        size = n_features + 1
+        n_weights = size * n_columns
+        return {
+            "values": ((n_weights * (1 if geometry == "additive" or is_full else 2),), np.dtype(dtype)),
+            "sigma": ((n_columns, size, size) if is_full else (0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "counts": ((n_classes,), double),
+            "tally": ((_core.TALLY_SIZE,), double),
+        }
+
+    def problem(self) -> str:
+        """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
+        info, tally = np.finfo(self.dtype), {name: self.tally[at] for name, at in _core.TALLY.items()}
+        for name in self.__slots__:
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray) and not all_finite(array):
+                return f"{name} with NaN or infinity"
+        whole = np.append(self.counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(self.tally.min(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+            return "counters that are not numbers of rows"
+        if max(self.counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+            return "counters beyond the number of rounds"
+        first, largest = self.view[:, 0], float(info.max) / 4
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
+        if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
+            return "weights beyond their reach"
+        if self.is_full:
+            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay at 0.)
+            if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
+                return "variances below 0"
+            if max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance:
+                return "covariances out of their range"
+        elif self.geometry != "additive":
+            second = self.view[:, 1]
+            low, high = float(second.min()), float(second.max())
+            if self.geometry in WITH_VARIANCE:
+                if not (info.tiny / info.eps <= low and high <= self.dtype.type(self.variance)):
+                    return "variances out of their range"
+            elif not (0.0 <= low and high <= largest):
+                return "sums of squares out of their range"
+        return ""
+
     @property
     def dtype(self):
         return self.values.dtype
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        slots = 1 if self.geometry == "additive" else 2
+        slots = 1 if self.geometry == "additive" or self.is_full else 2
         values = np.zeros((self.n_features + 1, slots, n_columns), dtype)
         if self.geometry in WITH_VARIANCE:
             values[:, 1] = self.variance
         return values
+
+    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
+        if not self.is_full:
+            return np.zeros((0, 1, 1), dtype)
+        size = self.n_features + 1
+        sigma = np.zeros((n_columns, size, size), dtype)
+        sigma[:, np.arange(size), np.arange(size)] = self.variance
+        return sigma
+
+    @property
+    def is_full(self) -> bool:
+        return self.geometry.startswith("full")
 
     @property
     def view(self) -> np.ndarray:
@@ -70,19 +131,24 @@ class State:
         grown.counts[places] = self.counts
         grown.tally = self.tally.copy()
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift = self.values.copy(), self.drift.copy()
+            grown.values, grown.drift, grown.sigma = self.values.copy(), self.drift.copy(), self.sigma.copy()
             return grown
         new, old = self._fresh(n_classes, self.dtype), self.view
+        grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
             new[:, :, places] = old
+            if self.is_full:
+                grown.sigma[places] = self.sigma
             if drift is not None:
                 drift[:, places] = self.drift.reshape(-1, self.n_columns)
         else:
             share = 1.0 if self.geometry == "potential" else 0.5
             for sign, place in zip((-1, 1), places, strict=False):
                 new[:, 0, place] = sign * share * old[:, 0, 0]
-                if self.geometry in WITH_VARIANCE:
+                if self.is_full:
+                    np.divide(self.sigma[0], 2, out=grown.sigma[place])
+                elif self.geometry in WITH_VARIANCE:
                     info = np.finfo(self.dtype)
                     new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
                 elif self.geometry != "additive":
@@ -95,7 +161,7 @@ class State:
 
     def writable(self) -> State:
         """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = (self.values, self.drift, self.counts, self.tally)
+        arrays = (self.values, self.sigma, self.drift, self.counts, self.tally)
         if all(array.flags.writeable for array in arrays):
             return self
         return self.with_classes(np.arange(len(self.counts)), len(self.counts))
@@ -122,9 +188,15 @@ class State:
         return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.drift) else 0.0
 
     def covariance(self) -> np.ndarray:
-        variances = self.view[: self.n_features, 1].T
-        variances.flags.writeable = False
-        return variances
+        """Variances, (columns, n_features), a view; or full covariances, (columns, n_features, n_features), a copy."""
+        if self.is_full:
+            lower = self.sigma[:, : self.n_features, : self.n_features]
+            covariance = np.tril(lower)
+            covariance += np.tril(lower, -1).transpose(0, 2, 1)
+        else:
+            covariance = self.view[: self.n_features, 1].T
+        covariance.flags.writeable = False
+        return covariance
 
     def only(self, keep: np.ndarray) -> State:
         """This model of three classes or more without the others, which have never had a row."""
@@ -132,6 +204,7 @@ class State:
         for name in ("geometry", "n_features", "variance"):
             setattr(rest, name, getattr(self, name))
         rest.n_columns, rest.counts, rest.tally = int(keep.sum()), self.counts[keep], self.tally.copy()
+        rest.sigma = self.sigma[keep] if self.is_full else self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
         return rest

@@ -5,6 +5,7 @@ An error says who, what was required, what came and what to do. Nothing here kno
 
 from __future__ import annotations
 
+import math
 import numbers
 import warnings
 from typing import NamedTuple
@@ -74,7 +75,7 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     _two_dimensional(who, X.ndim)
     if X.format != "csr":
-        X = _converted(who, X)
+        X = as_csr(who, X)
     n_rows, n_features = X.shape
     data, indices, indptr = X.data, X.indices, X.indptr
     if data.dtype.kind == "c":
@@ -94,7 +95,7 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
-def _converted(who: str, X):
+def as_csr(who: str, X):
     """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
     try:
         if X.format == "coo":
@@ -149,9 +150,14 @@ def _summed(data, indices, indptr, shape):
     return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
 
 
+def all_finite(array: np.ndarray) -> bool:
+    """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
+    bits = _BITS[array.dtype.itemsize]
+    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+
+
 def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.ndarray:
-    bits = _BITS[data.dtype.itemsize]
-    if _ALL_FINITE[bits](data.view(bits)):
+    if all_finite(data):
         return data
     at = int(np.flatnonzero(~np.isfinite(data))[0])
     row = int(np.searchsorted(indptr, at, side="right")) - 1
@@ -197,11 +203,28 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
     """y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
+    _require_targets(who, y, "labels")
+    return _plain_labels(who, "y", _one_a_row(who, _as_labels(y), n_rows))
+
+
+def read_targets(who: str, y, n_rows: int) -> np.ndarray:
+    """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
+    _require_targets(who, y, "numbers")
+    y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
+    if not _ALL_FINITE[np.uint64](y.view(np.uint64)):
+        at = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
+    return y
+
+
+def _require_targets(who: str, y, kind: str) -> None:
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
-        raise ValueError(f"{who}: y must be a dense array of labels, got a sparse matrix. Use y.toarray().")
-    y = _as_labels(y)
+        raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
+
+
+def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
     if y.ndim == 2 and y.shape[1] == 1:
         warn_column_vector()
         y = y.ravel()
@@ -212,7 +235,7 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
             f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
             f"{len(y)} in y."
         )
-    return _plain_labels(who, "y", y)
+    return y
 
 
 def read_classes(who: str, classes) -> np.ndarray:
@@ -350,6 +373,19 @@ def read_dtype(who: str, dtype):
     if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
         return np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
+
+
+def available_memory() -> float:
+    """Bytes that may be allocated, as far as the system tells: free memory and the control group's limit; infinity if unknown."""
+    found = [math.inf]
+    try:
+        with open("/proc/meminfo") as lines:
+            found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as used:
+            found.append(float(limit.read()) - float(used.read()))
+    except (OSError, ValueError):  # not Linux, or no limit ("max")
+        pass
+    return min(found)
 
 
 def same_names(who: str, seen, names) -> None:

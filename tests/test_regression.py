@@ -1,0 +1,541 @@
+"""Regressors: the kernel against the slow twin, the algorithms' definitions, and DESIGN's contracts."""
+
+import copy
+import pickle
+import re
+import signal
+import threading
+import time
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from algorithms import REGRESSION, REGRESSORS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from numpy.testing import assert_allclose
+from scipy import sparse
+from states import fingerprint, is_finite
+
+import onlinecls
+from onlinecls import AROWRegressor, PassiveAggressiveRegressor, _base
+
+TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
+every_case = pytest.mark.parametrize("case", REGRESSION, ids=str)
+every_regressor = pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+every_kind = pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+
+
+def problem(n, d, seed, dtype="float64"):
+    """Rows with zeros, some empty, and targets of a noisy linear rule."""
+    X, _ = continuous_problem(n, d, seed, dtype=dtype)
+    rng = np.random.default_rng(seed + 1000)
+    return X, X.astype(float) @ rng.standard_normal(d) + 0.5 + 0.3 * rng.standard_normal(n)
+
+
+def rows_in_turn(learner, X, y):
+    """(x, target, prediction before) of each row, just after it has been learnt."""
+    learner.partial_fit(X[:0], y[:0])
+    for x, target in zip(X, y, strict=True):
+        before = learner.predict(x[None])[0]
+        learner.partial_fit(x[None], [target])
+        yield x, target, before
+
+
+def assert_same_model(learner, twin, dtype):
+    tolerance, d = TOLERANCE[dtype], learner.n_features_in_
+    assert learner.coef_.dtype == learner.intercept_.dtype == dtype
+    assert learner.coef_.shape == (d,) and learner.intercept_.shape == (1,)
+    assert_allclose(learner.coef_, twin.w[:d], rtol=tolerance, atol=tolerance * np.abs(twin.w).max())
+    if learner.fit_intercept:
+        scale = learner.intercept_scaling
+        assert_allclose(learner.intercept_[0], twin.w[d] * scale, rtol=tolerance, atol=tolerance * np.abs(twin.w).max() * scale)
+    if twin.Sigma is not None:
+        assert learner.covariance_.shape == (d,)
+        assert_allclose(learner.covariance_, twin.Sigma[:d], rtol=10 * tolerance)
+    assert learner.t_ == twin.t and learner.n_skipped_ == 0
+    assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=10 * tolerance)
+    assert_allclose(learner.progressive_mae_, twin.absolute / twin.t, rtol=10 * tolerance)
+
+
+# --- against the twin ----------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@every_kind
+@every_case
+def test_weights_and_errors_equal_the_slow_twin(case, kind, dtype):
+    X, y = problem(150, 13, seed=0, dtype=dtype)
+    learner = case.estimator(fit_intercept=False).partial_fit(kind(X), y)
+    assert_same_model(learner, case.regression(X, y), dtype)
+
+
+@both_dtypes
+@every_case
+def test_intercept_is_a_feature_like_any_other(case, dtype):
+    X, y = problem(150, 13, seed=1, dtype=dtype)
+    learner = case.estimator(intercept_scaling=0.5).partial_fit(X, y)
+    assert_same_model(learner, case.regression(X, y, fit_intercept=True, intercept_scaling=0.5), dtype)
+
+
+@every_case
+def test_weights_of_rows(case):
+    X, y = problem(200, 13, seed=2)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=200)
+    learner = case.estimator(fit_intercept=False).partial_fit(X, y, sample_weight=weights)
+    assert_same_model(learner, case.regression(X, y, weights=weights), "float64")
+
+
+@pytest.mark.parametrize("average", [True, 7])
+@every_case
+def test_average_is_the_plain_average_of_the_weights(case, average):
+    X, y = problem(60, 9, seed=3)
+    plain, averaged, weights, errors = case.estimator(), case.estimator(average=average), [], []
+    for i in range(60):
+        mean = np.mean(weights[average - 1 :], axis=0) if len(weights) >= average else weights[-1] if weights else np.zeros(10)
+        errors.append(y[i] - mean @ [*X[i], 1.0])
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        weights.append(np.append(plain.coef_, plain.intercept_))
+    averaged.partial_fit(X, y)
+    expected = np.mean(weights[int(average) - 1 :], axis=0)
+    assert_allclose(np.append(averaged.coef_, averaged.intercept_), expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(averaged.predict(X), X @ expected[:-1] + expected[-1], rtol=1e-10, atol=1e-12)
+    assert_allclose(averaged.progressive_mse_, np.mean(np.square(errors)), rtol=1e-10)
+    assert_allclose(averaged.progressive_mae_, np.mean(np.abs(errors)), rtol=1e-10)
+
+
+@every_case
+def test_predictions_are_products_with_the_weights(case):
+    X, y = problem(80, 9, seed=4)
+    learner = case.estimator(intercept_scaling=3.0).partial_fit(X, y)
+    for kind in (dense_c, csr32):
+        assert_allclose(learner.predict(kind(X)), X @ learner.coef_ + learner.intercept_, rtol=1e-10, atol=1e-12)
+    assert learner.predict(X).shape == (80,) and learner.predict(X).dtype == np.float64
+
+
+# --- definitions ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_needed(loss, epsilon, fit_intercept):
+    X, y = problem(200, 13, seed=5)
+    learner = PassiveAggressiveRegressor(float("inf"), epsilon=epsilon, loss=loss, fit_intercept=fit_intercept)
+    updates, old = 0, np.zeros(14)
+    for x, target, before in rows_in_turn(learner, X, y):
+        z, now = np.append(x, float(fit_intercept)), np.append(learner.coef_, learner.intercept_)
+        if abs(target - before) <= epsilon or not z.any():
+            assert (now == old).all()
+        else:
+            assert_allclose(abs(target - learner.predict(x[None])[0]), epsilon, atol=1e-12)
+            assert (target - before) * (target - learner.predict(x[None])[0]) >= -1e-12, "on the side where it came from"
+            assert_allclose(
+                np.linalg.norm(now - old), (abs(target - before) - epsilon) / np.linalg.norm(z), rtol=1e-9, atol=1e-14
+            )
+            updates += 1
+        old = now
+    assert learner.n_updates_ == updates > 50
+
+
+def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says():
+    X, y = problem(200, 13, seed=6)
+    C, epsilon = 0.05, 0.2
+    pa1 = PassiveAggressiveRegressor(C, epsilon=epsilon, fit_intercept=False)
+    old = np.zeros(13)
+    for x, target, before in rows_in_turn(pa1, X, y):
+        q = x @ x
+        tau = min(C, max(abs(target - before) - epsilon, 0.0) / q) if q else 0.0
+        assert_allclose(pa1.coef_ - old, tau * np.sign(target - before) * x, rtol=1e-9, atol=1e-14)
+        old = pa1.coef_.copy()
+    pa2 = PassiveAggressiveRegressor(C, epsilon=epsilon, loss="squared_epsilon_insensitive", fit_intercept=False)
+    for x, target, before in rows_in_turn(pa2, X, y):
+        loss = max(abs(target - before) - epsilon, 0.0)
+        left = loss * (1 - (x @ x) / (x @ x + 1 / (2 * C)))
+        assert_allclose(max(abs(target - pa2.predict(x[None])[0]) - epsilon, 0.0), left, atol=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
+def test_arow_regression_is_weighted_ridge_regression_on_rows_of_one_non_zero(r):
+    """There the diagonal form is the full one, the textbook's: Sigma^-1 = I + X'CX/r, Sigma^-1 w = X'Cy/r."""
+    rng = np.random.default_rng(7)
+    X, y, c = np.zeros((120, 6)), rng.standard_normal(120), rng.uniform(0.2, 3.0, 120)
+    X[np.arange(120), rng.integers(0, 6, 120)] = rng.uniform(-2.0, 2.0, 120)
+    learner = AROWRegressor(r, fit_intercept=False).partial_fit(X, y, sample_weight=c)
+    precision = np.eye(6) + (X.T * c) @ X / r
+    assert_allclose(learner.covariance_, np.diag(np.linalg.inv(precision)), rtol=1e-12)
+    assert_allclose(learner.coef_, np.linalg.solve(precision, (X.T * c) @ y / r), rtol=1e-11, atol=1e-14)
+    assert learner.n_updates_ == 120
+
+
+def test_a_residual_of_zero_moves_no_weight_but_narrows():
+    learner = AROWRegressor(1.0, fit_intercept=False).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
+    assert learner.coef_.tolist() == [0.0, 0.0] and learner.covariance_.tolist() == [1 / 3, 1.0]
+    assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
+
+
+@pytest.mark.parametrize("scale", [0.125, 1024.0])
+def test_arow_regression_is_linear_in_the_targets(scale):
+    X, y = problem(100, 7, seed=8)
+    one, other = AROWRegressor(0.5).partial_fit(X, y), AROWRegressor(0.5).partial_fit(X, scale * y)
+    assert (other.coef_ == scale * one.coef_).all() and (other.covariance_ == one.covariance_).all()
+
+
+@every_case
+def test_turned_targets_turn_the_model(case):
+    X, y = problem(150, 13, seed=9)
+    one, other = case.estimator().partial_fit(X, y), case.estimator().partial_fit(X, -y)
+    assert (one.coef_ == -other.coef_).all() and one.progressive_mse_ == other.progressive_mse_
+
+
+@every_case
+def test_zero_rows_are_counted_and_teach_nothing(case):
+    X, y = problem(60, 6, seed=10)
+    learner = case.estimator(fit_intercept=False).partial_fit(X, y)
+    values, updates = learner._state.values.copy(), learner.n_updates_
+    learner.partial_fit(np.zeros((20, 6)), y[:20])
+    assert (learner._state.values == values).all()
+    assert (learner.n_updates_, learner.t_, learner.n_skipped_) == (updates, 80, 0)
+
+
+def test_pa_equals_scikit_learn_s_without_an_intercept():
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+    if not hasattr(linear_model, "PassiveAggressiveRegressor"):
+        pytest.skip("this scikit-learn has no PassiveAggressiveRegressor any more")
+    X, y = problem(200, 9, seed=11)
+    X = X[X.any(axis=1)]
+    y = y[: len(X)]
+    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
+        params = {"C": 0.1, "epsilon": 0.2, "loss": loss, "fit_intercept": False, "shuffle": False, "max_iter": 1, "tol": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = linear_model.PassiveAggressiveRegressor(**params).fit(X, y)
+        assert_allclose(PassiveAggressiveRegressor(**params).fit(X, y).coef_, theirs.coef_, rtol=1e-9)
+
+
+# --- contracts -----------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@every_kind
+@every_case
+def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
+    X, y = problem(80, 13, seed=12, dtype=dtype)
+    for average in (False, True):
+        stored, plain = case.estimator(average=average), case.estimator(average=average)
+        assert fingerprint(stored.partial_fit(kind(X), y)) == fingerprint(plain.partial_fit(csr32(X), y))
+        assert (stored.predict(kind(X)) == plain.predict(csr32(X))).all()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 9), cuts=st.lists(st.integers(0, 40), max_size=6) | st.just(list(range(1, 40))), weighted=st.booleans(),
+    average=st.sampled_from([False, True, 9]), kind=st.sampled_from([dense_c, csr32]), dtype=st.sampled_from(["f4", "f8"]),
+)  # fmt: skip
+@every_case
+def test_any_split_into_calls_gives_the_same_bits(case, seed, cuts, weighted, average, kind, dtype):
+    X, y = problem(40, 7, seed=seed, dtype=dtype)
+    X = kind(X)
+    weights = np.random.default_rng(seed).choice([0.0, 0.0, 0.3, 1.0, 2.0], size=40) if weighted else np.ones(40)
+    whole, parts = case.estimator(average=average), case.estimator(average=average)
+    whole.partial_fit(X, y, weights)
+    for start, stop in pairwise([0, *sorted(cuts), 40]):
+        parts.partial_fit(X[start:stop], y[start:stop], sample_weight=weights[start:stop])
+    assert fingerprint(parts) == fingerprint(whole)
+    live = weights > 0
+    assert fingerprint(case.estimator(average=average).partial_fit(X[live], y[live], weights[live])) == fingerprint(whole)
+
+
+def through_joblib(learner):
+    joblib = pytest.importorskip("joblib")
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        joblib.dump(learner, folder + "/model")
+        return joblib.load(folder + "/model", mmap_mode="r")
+
+
+@pytest.mark.parametrize(
+    "pause",
+    [lambda learner: pickle.loads(pickle.dumps(learner)), copy.deepcopy, through_joblib],
+    ids=["pickle", "copy", "joblib"],
+)
+@pytest.mark.parametrize("average", [False, True])
+@every_case
+def test_a_pause_changes_nothing(case, average, pause):
+    X, y = problem(60, 6, seed=13)
+    whole, paused = case.estimator(average=average).partial_fit(X, y), case.estimator(average=average)
+    for start in range(0, 60, 10):
+        before = fingerprint(paused)
+        resumed = pause(paused)
+        assert fingerprint(resumed) == before
+        resumed.partial_fit(X[start : start + 10], y[start : start + 10])
+        assert fingerprint(paused) == before, "the copy shares memory with the original"
+        paused = resumed
+    assert fingerprint(paused) == fingerprint(whole)
+
+
+@every_case
+def test_reading_never_writes(case):
+    X, y = problem(40, 6, seed=14)
+    learner = case.estimator(average=True).partial_fit(X, y)
+    before = fingerprint(learner)
+    learner.predict(X), learner.score(X, y), repr(learner), pickle.dumps(learner), learner.progressive_mse_
+    learner.sparsify().densify()
+    assert fingerprint(learner) == before
+
+
+@every_regressor
+def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, estimator):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are for the main thread")
+    rng = np.random.default_rng(0)
+
+    class Armed:
+        def __init__(self, delay):
+            self.delay = delay
+
+        def __getitem__(self, key, kernels=_base._TASKS["regression"]):
+            threading.Timer(self.delay, signal.raise_signal, [signal.SIGINT]).start()
+            return kernels[key]
+
+    for n, delay in ((2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):  # until the signal comes in the midst
+        X, y, learner = rng.standard_normal((n, 4), dtype=np.float32), rng.standard_normal(n), estimator()
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setitem(_base._TASKS, "regression", Armed(delay))
+            learner.partial_fit(X, y)
+            time.sleep(1)  # the kernel was done first: here it comes
+        if 0 < learner.t_ < n:
+            break
+    rows = learner.t_
+    assert 0 < rows < n
+    assert fingerprint(learner) == fingerprint(estimator().partial_fit(X[:rows], y[:rows]))
+    assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(estimator().partial_fit(X, y))
+
+
+@both_dtypes
+@every_case
+def test_rows_and_targets_are_read_where_they_are(case, dtype):
+    import tracemalloc
+
+    X, y = np.ones((2000, 200), dtype), np.arange(2000.0)
+    csr = sparse.csr_matrix(X)
+    learner = case.estimator().partial_fit(X[:2], y[:2])
+    tracemalloc.start()
+    try:
+        for call in (lambda: learner.partial_fit(X, y), lambda: learner.partial_fit(csr, y), lambda: learner.predict(X)):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            call()
+            assert tracemalloc.get_traced_memory()[1] - before < X.nbytes / 8
+    finally:
+        tracemalloc.stop()
+
+
+def test_models_trained_on_threads_equal_those_trained_in_turn():
+    X, y = problem(4000, 20, seed=15)
+    in_turn = [fingerprint(case.estimator().partial_fit(X, y)) for case in REGRESSION]
+    learners = [case.estimator() for case in REGRESSION]
+    threads = [threading.Thread(target=learner.partial_fit, args=(X, y)) for learner in learners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [fingerprint(learner) for learner in learners] == in_turn
+
+
+extreme = st.sampled_from([
+    0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e10, 1e19, -1e20, 3e38, 1e154, -1e300, 1.7e308, 1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300,
+    5e-324,
+])  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.lists(extreme, min_size=4, max_size=4), min_size=1, max_size=8),
+    y=st.lists(extreme, min_size=8, max_size=8),
+    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 2.5]), min_size=8, max_size=8),
+    case=st.sampled_from(REGRESSION), average=st.booleans(), repeats=st.sampled_from([1, 50]),
+)  # fmt: skip
+def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case, average, repeats):
+    learner = case.estimator(average=average)
+    with np.errstate(over="ignore"):
+        X = np.array(rows).astype(dtype)
+    X[~np.isfinite(X)] = np.finfo(dtype).max
+    for _ in range(repeats):
+        learner.partial_fit(X, y[: len(X)], sample_weight=weights[: len(X)])
+    assert is_finite(learner) and np.isfinite(learner._state.tally).all()
+    assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
+    ordinary = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
+    learner.partial_fit(ordinary, ordinary[:, 0])
+    assert is_finite(learner) and np.isfinite(learner.predict(ordinary)).all()
+    assert np.isfinite(learner.progressive_mse_) and np.isfinite(learner.progressive_mae_)
+
+
+# --- fit -----------------------------------------------------------------------------------------------------------------------
+
+
+@every_case
+def test_one_epoch_in_order_is_partial_fit_and_epochs_are_passes(case):
+    X, y = problem(60, 9, seed=16)
+    streamed = case.estimator()
+    for n in (1, 2, 3):
+        streamed.partial_fit(X, y)
+        fitted = case.estimator(max_iter=n, shuffle=False, tol=None).fit(X, y)
+        assert {**fingerprint(fitted), "n_iter_": 1} == fingerprint(streamed) and fitted.n_iter_ == n
+
+
+@every_case
+def test_fit_starts_again_and_warm_start_goes_on(case):
+    X, y = problem(60, 9, seed=17)
+    make = lambda **others: case.estimator(max_iter=2, tol=None, shuffle=False, **others)  # noqa: E731
+    once, twice = make().fit(X, y), make().fit(X, y).fit(X, y)
+    assert fingerprint(once) == fingerprint(twice)
+    assert make(warm_start=True).fit(X, y).fit(X, y).t_ == 240
+
+
+def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
+    X, y = problem(300, 9, seed=18)
+    learner = AROWRegressor(max_iter=500, random_state=0, verbose=1).fit(X, y)
+    assert 5 < learner.n_iter_ < 500
+    first = capsys.readouterr().out.splitlines()[0]
+    assert re.fullmatch(r"-- Epoch 1: t=300 progressive_mse=[\d.e-]+ updates=\d+ mean loss=[\d.]+", first)
+    learner = AROWRegressor(max_iter=500, random_state=0, early_stopping=True, validation_fraction=0.2, verbose=1).fit(X, y)
+    assert 5 < learner.n_iter_ < 500 and learner.t_ == 240 * learner.n_iter_
+    last = float(capsys.readouterr().out.splitlines()[-1].split("validation score=")[1])
+    assert 0.9 < last <= 1.0
+
+
+def test_fit_starts_from_given_weights():
+    X, y = problem(30, 5, seed=19)
+    learner = PassiveAggressiveRegressor(max_iter=1, shuffle=False, epsilon=1e6, intercept_scaling=4.0)
+    learner.fit(X, y, coef_init=np.arange(5.0), intercept_init=[2.0])
+    assert learner.coef_.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and learner.intercept_.tolist() == [2.0]
+    for bad, found in ((np.ones(4), "(4,)"), (np.ones((2, 5)), "(2, 5)")):
+        before = fingerprint(learner)
+        with pytest.raises(
+            ValueError, match=rf"^PassiveAggressiveRegressor: coef_init must have shape \(5,\), got {re.escape(found)}\.$"
+        ):
+            learner.fit(X, y, coef_init=bad)
+        assert fingerprint(learner) == before
+
+
+@every_regressor
+def test_score_is_r_squared(estimator):
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    X, y = problem(80, 6, seed=20)
+    weights = np.random.default_rng(0).random(80)
+    learner = estimator(random_state=0).fit(X, y)
+    predicted = learner.predict(X)
+    assert_allclose(learner.score(X, y), metrics.r2_score(y, predicted), rtol=1e-12)
+    assert_allclose(learner.score(X, y, weights), metrics.r2_score(y, predicted, sample_weight=weights), rtol=1e-12)
+    assert learner.score(X, np.full(80, 3.0)) == 0.0
+    empty = estimator().partial_fit(X[:0], y[:0])
+    assert empty.score(X, np.zeros(80)) == 1.0 and np.isnan(empty.progressive_mse_) and np.isnan(empty.progressive_mae_)
+    with pytest.warns(UserWarning, match="less than two samples"):
+        assert np.isnan(learner.score(X[:1], y[:1]))
+
+
+@every_regressor
+def test_the_model_to_look_at(estimator):
+    X, y = problem(40, 5, seed=21, dtype="float32")
+    learner = estimator().partial_fit(X, y)
+    shown = [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
+    for array in shown:
+        assert array.shape == (5,) and np.shares_memory(array, learner._state.values)
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    coef = learner.coef_.copy()
+    assert sparse.issparse(learner.sparsify().coef_) and (learner.coef_.toarray() == coef).all()
+    assert (learner.densify().coef_ == coef).all()
+    assert not hasattr(learner, "n_mistakes_") and not hasattr(learner, "classes_") and not hasattr(learner, "decision_function")
+
+
+# --- errors --------------------------------------------------------------------------------------------------------------------
+
+X4 = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
+Y4 = np.array([0.5, -1.0, 0.0, 2.0])
+TARGETS = [
+    ([0.0, np.nan, 1.0, 2.0], "y must be finite, got NaN at row 1. Drop the row."),
+    ([0.0, 1.0, -np.inf, 2.0], "y must be finite, got -inf at row 2. Drop the row."),
+    (None, "requires y to be passed, but the target y is None."),
+    (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers, got a sparse matrix. Use y.toarray()."),
+    (np.ones((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
+    (3.0, "y should be a 1d array, got an array of shape () instead."),
+    ([1.0, 2.0, 3.0],
+     "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
+    (["a", "b", "c", "d"], "y must be numbers, got something else (dtype <U1)."),
+    (np.ones(4) * 1j, "y must be numbers, got something else (dtype complex128)."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("y, message", TARGETS, ids=range(len(TARGETS)))
+@every_regressor
+def test_targets(estimator, y, message):
+    for learner in (estimator(), estimator().partial_fit(X4, Y4)):
+        for method in ("partial_fit", "fit"):
+            before = fingerprint(learner)
+            with pytest.raises(ValueError, match="^" + re.escape(f"{estimator.__name__}: {message}") + "$"):
+                getattr(learner, method)(X4, y)
+            assert fingerprint(learner) == before
+
+
+@every_regressor
+def test_other_refusals(estimator):
+    who, bad = estimator.__name__, X4.copy()
+    bad[3, 2] = np.nan
+    learner = estimator().partial_fit(X4, Y4)
+    finite = f"{who}: X must be finite, got NaN at row 3, column 2. Drop the row, or fill in the value."
+    restart = (
+        f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the "
+        "parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+    )
+    cases = [
+        (lambda: learner.partial_fit(bad, Y4), finite),
+        (lambda: learner.predict(bad), finite),
+        (lambda: learner.partial_fit(X4, Y4, [-1.0, 1.0, 1.0, 1.0]),
+         f"{who}: sample_weight must be finite and >= 0, got -1 at row 0. Leave a row out with weight 0."),
+        (lambda: learner.fit(X4, Y4, sample_weight=np.zeros(4)),
+         f"{who}: sample_weight must not be 0 for all rows, got 4 zeros. Leave it out for equal weights."),
+        (lambda: learner.score(X4, Y4, np.zeros(4)),
+         f"{who}: sample_weight must not be 0 for all rows, got 4 zeros. Leave it out for equal weights."),
+        (lambda: learner.set_params(average=True).partial_fit(X4, Y4), restart),
+        (lambda: learner.set_params(average=False, early_stopping=True).fit(X4[:2], Y4[:2]),
+         f"{who}: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
+         "validation_fraction=0.1. Give more rows, or early_stopping=False."),
+    ]  # fmt: skip
+    for call, message in cases:
+        before = fingerprint(learner)
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            call()
+        assert fingerprint(learner) == before
+    assert learner.set_params(early_stopping=False).partial_fit(X4, Y4).t_ == 8
+
+
+@every_regressor
+def test_targets_of_any_real_type(estimator):
+    expected = fingerprint(estimator().partial_fit(X4, [1.0, 0.0, 2.0, 1.0]))
+    for y in (
+        [1, 0, 2, 1], np.array([1, 0, 2, 1], np.uint8), np.array([1, 0, 2, 1], ">f4"), np.array([1, 0, 2, 1], object),
+        np.array([1, 0, 2, 1], np.longdouble), np.array([1, 9, 0, 9, 2, 9, 1])[::2], np.array([1, 2, 0, 1.0])[::-1],
+    ):  # fmt: skip
+        assert fingerprint(estimator().partial_fit(X4, y)) == expected
+    read_only = np.array([1.0, 0.0, 2.0, 1.0])
+    read_only.flags.writeable = False
+    assert fingerprint(estimator().partial_fit(X4, read_only)) == expected
+    assert np.isfinite(estimator().partial_fit(X4, [True, False, True, True]).coef_).all()
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert fingerprint(estimator().partial_fit(X4, [[1], [0], [2], [1]])) == expected
+
+
+def test_names_of_columns_and_numbers_of_features():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X4, columns=["a", "b", "c"])
+    learner = onlinecls.AROWRegressor().partial_fit(frame, pandas.Series(Y4))
+    assert learner.feature_names_in_.tolist() == ["a", "b", "c"] and learner.predict(frame).shape == (4,)
+    with pytest.raises(ValueError, match=r"^X has 2 features, but AROWRegressor is expecting 3 features as input\. "):
+        learner.partial_fit(X4[:, :2], Y4)
