@@ -386,7 +386,7 @@ def test_features_are_those_of_the_real_vw(line, vw):
     equals_vw(line, vw)
 
 
-NAMES = st.text(st.characters(exclude_characters=" \t\r\n|:\0", exclude_categories=["Cs"]), min_size=1, max_size=9) | st.integers(
+NAMES = st.text(st.characters(exclude_characters=" \t\r\n|:\0", exclude_categories=["Cs"]), min_size=1, max_size=25) | st.integers(
     0, 10**12
 ).map(str)
 
