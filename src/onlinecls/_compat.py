@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import numpy as np
+from scipy.sparse import csr_array
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -53,6 +54,27 @@ def warn_undefined_score() -> None:
     module = sys.modules.get("sklearn.exceptions")
     kind = module.UndefinedMetricWarning if module else UserWarning
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
+
+
+def text_transformer_tags():
+    """The same for a transformer of texts that needs no fitting."""
+    from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+    return Tags(
+        estimator_type=None,
+        target_tags=TargetTags(required=False),
+        transformer_tags=TransformerTags(),
+        input_tags=InputTags(string=True, two_d_array=False),
+        requires_fit=False,
+    )
+
+
+def sparse_rows(rows):
+    """A CSR matrix, or the array that scikit-learn 1.9 makes of it where it has been told to."""
+    module = sys.modules.get("sklearn")
+    if module and module.get_config().get("sparse_interface") == "sparray":
+        return csr_array(rows)
+    return rows
 
 
 def random_state(who: str, seed):

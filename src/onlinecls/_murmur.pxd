@@ -11,17 +11,33 @@ cdef inline uint32_t scrambled(uint32_t block) noexcept nogil:
     return rotated(block * <uint32_t>0xcc9e2d51, 15) * <uint32_t>0x1b873593
 
 
-cdef inline uint32_t murmur3(const unsigned char* key, Py_ssize_t n, uint32_t seed) noexcept nogil:
-    """The hash of n bytes. Blocks are read as the machine orders them: little-endian machines agree with the definition."""
-    cdef uint32_t h = seed, block, tail = 0
-    cdef Py_ssize_t i, n_whole = n & ~<Py_ssize_t>3
-    for i in range(0, n_whole, 4):
-        memcpy(&block, key + i, 4)
-        h = rotated(h ^ scrambled(block), 13) * 5 + <uint32_t>0xe6546b64
-    for i in range(n - 1, n_whole - 1, -1):
-        tail = (tail << 8) | key[i]
+cdef inline uint32_t mixed(uint32_t h, uint32_t block) noexcept nogil:
+    """The state after one more whole block: n-grams that begin alike share the states of their blocks."""
+    return rotated(h ^ scrambled(block), 13) * 5 + <uint32_t>0xe6546b64
+
+
+cdef inline uint32_t finished(uint32_t h, uint32_t tail, Py_ssize_t n) noexcept nogil:
+    """The hash of n bytes, from the state after their whole blocks and the up to three bytes that are left."""
     h ^= scrambled(tail)                # scrambled(0) is 0
     h ^= <uint32_t>n
     h = (h ^ (h >> 16)) * <uint32_t>0x85ebca6b
     h = (h ^ (h >> 13)) * <uint32_t>0xc2b2ae35
     return h ^ (h >> 16)
+
+
+cdef inline uint32_t block_at(const unsigned char* key) noexcept nogil:
+    """Four bytes as the machine orders them: little-endian machines agree with the definition."""
+    cdef uint32_t block
+    memcpy(&block, key, 4)
+    return block
+
+
+cdef inline uint32_t murmur3(const unsigned char* key, Py_ssize_t n, uint32_t seed) noexcept nogil:
+    """The hash of n bytes."""
+    cdef uint32_t h = seed, tail = 0
+    cdef Py_ssize_t i, n_whole = n & ~<Py_ssize_t>3
+    for i in range(0, n_whole, 4):
+        h = mixed(h, block_at(key + i))
+    for i in range(n - 1, n_whole - 1, -1):
+        tail = (tail << 8) | key[i]
+    return finished(h, tail, n)

@@ -1,0 +1,75 @@
+"""Hashing of texts against scikit-learn's HashingVectorizer, in turns, on one thread: nanoseconds a byte of UTF-8, and ratios.
+
+    python benchmarks/text.py [rounds]
+
+English is imdb-train as ASCII. There is no set of other scripts in ../shared/data, so the other texts are the same reviews
+transliterated, letter for letter and digraph for digraph, into Cyrillic, accented Latin and Chinese characters: their lengths of
+words, repetitions and punctuation stay those of real text.
+"""
+
+import sys
+import time
+import warnings
+
+import numpy as np
+from corpora import _read_text, _require
+from sklearn.feature_extraction.text import HashingVectorizer as Peer
+
+from onlinecls.text import FeatureNames, HashingVectorizer
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+ACCENTED = str.maketrans("aeioucnyAEIOUCNY", "áéîöùçñýÁÉÎÖÙÇÑÝ")
+CYRILLIC = str.maketrans(LETTERS + LETTERS.upper(), "абцдефгхижклмнопярстувшыьз" + "АБЦДЕФГХИЖКЛМНОПЯРСТУВШЫЬЗ")
+CHINESE = str.maketrans({**{c: chr(0x4E00 + 37 * i) for i, c in enumerate(LETTERS)}, " ": "", ",": "，", ".": "。"})
+
+
+def texts():
+    _, rows = _read_text(_require("imdb-train"))
+    english = [row.encode("ascii", "ignore").decode() for row in rows[:3000]]
+    return {
+        "ASCII English": english,
+        "accented Latin": [row.translate(ACCENTED) for row in english],
+        "Cyrillic": [row.translate(CYRILLIC) for row in english],
+        "Chinese": [row.lower()[::2].translate(CHINESE) for row in english],
+    }
+
+
+CASES = {
+    "unigrams": {},
+    "unigrams, float32": {"dtype": np.float32},
+    "uni- and bigrams": {"ngram_range": (1, 2)},
+    "characters 3-5 in words": {"analyzer": "char_wb", "ngram_range": (3, 5)},
+    "unigrams, 300 stop words": {"stop_words": "english"},
+    "unigrams, names kept": {"feature_names": True},
+    "another token pattern": {"token_pattern": r"[^\W_]+"},
+}
+
+
+def seconds(vectorizer, rows):
+    """Of this thread's own time: what else the machine does is left out."""
+    start = time.thread_time()
+    vectorizer.transform(rows)
+    return time.thread_time() - start
+
+
+def main(rounds=7):
+    warnings.simplefilter("ignore")
+    print(f"ns a byte, median of {rounds} rounds")
+    print(f"{'text':15} {'tokens':25} {'scikit-learn':>13} {'onlinecls':>10} {'ratio':>7}")
+    for kind, rows in texts().items():
+        few = rows[: len(rows) // 10]
+        sizes = [sum(len(row.encode()) for row in some) for some in (few, rows)]
+        for case, params in CASES.items():
+            if kind != "ASCII English" and case not in ("unigrams", "uni- and bigrams"):
+                continue
+            peer = Peer(**{name: value for name, value in params.items() if name != "feature_names"})
+            times = []
+            for _ in range(rounds):
+                ours = HashingVectorizer(**({"feature_names": FeatureNames()} if "feature_names" in params else params))
+                times.append((seconds(peer, few), seconds(ours, rows)))
+            theirs, mine = (np.array(column) * 1e9 / size for column, size in zip(zip(*times, strict=True), sizes, strict=True))
+            print(f"{kind:15} {case:25} {np.median(theirs):13.1f} {np.median(mine):10.2f} {np.median(theirs / mine):7.1f}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,234 @@
+"""`read`: options checked, files opened, the format found, its reader put together."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import threading
+from contextlib import nullcontext
+from numbers import Integral
+
+import numpy as np
+
+from ..text import HashingVectorizer
+from . import _arrow, _blocks, _formats, _records
+from ._errors import Tally
+from ._lines import Labels
+from ._sources import Files
+from ._stream import Batch, Progress, Stream
+from ._svmlight import SvmlightParser
+from ._tsv import TsvParser
+from ._vw import VWParser
+
+_BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
+_ZERO = re.compile(rb"[ \t]0+:")
+
+
+def read(
+    source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based="auto", vectorizer=None,
+    label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise", prefetch=True,
+    block_bytes=1 << 20, max_line_bytes=1 << 24,
+) -> Stream:  # fmt: skip
+    """DOC"""
+    reader = _Reader(
+        format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
+        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
+        on_error=on_error, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+    )  # fmt: skip
+    return reader.stream(source, prefetch)
+
+
+class _Reader:
+    """The options of `read`, checked."""
+
+    def __init__(self, **options):
+        self.__dict__.update(options)
+        for name, least in (("batch_rows", 1), ("block_bytes", 1), ("max_line_bytes", 1), ("n_features", 1)):
+            value = options[name]
+            whole = isinstance(value, Integral) and not isinstance(value, bool) and least <= value < 2**62
+            _require(whole or (name == "n_features" and value is None), name, f"an int >= {least}", value)
+        try:
+            self.dtype = np.dtype(self.dtype)
+        except TypeError:
+            pass
+        _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
+        _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
+        zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
+        _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
+        _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
+        _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
+        self.labelled, self.tally = self.labels is not None, Tally(self.on_error == "skip")
+        if self.vectorizer is not None:
+            _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
+            width = getattr(self.vectorizer, "n_features", None)
+            if width is not None and self.n_features not in (None, width):
+                raise ValueError(f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out.")
+            self.n_features = width if width is not None else self.n_features
+        self.n_features = 2**20 if self.n_features is None else int(self.n_features)
+
+    def stream(self, source, prefetch: bool) -> Stream:
+        stop = threading.Event()
+        if not _is_files(source):
+            if self.format != "auto":
+                raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {type(source).__name__}.")
+            batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
+            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch)
+        files = Files(_listed(source), stop)
+        try:
+            format = _formats.detect(files.current, self.format, self.labelled)
+            batches = getattr(self, f"_{format}")(files)
+            return Stream(format, self.n_features, files.total, self._counted(batches, files), files, stop, prefetch)
+        except BaseException:
+            files.close()
+            raise
+
+    def _counted(self, batches, files):
+        """(Batch, Progress) of each (X, y, weight)."""
+        tally = self.tally
+        for X, y, weight in batches:
+            tally.n_rows += X.shape[0]
+            tally.nnz += X.nnz
+            yield Batch(X, y, weight), self._progress(files)
+        yield None, self._progress(files)  # of what was skipped since the last batch
+
+    def _progress(self, files) -> Progress:
+        tally = self.tally
+        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
+
+    # --- one method a format -----------------------------------------------------------------------------------------------------
+
+    def _svmlight(self, files):
+        zero_based = self.zero_based
+        if zero_based == "auto":
+            # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
+            lines = [line.split(b"#", 1)[0] for line in _formats.whole_lines(files.current.peek())]
+            zero_based = any(_ZERO.search(b" " + line) for line in lines)
+        limits = self.batch_rows, _BATCH_NNZ
+        parser = SvmlightParser(self._label_buffer("number"), *limits, self.n_features, self.dtype, 0 if zero_based else 1)
+        return self._lines(files, parser)
+
+    def _vw(self, files):
+        power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
+        _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
+        return self._lines(files, VWParser(self._label_buffer("number"), self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype))
+
+    def _tsv(self, files):
+        vectorizer = self._vectorizer()
+        if not _reads_bytes(vectorizer):
+            records = _records.tsv(files, self.labelled, self.max_line_bytes)
+            return self._from_records(records, _records.Texts(vectorizer), "str", False)
+        names = vectorizer.feature_names
+        parser = TsvParser(self._label_buffer("str"), self.batch_rows, _BATCH_NNZ, vectorizer._hasher())
+        return self._lines(files, parser, nullcontext() if names is None else names._lock)
+
+    def _csv(self, files):
+        rows = _records.rows_of_csv(files, self.delimiter)
+        first = next(rows, None)
+        if first is None:
+            raise ValueError(f"{files.current.name}: expected CSV with a header, got an empty file.")
+        if isinstance(first[1], Exception):
+            raise ValueError(f"{files.current.name}: {first[1]}")
+        names = first[1] if self.header else list(range(len(first[1])))
+        columns = self._columns(files, names, "label" if self.header else 0)
+        rows = _without_headers(rows, first, self.header)
+        records = _records.csv_records(rows, columns, self.labelled)
+        return self._from_records(records, self._content(columns), "str", columns.weight is not None)
+
+    def _jsonl(self, files):
+        label, text, features = self.label or "label", self.text or "text", self.features or "features"
+
+        def read_object(record):
+            content = _records.Named(record, text, features)
+            return record.get(label), content, None if self.weight is None else record.get(self.weight)
+
+        content = _records.TextsOrFeatures(
+            lambda: _records.Texts(self._vectorizer()),
+            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype),
+        )
+        records = _records.jsonl(files, read_object, self.max_line_bytes)
+        return self._from_records(records, content, "auto", self.weight is not None)
+
+    def _parquet(self, files, format="parquet"):
+        table = _arrow.Table(files.current, format)
+        columns = self._columns(files, table.names, "label")
+        vectorizer = None if columns.text is None else self._vectorizer()
+        self.n_features = len(columns.features) if columns.text is None else self.n_features
+        labels = _records.LabelReader(self.labels)
+        return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
+
+    def _arrow(self, files):
+        return self._parquet(files, "arrow")
+
+    # --- their parts -------------------------------------------------------------------------------------------------------------
+
+    def _kind(self, default: str):
+        return default if self.labels == "auto" else self.labels
+
+    def _label_buffer(self, default: str) -> Labels:
+        return Labels(self._kind(default), self.batch_rows)
+
+    def _lines(self, files, parser, guard=None):
+        guard = guard or nullcontext()
+        for data, indices, indptr, y, weight in _blocks.batches(
+            files, parser, self.tally, self.block_bytes, self.max_line_bytes, guard
+        ):
+            yield _records.sparse(data, indices, indptr, self.n_features), y, weight
+
+    def _from_records(self, records, content, default: str, weighted: bool):
+        labels = _records.LabelReader(self._kind(default))
+        return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.tally))
+
+    def _vectorizer(self):
+        if self.vectorizer is not None:
+            return self.vectorizer
+        return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
+
+    def _columns(self, files, names, label):
+        wanted = self.label if self.label is not None else label
+        who = files.current.name
+        return _records.Columns(who, names, wanted, self.text, self.weight, self.features, self.labelled)
+
+    def _content(self, columns):
+        if columns.text is not None:
+            return _records.Texts(self._vectorizer())
+        self.n_features = len(columns.features)
+        return _records.Numbers(len(columns.features), self.dtype)
+
+
+def _require(right: bool, name: str, needed: str, got) -> None:
+    if not right:
+        raise ValueError(f"read: {name} must be {needed}, got {got!r}.")
+
+
+def _is_files(source) -> bool:
+    return _is_one_file(source) or (isinstance(source, (list, tuple)) and len(source) > 0 and all(map(_is_one_file, source)))
+
+
+def _is_one_file(source) -> bool:
+    return isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
+
+
+def _listed(source) -> list:
+    return list(source) if isinstance(source, (list, tuple)) else [source]
+
+
+def _without_headers(rows, first, header: bool):
+    """The rows of data: the header of each file must be that of the first."""
+    file, names = first[0][0], first[1]
+    if not header:
+        yield first
+    for where, row in rows:
+        if header and where[0] != file:
+            file = where[0]
+            if row != names:
+                raise ValueError(f"{file}: expected the header of the first file, {names}, got {row}.")
+            continue
+        yield where, row
+
+
+def _reads_bytes(vectorizer) -> bool:
+    """The compiled reader can take its place."""
+    if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
+        return False
+    return vectorizer._is_native() and codecs.lookup(vectorizer.encoding).name == "utf-8"

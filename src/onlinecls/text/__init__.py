@@ -1,0 +1,15 @@
+"""From texts to rows of hashed features, compiled; and names for their columns.
+
+>>> from onlinecls import AROWClassifier
+>>> from onlinecls.text import FeatureNames, HashingVectorizer
+>>> names = FeatureNames()
+>>> X = HashingVectorizer(feature_names=names).transform(["cheap pills", "lunch at noon", "cheap lunch"])
+>>> model = AROWClassifier().fit(X, ["spam", "ham", "ham"])
+>>> [feature.name for feature in names.top_features(model, 1)["spam"]]
+['pills']
+"""
+
+from ._names import Contribution, Feature, FeatureNames
+from ._vectorizer import HashingVectorizer
+
+__all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

@@ -1,0 +1,104 @@
+"""What other extension modules need to hash documents without the GIL."""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+
+cdef enum:
+    NAME_BYTES = 42         # of a name that are kept: the struct is a cache line
+
+
+cdef struct Slot:           # of the table in which the columns of one document meet
+    uint32_t key            # column + 1; 0: empty
+    int32_t count           # sum of the signs of its tokens
+
+
+cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
+    Slot* slots             # two thirds more than homes: at most that many are in use
+    Py_ssize_t home_size, n_used
+    uint64_t scale          # home = column * scale >> 32
+
+
+cdef struct Pair:           # a token, where there is no table
+    uint64_t key            # column + 1
+    int64_t count
+
+
+cdef struct Name:           # of a column
+    uint64_t key            # column + 1; 0: empty
+    int64_t votes           # tokens of this name less tokens of other names, since it took the column
+    uint32_t length         # of the whole name
+    uint8_t shared          # tokens of several names fell on the column
+    uint8_t negative        # the sign of the name's hash, where signs alternate
+    unsigned char text[NAME_BYTES]
+
+
+cdef class Names:
+    cdef Name* slots
+    cdef Py_ssize_t size, n_used, limit
+    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil
+    cdef int _resize(self, Py_ssize_t size) except -1 nogil
+    cdef int _prune(self) except -1 nogil
+    cdef Name* _find(self, uint64_t column) noexcept nogil
+    cdef str _shown(self, Name* there)
+
+
+cdef class RowHasher:
+    """Documents in, CSR rows out: `add` one document after the other, `take` the rows."""
+    # what a row is made of
+    cdef int analyzer, norm
+    cdef bint lowercase, binary, alternate_sign, single, wide
+    cdef Py_ssize_t min_n, max_n, min_chars
+    cdef readonly int64_t n_features
+    cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
+    cdef str decode_error
+    cdef Names names                        # None: names are not kept
+    cdef bytes stop_bytes
+    cdef const unsigned char* stop_text
+    cdef Py_ssize_t* stops                  # (begin, end) of each stop word in stop_bytes, at home by hash; end 0: empty
+    cdef Py_ssize_t stop_mask               # -1: no stop words
+    # the document on its way
+    cdef unsigned char* text                # lower-cased UTF-8
+    cdef unsigned char* flags               # of each of its bytes: 0x80 in a word (for characters: in white space), else 0
+    cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
+    cdef int32_t* starts                    # of units: words or characters
+    cdef int32_t* ends
+    cdef Py_ssize_t text_size
+    cdef bint ascii
+    # its columns
+    cdef Table table
+    cdef Py_ssize_t slots_size
+    cdef bint listing                       # as pairs instead: 64 bits, or a document whose columns crowd
+    cdef Pair* pairs
+    cdef Py_ssize_t n_pairs, pairs_size
+    # the rows since the last take
+    cdef void* data
+    cdef void* indices
+    cdef int64_t* indptr
+    cdef Py_ssize_t entries_size, indptr_size
+    cdef readonly Py_ssize_t n_rows, nnz
+
+    # Append the row of one document of n bytes; UTF-8 unless decode_error says what else may come. Raises UnicodeDecodeError,
+    # MemoryError: the rows are then what they were.
+    cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
+
+    cdef int _read(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
+    cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil
+    cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1
+    cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil
+    cdef void _join(self, Py_ssize_t n_units) noexcept nogil
+    cdef int _characters(self, Py_ssize_t n) except -1 nogil
+    cdef int _padded_words(self, Py_ssize_t n) except -1 nogil
+    cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
+    cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
+    cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
+    cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil
+    cdef int _widen(self, Py_ssize_t n) except -1 nogil
+    cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
+    cdef Py_ssize_t _pack(self) noexcept nogil
+    cdef Py_ssize_t _sorted(self) noexcept nogil
+    cdef int _list(self) except -1 nogil
+    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil
+    cdef Py_ssize_t _merged(self) noexcept nogil
+    cdef int _close(self) except -1 nogil
+    cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil
+    cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil

@@ -1,0 +1,1103 @@
+"""From documents to CSR rows of hashed features, as scikit-learn's HashingVectorizer makes them, without the GIL.
+
+A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
+(eight at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
+n-gram is a slice, and hashed; n-grams that begin at the same word share the work on what they have in common. The columns meet
+in a table whose home slots are in the order of columns: to sort a row is to read the table and set a few neighbours right.
+"""
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+import numpy as np
+
+from .._murmur cimport block_at, murmur3
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    static __inline int lowest_bit(unsigned long long x) { unsigned long i; _BitScanForward64(&i, x); return (int)i; }
+    #else
+    static inline int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }
+    #endif
+
+    #include <stdint.h>
+    #define QUEUE 128
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+    #define CLONED __attribute__((target_clones("avx2", "default")))
+    #else
+    #define CLONED
+    #endif
+
+    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
+
+    static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
+    static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
+
+    /* MurmurHash3 of tokens below 20 bytes side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
+       Here, as the compiler must be told to make a version for AVX2. */
+    CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
+        n = (n + 7) / 8 * 8;
+        for (int i = 0; i < n; i++) {
+            uint32_t size = w->size[i], left = size & 3, h = 0, m;
+            uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
+            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
+            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
+            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
+            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
+            h ^= scramble(w->tail[i] & kept) ^ size;
+            h = (h ^ h >> 16) * 0x85ebca6b;
+            h = (h ^ h >> 13) * 0xc2b2ae35;
+            h ^= h >> 16;
+            m = 0 - (h >> 31);
+            w->column[i] = ((h ^ m) - m) & mask;
+            w->sign[i] = 1 + (int32_t)(m & signs) * 2;
+        }
+    }
+    """
+    enum: QUEUE
+    ctypedef struct Waiting:
+        uint32_t block[QUEUE][4]
+        uint32_t tail[QUEUE]
+        uint32_t size[QUEUE]
+        uint32_t column[QUEUE]
+        int32_t sign[QUEUE]
+    int lowest_bit(unsigned long long x) noexcept nogil
+    void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
+
+cdef extern from "Python.h":
+    bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
+    bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
+    uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
+    bint PyUnicode_IS_ASCII(object text)
+    const unsigned char* PyUnicode_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+cdef enum Analyzer:
+    WORD
+    CHAR
+    CHAR_WB
+
+cdef enum Norm:
+    NONE
+    L1
+    L2
+
+cdef enum:
+    PAD = 128                   # bytes that may be read or written beyond the end of a document's buffers
+    MOST_SLOTS_AT_FIRST = 1 << 14
+    SIDE_BY_SIDE = 20           # bytes: tokens below that are hashed several at once
+    CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
+    BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
+    MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
+    SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
+
+ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
+NORMS = {None: NONE, "l1": L1, "l2": L2}
+
+ctypedef fused number:
+    float
+    double
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+ctypedef fused entry_t:
+    Slot
+    Pair
+
+
+# --- characters: what `\w`, `\s` and str.lower of the running Python say -----------------------------------------------------
+
+cdef enum:
+    IN_WORD = 1
+    IN_SPACE = 2
+    KNOWN = 0x100000            # beside the flags of SHORT
+    MAPPED = 0x40000            # code points that have a place in the table: all scripts there are
+    SIGMA = 0x3A3               # lower-cased by its neighbours
+    DOTTED_I = 0x130            # lower-cased to two characters
+
+cdef uint16_t PAGES[MAPPED >> 8]
+# Of characters of one or two bytes: the bytes of their lower case, as the machine orders them, and the flags 16 bits
+# further up; 0 for those whose lower case has another length, or hangs on something.
+cdef uint32_t SHORT[0x800]
+cdef int32_t* CHARACTERS = NULL
+
+
+cdef int32_t character(uint32_t c) noexcept nogil:
+    """(lower case - c) << 2 | IN_SPACE | IN_WORD"""
+    cdef int32_t away = <int32_t>Py_UNICODE_TOLOWER(c) - <int32_t>c
+    return away * 4 | (IN_SPACE if Py_UNICODE_ISSPACE(c) else 0) | (IN_WORD if Py_UNICODE_ISALNUM(c) or c == 0x5F else 0)
+
+
+cdef int map_characters() except -1:
+    """Fill the table, equal pages once: from the running Python, so that both know the same Unicode. 3 ms."""
+    global CHARACTERS
+    cdef Py_ssize_t page, i, n_pages = 0
+    cdef int32_t* grown
+    cdef uint32_t c
+    cdef uint16_t pair
+    cdef unsigned char bytes_[4]
+    for page in range(MAPPED >> 8):
+        grown = <int32_t*>realloc(CHARACTERS, (n_pages + 1) * 256 * sizeof(int32_t))
+        if grown == NULL:
+            raise MemoryError()
+        CHARACTERS = grown
+        for i in range(256):
+            CHARACTERS[n_pages * 256 + i] = character(<uint32_t>(page * 256 + i))
+        for i in range(n_pages + 1):
+            if memcmp(CHARACTERS + i * 256, CHARACTERS + n_pages * 256, 256 * sizeof(int32_t)) == 0:
+                break
+        PAGES[page] = <uint16_t>i
+        n_pages += i == n_pages
+    for c in range(0x800):
+        bytes_[1] = 0
+        if c not in (SIGMA, DOTTED_I) and encoded(c + (character(c) >> 2), bytes_) == (1 if c < 0x80 else 2):
+            memcpy(&pair, bytes_, 2)
+            SHORT[c] = pair | KNOWN | <uint32_t>(character(c) & (IN_WORD | IN_SPACE)) << 16
+    return 0
+
+
+
+cdef inline int32_t looked_up(uint32_t c) noexcept nogil:
+    return CHARACTERS[(<Py_ssize_t>PAGES[c >> 8] << 8) + (c & 255)] if c < MAPPED else character(c)
+
+
+cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t* c) noexcept nogil:
+    """The length of the first character of n > 0 bytes, not ASCII; 0 if it is not UTF-8."""
+    cdef uint32_t a = text[0]
+    if a < 0xC2 or n < 2 or (text[1] & 0xC0) != 0x80:
+        return 0
+    if a < 0xE0:
+        c[0] = (a & 0x1F) << 6 | (text[1] & 0x3F)
+        return 2
+    if n < 3 or (text[2] & 0xC0) != 0x80:
+        return 0
+    if a < 0xF0:
+        c[0] = (a & 0x0F) << 12 | <uint32_t>(text[1] & 0x3F) << 6 | (text[2] & 0x3F)
+        return 0 if c[0] < 0x800 or 0xD800 <= c[0] < 0xE000 else 3
+    if n < 4 or (text[3] & 0xC0) != 0x80:
+        return 0
+    c[0] = (a & 0x0F) << 18 | <uint32_t>(text[1] & 0x3F) << 12 | <uint32_t>(text[2] & 0x3F) << 6 | (text[3] & 0x3F)
+    return 0 if not 0x10000 <= c[0] < 0x110000 else 4
+
+
+cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
+    if c < 0x80:
+        text[0] = <unsigned char>c
+        return 1
+    if c < 0x800:
+        text[0] = <unsigned char>(0xC0 | c >> 6)
+        text[1] = <unsigned char>(0x80 | (c & 0x3F))
+        return 2
+    if c < 0x10000:
+        text[0] = <unsigned char>(0xE0 | c >> 12)
+        text[1] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
+        text[2] = <unsigned char>(0x80 | (c & 0x3F))
+        return 3
+    text[0] = <unsigned char>(0xF0 | c >> 18)
+    text[1] = <unsigned char>(0x80 | (c >> 12 & 0x3F))
+    text[2] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
+    text[3] = <unsigned char>(0x80 | (c & 0x3F))
+    return 4
+
+
+map_characters()
+
+
+# --- eight ASCII bytes at a time: the top bit of a byte of the result says yes -----------------------------------------------
+
+cdef inline uint64_t at_least(uint64_t x, uint64_t c) noexcept nogil:
+    return x + <uint64_t>0x0101010101010101 * (0x80 - c)
+
+
+cdef inline uint64_t within(uint64_t x, uint64_t first, uint64_t last) noexcept nogil:
+    return at_least(x, first) & ~at_least(x, last + 1) & <uint64_t>0x8080808080808080
+
+
+cdef inline uint64_t lowered(uint64_t x) noexcept nogil:
+    return x | within(x, 0x41, 0x5A) >> 2
+
+
+cdef inline uint64_t in_word(uint64_t low) noexcept nogil:
+    return within(low, 0x61, 0x7A) | within(low, 0x30, 0x39) | within(low, 0x5F, 0x5F)
+
+
+cdef inline uint64_t in_space(uint64_t x) noexcept nogil:
+    return within(x, 0x09, 0x0D) | within(x, 0x1C, 0x20)
+
+
+cdef inline uint64_t eight(const unsigned char* at) noexcept nogil:
+    cdef uint64_t x
+    memcpy(&x, at, 8)
+    return x
+
+
+cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
+    """The top bits of 64 bytes, the first in the lowest place."""
+    cdef uint64_t found = 0
+    cdef int i
+    for i in range(8):
+        found |= ((eight(at + 8 * i) >> 7) * <uint64_t>0x0102040810204080 >> 56) << (8 * i)
+    return found
+
+
+# --- the table of a document's columns ---------------------------------------------------------------------------------------
+
+cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
+    """Add to a column's count, in a table that has room. 1 if that took a walk that random hashes do not take, else 0."""
+    cdef uint32_t key = column + 1
+    cdef Slot* at = t.slots + (column * t.scale >> 32)
+    cdef Slot* far = at + CROWDED
+    cdef int crowded = 0
+    # It is the column's, or empty: which of them cannot be predicted, and compilers make two branches of anything plainer.
+    while <uint64_t>at.key * (at.key ^ key) != 0:
+        at += 1
+        crowded |= at == far
+    t.n_used += at.key == 0
+    at.key = key
+    at.count += count
+    return crowded
+
+
+cdef inline int32_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
+    return 1 - <int32_t>(h >> 31) * 2 * self.alternate_sign
+
+
+cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
+    """|h| mod n_features, where `other` is the upper half of a 64-bit hash."""
+    cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
+    if self.wide:
+        return (<uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)) % <uint64_t>self.n_features
+    return size & self.mask if self.mask else size % <uint32_t>self.n_features
+
+
+cdef int enter_all(RowHasher self, Waiting* w, int n) except -1 nogil:
+    """Hash and count the tokens in line."""
+    cdef int i, crowded = 0
+    cdef Table t
+    hash_all(w, n, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
+    if not self.mask:
+        for i in range(n):
+            w.column[i] %= <uint32_t>self.n_features
+    if self.listing:
+        for i in range(n):
+            self._list_one(w.column[i], w.sign[i])
+        return 0
+    self._widen(n)
+    t = self.table
+    for i in range(n):
+        crowded |= put(&t, w.column[i], w.sign[i])
+    self.table.n_used = t.n_used
+    return self._list() if crowded else 0
+
+
+cdef inline int line_up(RowHasher self, Waiting* w, int n, const unsigned char* at, Py_ssize_t size) except -1 nogil:
+    """Put a token in line to be hashed, the n-th; returns how many are in line then."""
+    if size >= SIDE_BY_SIDE:
+        self._hash_one(at, size)
+        return n
+    memcpy(w.block[n], at, 16)
+    w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3))
+    w.size[n] = <uint32_t>size
+    n += 1
+    if n < QUEUE:
+        return n
+    enter_all(self, w, n)
+    return 0
+
+
+cdef int by_column(const void* a, const void* b) noexcept nogil:
+    cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
+    return (left > right) - (left < right)
+
+
+cdef int complain_of_memory() except -1 nogil:
+    with gil:
+        raise MemoryError()
+
+
+cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
+    """The bytes of the character that begins so."""
+    return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
+
+
+cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
+    """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
+    cdef Py_ssize_t i
+    cdef double total = 0.0
+    for i in range(n):
+        indices[i] = <index_t>(entries[i].key - 1)
+        data[i] = 1 if binary else <number>entries[i].count
+    if norm == L1:
+        for i in range(n):
+            total += data[i] if data[i] >= 0 else -data[i]
+    elif norm == L2:
+        for i in range(n):
+            total += data[i] * data[i]
+        total = sqrt(total)
+    if total > 0.0:
+        for i in range(n):
+            data[i] = <number>(data[i] / total)
+    return 0
+
+
+cdef class Memory:
+    """What hands a block of memory over to NumPy."""
+    cdef void* start
+    cdef Py_ssize_t n_bytes
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.start, self.n_bytes, 0, flags)
+
+    def __dealloc__(self):
+        free(self.start)
+
+
+cdef handed_over(void* start, Py_ssize_t n_bytes, dtype):
+    """An array of what was allocated at start; it owns it from here on."""
+    cdef Memory memory
+    if n_bytes == 0:
+        free(start)
+        return np.empty(0, dtype)
+    memory = Memory()
+    memory.start = realloc(start, n_bytes)          # smaller: cannot fail, but for its being allowed to
+    if memory.start == NULL:
+        memory.start = start
+    memory.n_bytes = n_bytes
+    return np.frombuffer(memory, dtype)
+
+
+cdef class RowHasher:
+    """Documents in, CSR rows out.
+
+    Parameters are those of `HashingVectorizer`, checked by the caller; `min_chars` is the least number of characters of a word.
+    n_features above 2^31 - 1 hash to 64 bits and give int64 columns.
+    """
+
+    def __cinit__(self, *, str analyzer="word", ngram_range=(1, 1), bint lowercase=True, stop_words=None, bint binary=False,
+                  bint alternate_sign=True, norm="l2", dtype=np.float64, int64_t n_features=2**20, int min_chars=2,
+                  str decode_error="strict", Names names=None):
+        self.analyzer = ANALYZERS[analyzer]
+        self.min_n, self.max_n = ngram_range
+        self.lowercase = lowercase
+        self.binary = binary
+        self.alternate_sign = alternate_sign
+        self.norm = NORMS[norm]
+        self.single = np.dtype(dtype) == np.float32
+        self.n_features = n_features
+        self.wide = n_features > 2**31 - 1
+        self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
+        self.min_chars = min_chars
+        self.decode_error = decode_error
+        self.names = names
+        self.stop_mask = -1
+        if stop_words:
+            self._set_stops(stop_words)
+        self._room(1024)
+        self._room_for_row(256)
+        self.indptr[0] = 0
+
+    def __dealloc__(self):
+        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
+                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
+            free(<void*><size_t>block)
+
+    def _set_stops(self, words):
+        """Words that are left out, in a table of half as many words as slots."""
+        cdef Py_ssize_t begin = 0, size = 4
+        cdef uint32_t at
+        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+        self.stop_bytes = b"".join(encoded_words)
+        self.stop_text = <const unsigned char*>PyBytes_AS_STRING(self.stop_bytes)
+        while size < 2 * len(encoded_words):
+            size *= 2
+        self.stops = <Py_ssize_t*>calloc(2 * size, sizeof(Py_ssize_t))
+        if self.stops == NULL:
+            raise MemoryError()
+        self.stop_mask = size - 1
+        for word in encoded_words:
+            if word:                        # no token is empty
+                at = murmur3(<const unsigned char*>PyBytes_AS_STRING(word), len(word), 0) & <uint32_t>self.stop_mask
+                while self.stops[2 * at + 1]:
+                    at = (at + 1) & <uint32_t>self.stop_mask
+                self.stops[2 * at] = begin
+                self.stops[2 * at + 1] = begin + len(word)
+            begin += len(word)
+
+    # --- documents in --------------------------------------------------------------------------------------------------------
+
+    cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t limit = MAX_DOCUMENT // (self.max_n - self.min_n + 1)
+        if n > limit:
+            with gil:
+                raise ValueError(f"a document must have at most {limit} bytes, got {n}. Split it.")
+        self._read(text, n)
+        return self._close()
+
+    cdef int _read(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t n_units
+        n = self._normalise(text, n, self.lowercase)
+        if self.analyzer == CHAR:
+            return self._characters(n)
+        if self.analyzer == CHAR_WB:
+            return self._padded_words(n)
+        n_units = self._words(n)
+        if self.stop_mask >= 0:
+            n_units = self._without_stops(n_units)
+        self._open(n_units * (self.max_n - self.min_n + 1))
+        if self.max_n == 1:
+            return self._hash_ngrams(self.text, 0, n_units)
+        self._join(n_units)
+        return self._hash_ngrams(self.joined, 0, n_units)
+
+    cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
+        """Fill `text` and `flags` from a document, and return how many bytes they have."""
+        cdef Py_ssize_t i = 0, m = 0, step, stop
+        cdef uint64_t x, low
+        cdef uint32_t c, first, second, entry, two, whole
+        cdef int flag_at = 16 if self.analyzer == WORD else 17
+        cdef uint16_t pair
+        cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
+        cdef unsigned char* out
+        cdef unsigned char* flags
+        cdef bint ascii = True
+        self._room(n)
+        out, flags = self.text, self.flags
+        while i < n:
+            while i + 8 <= n:
+                x = eight(text + i)
+                if x & <uint64_t>0x8080808080808080:
+                    break
+                low = lowered(x)
+                x = low if lowercase else x
+                memcpy(out + m, &x, 8)
+                x = in_word(low) if wanted == IN_WORD else in_space(x)
+                memcpy(flags + m, &x, 8)
+                i += 8
+                m += 8
+            stop = min(i + 8, n)
+            while i < stop:                     # what is not ASCII, and its neighbours
+                if i + 1 < n:                   # one byte or two, without a branch: which of them cannot be predicted
+                    first, second = text[i], text[i + 1]
+                    two = first >= 0x80
+                    entry = SHORT[first ^ ((first ^ ((first & 0x1F) << 6 | (second & 0x3F))) & (0 - two))]
+                    whole = (first - 0xC2 < 0x1E) & ((second & 0xC0) == 0x80)
+                    if entry != 0 and whole == two:
+                        ascii &= not two
+                        pair = <uint16_t>entry if lowercase else <uint16_t>(first | second << 8)
+                        memcpy(out + m, &pair, 2)
+                        pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
+                        memcpy(flags + m, &pair, 2)
+                        i += 1 + two
+                        m += 1 + two
+                        continue
+                elif text[i] < 0x80:
+                    entry = SHORT[text[i]]
+                    out[m] = <unsigned char>(entry if lowercase else text[i])
+                    flags[m] = <unsigned char>((entry >> flag_at & 1) * 0x80)
+                    i += 1
+                    m += 1
+                    continue
+                ascii = False
+                step = decoded(text + i, n - i, &c)
+                if step == 0 or (lowercase and c == SIGMA):
+                    with gil:
+                        return self._through_python(text, n)
+                kind = looked_up(c)
+                memset(flags + m, 0x80 if kind & wanted else 0, 4)
+                if not lowercase or kind >> 2 == 0:
+                    memcpy(out + m, text + i, 4 if n - i >= 4 else step)
+                    m += step
+                elif c == DOTTED_I:             # i and the dot above it, which is no part of a word
+                    memcpy(out + m, b"i\xCC\x87", 3)
+                    flags[m + 1] = flags[m + 2] = 0
+                    m += 3
+                else:
+                    m += encoded(<uint32_t>(<int32_t>c + (kind >> 2)), out + m)
+                i += step
+        memset(flags + m, 0, PAD)
+        self.ascii = ascii
+        return m
+
+    cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1:
+        """The same for bytes that are not UTF-8, and for the capital sigma, whose lower case hangs on its neighbours."""
+        document = (<const char*>text)[:n].decode("utf-8", self.decode_error)
+        if self.lowercase:
+            document = document.lower()
+        rewritten = document.encode("utf-8")
+        return self._normalise(<const unsigned char*>PyBytes_AS_STRING(rewritten), PyBytes_GET_SIZE(rewritten), False)
+
+    cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
+        """Fill `starts` and `ends` with the words of `text` that are long enough, and return how many there are."""
+        cdef Py_ssize_t base, n_starts = 0, n_ends = 0, n_words = 0, i
+        cdef uint64_t before = 0, here, after = top_bits(self.flags), edges
+        cdef bint two = self.min_chars == 2
+        for base in range(0, n + 1, 64):
+            here = after
+            after = top_bits(self.flags + base + 64)
+            if two:                             # words of one byte go
+                here &= here << 1 | here >> 1 | before | after << 63
+            edges = here & ~(here << 1 | before)
+            while edges:
+                self.starts[n_starts] = <int32_t>base + lowest_bit(edges)
+                n_starts += 1
+                edges &= edges - 1
+            edges = (here << 1 | before) & ~here
+            while edges:
+                self.ends[n_ends] = <int32_t>base + lowest_bit(edges)
+                n_ends += 1
+                edges &= edges - 1
+            before = here >> 63
+        if two and not self.ascii:              # and so do those of one longer character
+            for i in range(n_starts):
+                self.starts[n_words] = self.starts[i]
+                self.ends[n_words] = self.ends[i]
+                n_words += self.ends[i] - self.starts[i] > width(self.text[self.starts[i]])
+            return n_words
+        return n_starts
+
+    cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
+        cdef Py_ssize_t i, n_kept = 0, size, at, begin, end
+        cdef const unsigned char* word
+        for i in range(n_units):
+            word = self.text + self.starts[i]
+            size = self.ends[i] - self.starts[i]
+            at = murmur3(word, size, 0) & <uint32_t>self.stop_mask
+            self.starts[n_kept] = self.starts[i]
+            self.ends[n_kept] = self.ends[i]
+            n_kept += 1
+            while True:
+                begin, end = self.stops[2 * at], self.stops[2 * at + 1]
+                if end == 0:
+                    break
+                if end - begin == size and memcmp(self.stop_text + begin, word, size) == 0:
+                    n_kept -= 1
+                    break
+                at = (at + 1) & self.stop_mask
+        return n_kept
+
+    cdef void _join(self, Py_ssize_t n_units) noexcept nogil:
+        """Put the words side by side, one space between them."""
+        cdef Py_ssize_t i, size, m = 0
+        for i in range(n_units):
+            size = self.ends[i] - self.starts[i]
+            memcpy(self.joined + m, self.text + self.starts[i], 16)     # nearly always enough, and of a known size
+            if size > 16:
+                memcpy(self.joined + m + 16, self.text + self.starts[i] + 16, size - 16)
+            self.starts[i] = <int32_t>m
+            m += size
+            self.ends[i] = <int32_t>m
+            self.joined[m] = 0x20
+            m += 1
+
+    cdef int _characters(self, Py_ssize_t n) except -1 nogil:
+        """n-grams of characters; two or more characters of white space count as one space."""
+        cdef Py_ssize_t i = 0, m = 0, n_units = 0, size, after
+        while i < n:
+            size = width(self.text[i])
+            after = i + size
+            self.starts[n_units] = <int32_t>m
+            if self.flags[i] and after < n and self.flags[after]:
+                while after < n and self.flags[after]:
+                    after += width(self.text[after])
+                self.joined[m] = 0x20
+                m += 1
+            else:
+                memcpy(self.joined + m, self.text + i, 4)
+                m += size
+            i = after
+            self.ends[n_units] = <int32_t>m
+            n_units += 1
+        self._open(n_units * min(self.max_n - self.min_n + 1, 2))
+        return self._hash_ngrams(self.joined, 0, n_units)
+
+    cdef int _padded_words(self, Py_ssize_t n) except -1 nogil:
+        """n-grams of characters within words that have a space at either end; of a word that is too short, the word."""
+        cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
+        self._open(n * min(self.max_n - self.min_n + 1, 2))
+        self.joined[0] = 0x20                   # the space after a word is that before the next
+        self.starts[0], self.ends[0] = 0, 1
+        while i <= n:
+            if i < n and not self.flags[i]:
+                size = width(self.text[i])
+                memcpy(self.joined + m, self.text + i, 4)
+            else:
+                size = 1
+                self.joined[m] = 0x20
+            if i < n and not self.flags[i] or n_units - first > 1:
+                self.starts[n_units] = <int32_t>m
+                m += size
+                self.ends[n_units] = <int32_t>m
+                n_units += 1
+                if i == n or self.flags[i]:     # the word is whole
+                    if self.min_n > n_units - first:
+                        self._hash_one(self.joined + self.starts[first], m - self.starts[first])
+                    self._hash_ngrams(self.joined, first, n_units - first)
+                    first = n_units - 1
+            i += width(self.text[i]) if i < n else 1
+        return 0
+
+    # --- tokens to columns ---------------------------------------------------------------------------------------------------
+
+    cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        cdef uint32_t h = murmur3(text, n, 0), other = murmur3(text, n, SECOND_SEED) if self.wide else 0
+        cdef uint64_t column = column_of(self, h, other)
+        if self.names is not None:
+            self.names.note(column, sign_of(self, h) < 0, text, n)
+        if self.listing:
+            return self._list_one(column, sign_of(self, h))
+        self._widen(1)
+        return self._list() if put(&self.table, <uint32_t>column, sign_of(self, h)) else 0
+
+    cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
+        """The n-gram of units i..j is what lies from the start of i to the end of j."""
+        cdef Py_ssize_t i, j, last = first + n_units
+        cdef int n = 0
+        cdef Waiting w
+        if self.wide or self.names is not None:
+            return self._hash_ngrams_one_by_one(text, first, n_units)
+        if self.max_n == 1:
+            for i in range(first, last):
+                n = line_up(self, &w, n, text + self.starts[i], self.ends[i] - self.starts[i])
+        else:
+            for i in range(first, last):
+                for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
+                    n = line_up(self, &w, n, text + self.starts[i], self.ends[j] - self.starts[i])
+        return enter_all(self, &w, n)
+
+    cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
+        """The same where hashes have 64 bits, or columns names."""
+        cdef Py_ssize_t i, j, last = first + n_units
+        for i in range(first, last):
+            for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
+                self._hash_one(text + self.starts[i], self.ends[j] - self.starts[i])
+        return 0
+
+    # --- the table -----------------------------------------------------------------------------------------------------------
+
+    cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
+        """Nothing yet, and a table with room for the tokens, unless there are very many."""
+        cdef Py_ssize_t home_size = 64
+        self.listing = self.wide
+        self.n_pairs = 0
+        if self.wide:
+            return 0
+        while 2 * home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
+            home_size *= 2
+        if self.table.n_used:                   # of a document that failed
+            memset(self.table.slots, 0, self.slots_size * sizeof(Slot))
+            self.table.n_used = 0
+        return self._rehash(home_size) if self.table.home_size != home_size else 0
+
+    cdef int _widen(self, Py_ssize_t n) except -1 nogil:
+        """Make room for n more columns: a third of the home slots stays empty."""
+        while 3 * (self.table.n_used + n) > 2 * self.table.home_size:
+            self._rehash(2 * self.table.home_size)
+        return 0
+
+    cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil:
+        """Move the columns to a table of that many home slots."""
+        cdef Table t
+        cdef Slot* old = self.table.slots
+        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + 2 * home_size // 3 + 2
+        t.slots, t.home_size, t.n_used = old, home_size, 0
+        t.scale = (<uint64_t>home_size << 32) // <uint64_t>self.n_features
+        if n or slots_size > self.slots_size:
+            t.slots = <Slot*>calloc(slots_size, sizeof(Slot))
+            if t.slots == NULL:
+                complain_of_memory()
+            self.slots_size = slots_size
+        for i in range(n):
+            put(&t, old[i].key - 1, old[i].count)
+        if t.slots != old:
+            free(old)
+        self.table = t
+        return 0
+
+    cdef Py_ssize_t _pack(self) noexcept nogil:
+        """Move the slots that are in use to the front, and return how many there are."""
+        cdef Slot* slots = self.table.slots
+        cdef Py_ssize_t i, n = 0
+        if self.table.n_used == 0:
+            return 0
+        for i in range(self.table.home_size):
+            slots[n] = slots[i]
+            n += slots[i].key != 0
+        i = self.table.home_size
+        while slots[i].key != 0:                # who had to go on beyond the last home stands without a gap
+            slots[n] = slots[i]
+            n += 1
+            i += 1
+        memset(slots + n, 0, (i - n) * sizeof(Slot))
+        return n
+
+    cdef Py_ssize_t _sorted(self) noexcept nogil:
+        """Put the columns at the front of the table, in order: only neighbours that met in a slot are not."""
+        cdef Slot* slots = self.table.slots
+        cdef Slot moving
+        cdef Py_ssize_t i, j, n = self._pack()
+        for i in range(1, n):
+            if slots[i].key < slots[i - 1].key:
+                moving = slots[i]
+                j = i
+                while j > 0 and slots[j - 1].key > moving.key:
+                    slots[j] = slots[j - 1]
+                    j -= 1
+                slots[j] = moving
+        return n
+
+    cdef int _list(self) except -1 nogil:
+        """Give the table up: an adversary can make words of neighbouring columns, and a table of them takes quadratic time."""
+        cdef Slot* slots = self.table.slots
+        cdef Py_ssize_t i, n = self._pack()
+        self.listing = True
+        for i in range(n):
+            self._list_one(slots[i].key - 1, slots[i].count)
+        memset(slots, 0, n * sizeof(Slot))
+        self.table.n_used = 0
+        return 0
+
+    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil:
+        cdef Pair* grown
+        if self.n_pairs == self.pairs_size:
+            grown = <Pair*>realloc(self.pairs, max(2 * self.pairs_size, 1024) * sizeof(Pair))
+            if grown == NULL:
+                complain_of_memory()
+            self.pairs, self.pairs_size = grown, max(2 * self.pairs_size, 1024)
+        self.pairs[self.n_pairs] = Pair(column + 1, count)
+        self.n_pairs += 1
+        return 0
+
+    cdef Py_ssize_t _merged(self) noexcept nogil:
+        """Sort the pairs, add up those of a column, and return how many are left."""
+        cdef Pair* pairs = self.pairs
+        cdef Py_ssize_t i, n = 0
+        qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
+        for i in range(self.n_pairs):
+            if n and pairs[n - 1].key == pairs[i].key:
+                pairs[n - 1].count += pairs[i].count
+            else:
+                pairs[n] = pairs[i]
+                n += 1
+        return n
+
+    # --- the rows ------------------------------------------------------------------------------------------------------------
+
+    cdef int _close(self) except -1 nogil:
+        """Make a row of what has been counted."""
+        cdef Py_ssize_t n
+        if self.listing:
+            n = self._merged()
+            self._room_for_row(n)
+            if self.single and self.wide:
+                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            elif self.single:
+                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+            elif self.wide:
+                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            else:
+                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+        else:
+            n = self._sorted()
+            self._room_for_row(n)
+            if self.single:
+                write_row(self.table.slots, n, self.binary, self.norm, <float*>self.data + self.nnz,
+                          <int32_t*>self.indices + self.nnz)
+            else:
+                write_row(self.table.slots, n, self.binary, self.norm, <double*>self.data + self.nnz,
+                          <int32_t*>self.indices + self.nnz)
+            memset(self.table.slots, 0, n * sizeof(Slot))
+            self.table.n_used = 0
+        self.nnz += n
+        self.n_rows += 1
+        self.indptr[self.n_rows] = self.nnz
+        return 0
+
+    cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil:
+        """Buffers for a document of n bytes: in lower case it has half as many more at most."""
+        cdef Py_ssize_t size = n_bytes + n_bytes // 2 + 8
+        if size <= self.text_size:
+            return 0
+        size = max(size, 2 * self.text_size)
+        self.text_size = 0
+        free(self.text)
+        free(self.flags)
+        free(self.joined)
+        free(self.starts)
+        free(self.ends)
+        self.text = <unsigned char*>malloc(size + PAD)
+        self.flags = <unsigned char*>malloc(size + PAD)
+        self.joined = <unsigned char*>malloc(size + PAD)
+        self.starts = <int32_t*>malloc(size * sizeof(int32_t))
+        self.ends = <int32_t*>malloc(size * sizeof(int32_t))
+        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.starts == NULL or self.ends == NULL:
+            complain_of_memory()
+        self.text_size = size
+        return 0
+
+    cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil:
+        cdef Py_ssize_t size
+        cdef void* grown
+        if self.n_rows + 2 > self.indptr_size:
+            size = max(2 * self.indptr_size, 256)
+            grown = realloc(self.indptr, size * sizeof(int64_t))
+            if grown == NULL:
+                complain_of_memory()
+            self.indptr, self.indptr_size = <int64_t*>grown, size
+        if self.nnz + n_entries > self.entries_size:
+            size = max(2 * self.entries_size, self.nnz + n_entries)
+            grown = realloc(self.data, size * (4 if self.single else 8))
+            if grown == NULL:
+                complain_of_memory()
+            self.data = grown
+            grown = realloc(self.indices, size * (8 if self.wide else 4))
+            if grown == NULL:
+                complain_of_memory()
+            self.indices, self.entries_size = grown, size
+        return 0
+
+    def take(self):
+        """The rows since the last call as (data, indices, indptr), columns sorted, indptr int64; the hasher starts anew."""
+        data, indices, indptr = self.data, self.indices, self.indptr
+        n_rows, nnz = self.n_rows, self.nnz
+        self.data = self.indices = NULL
+        self.indptr = NULL
+        self.entries_size = self.indptr_size = self.n_rows = self.nnz = 0
+        self._room_for_row(nnz)                 # as much again
+        self.indptr[0] = 0
+        return (
+            handed_over(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
+            handed_over(indices, nnz * (8 if self.wide else 4), np.int64 if self.wide else np.int32),
+            handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
+        )
+
+    # --- from Python ---------------------------------------------------------------------------------------------------------
+
+    def add_texts(self, list texts):
+        """Append rows of str and bytes; what is neither raises TypeError. Lone surrogates of a str are no part of a word."""
+        cdef const unsigned char* at[256]
+        cdef Py_ssize_t size[256]
+        cdef Py_ssize_t i = 0, j, n, n_bytes
+        cdef list held = []
+        while i < len(texts):
+            n = n_bytes = 0
+            held.clear()
+            while i < len(texts) and n < 256 and n_bytes < BATCH:
+                text = texts[i]
+                if isinstance(text, str) and not PyUnicode_IS_ASCII(text):
+                    text = self._as_utf8(text)
+                if isinstance(text, str):
+                    at[n], size[n] = <const unsigned char*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+                elif isinstance(text, bytes):
+                    at[n], size[n] = <const unsigned char*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+                else:
+                    raise TypeError(f"{type(text).__name__} is neither str nor bytes")
+                held.append(text)
+                n_bytes += size[n]
+                n += 1
+                i += 1
+            with nogil:
+                for j in range(n):
+                    self.add(at[j], size[j])
+            PyErr_CheckSignals()
+
+    def add_offsets(self, const index_t[::1] offsets, const unsigned char[::1] text):
+        """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them."""
+        cdef Py_ssize_t i = 0, until, n = offsets.shape[0] - 1
+        cdef const unsigned char* start = &text[0] if text.shape[0] else <const unsigned char*>b""
+        while i < n:
+            until = offsets[i] + BATCH
+            with nogil:
+                while i < n and offsets[i] < until:
+                    self.add(start + offsets[i], offsets[i + 1] - offsets[i])
+                    i += 1
+            PyErr_CheckSignals()
+
+    def add_views(self, const int32_t[:, ::1] views, list texts):
+        """The same for Arrow's string views: (length, 12 bytes) of a short one, (length, prefix, buffer, offset) of another."""
+        cdef Py_ssize_t i, length
+        cdef const unsigned char[::1] text
+        for i in range(views.shape[0]):
+            length = views[i, 0]
+            if length <= 12:
+                with nogil:
+                    self.add(<const unsigned char*>&views[i, 1], length)
+            else:
+                text = texts[views[i, 2]]
+                with nogil:
+                    self.add(&text[0] + views[i, 3], length)
+            if i % 4096 == 0:
+                PyErr_CheckSignals()
+
+    def _as_utf8(self, text):
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError:
+            if self.analyzer != WORD:           # a character that has no UTF-8 has no hash
+                raise
+            return text.encode("utf-8", "replace")
+
+    def add_tokens(self, tokens):
+        """Append the row of one document whose tokens, str or bytes, are made already: all it takes is hashing."""
+        cdef bytes token
+        self._open(64)
+        for each in tokens:
+            if isinstance(each, str):
+                token = each.encode("utf-8")
+            elif isinstance(each, bytes):
+                token = each
+            else:
+                raise TypeError(f"tokens must be str or bytes, got {type(each).__name__}")
+            self._hash_one(<const unsigned char*>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
+        self._close()
+
+
+# --- names of columns --------------------------------------------------------------------------------------------------------
+
+cdef inline Py_ssize_t home_of(uint64_t column, Py_ssize_t size) noexcept nogil:
+    """Fibonacci hashing: size is a power of two."""
+    return <Py_ssize_t>((column * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (size - 1)
+
+
+cdef class Names:
+    """For up to `limit` columns the name most of whose tokens fell there: the sketch behind `FeatureNames`.
+
+    A column goes to its first name; each token of that name is a vote for it and each token of another name one against it, and
+    who is there when no votes are left takes over (Boyer and Moore's majority vote). When there are too many columns, the half
+    with the fewest votes is forgotten.
+    """
+
+    def __cinit__(self, Py_ssize_t limit):
+        self.limit = limit
+        self._resize(64)
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    def __len__(self):
+        return self.n_used
+
+    cdef Name* _find(self, uint64_t column) noexcept nogil:
+        """The slot of a column, or the empty one where it would go."""
+        cdef Py_ssize_t at = home_of(column, self.size)
+        while self.slots[at].key != 0 and self.slots[at].key != column + 1:
+            at = (at + 1) & (self.size - 1)
+        return self.slots + at
+
+    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil:
+        """Count a token that fell on a column."""
+        cdef Name* there = self._find(column)
+        cdef Py_ssize_t n_kept = min(n, <Py_ssize_t>NAME_BYTES)
+        cdef bint same
+        if there.key == 0:
+            if self.n_used == self.limit:
+                self._prune()
+                there = self._find(column)
+            elif 2 * self.n_used >= self.size:
+                self._resize(2 * self.size)
+                there = self._find(column)
+            self.n_used += 1
+            there.key = column + 1
+            there.shared = 0
+            there.votes = 0
+            same = False
+        else:
+            same = there.length == <uint32_t>n and memcmp(there.text, name, n_kept) == 0
+            there.shared |= not same
+        if same:
+            there.votes += 1
+        elif there.votes > 0:
+            there.votes -= 1
+        else:
+            there.votes = 1
+            there.length = <uint32_t>n
+            there.negative = negative
+            memcpy(there.text, name, n_kept)
+        return 0
+
+    cdef int _resize(self, Py_ssize_t size) except -1 nogil:
+        cdef Name* old = self.slots
+        cdef Py_ssize_t i, old_size = self.size
+        cdef Name* grown = <Name*>calloc(size, sizeof(Name))
+        if grown == NULL:
+            complain_of_memory()
+        self.slots, self.size = grown, size
+        for i in range(old_size):
+            if old[i].key != 0:
+                self._find(old[i].key - 1)[0] = old[i]
+        free(old)
+        return 0
+
+    cdef int _prune(self) except -1 nogil:
+        """Forget the half of the columns that has the fewest votes; of equals, any."""
+        cdef Py_ssize_t at_votes[64]
+        cdef Py_ssize_t i, to_go = self.n_used - self.limit // 2
+        cdef int level = 0
+        memset(at_votes, 0, sizeof(at_votes))
+        for i in range(self.size):
+            if self.slots[i].key != 0:
+                at_votes[magnitude(self.slots[i].votes)] += 1
+        while at_votes[level] <= to_go and level < 63:  # all of the lower levels go, and to_go of this one
+            to_go -= at_votes[level]
+            level += 1
+        self.n_used = 0
+        for i in range(self.size):
+            if self.slots[i].key != 0:
+                if magnitude(self.slots[i].votes) == level and to_go > 0:
+                    to_go -= 1
+                    self.slots[i].key = 0
+                elif magnitude(self.slots[i].votes) < level:
+                    self.slots[i].key = 0
+                else:
+                    self.n_used += 1
+        return self._resize(self.size)                  # no gaps where names were
+
+    def look_up(self, uint64_t column):
+        """(name, whether tokens of other names fell there too, sign of the name's values); unknown: (None, False, 1)."""
+        cdef Name* there = self._find(column)
+        if there.key == 0:
+            return None, False, 1
+        return self._shown(there), bool(there.shared), -1 if there.negative else 1
+
+    cdef str _shown(self, Name* there):
+        if there.length <= NAME_BYTES:
+            return (<const char*>there.text)[:there.length].decode("utf-8", "replace")
+        return (<const char*>there.text)[:NAME_BYTES].decode("utf-8", "ignore") + "\N{HORIZONTAL ELLIPSIS}"
+
+    def columns(self):
+        """The columns that have a name, sorted."""
+        return np.array(sorted(self.slots[i].key - 1 for i in range(self.size) if self.slots[i].key != 0), np.int64)
+
+    def state(self):
+        """All there is, as bytes."""
+        cdef Py_ssize_t i
+        return b"".join([
+            (<const char*>(self.slots + i))[:sizeof(Name)] for i in range(self.size) if self.slots[i].key != 0
+        ])
+
+    def restore(self, const unsigned char[::1] state):
+        """Take over the state of an empty sketch's predecessor."""
+        cdef Py_ssize_t i, n = state.shape[0] // <Py_ssize_t>sizeof(Name)
+        cdef Name name
+        while self.size < 2 * n:
+            self._resize(2 * self.size)
+        for i in range(n):
+            memcpy(&name, &state[i * <Py_ssize_t>sizeof(Name)], sizeof(Name))
+            self._find(name.key - 1)[0] = name
+            self.n_used += 1
+
+
+cdef inline int magnitude(int64_t votes) noexcept nogil:
+    """0, 1, 2, 3 for 0, 1, 2-3, 4-7 votes, and so on."""
+    cdef int level = 0
+    while votes > 0:
+        votes >>= 1
+        level += 1
+    return level

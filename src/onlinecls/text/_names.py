@@ -1,0 +1,207 @@
+"""`FeatureNames`: which words the columns of hashed text stand for, so that a model can be read."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+
+from ._hashing import Names
+
+
+class Feature(NamedTuple):
+    """What a model has learnt about a name."""
+
+    name: str
+    weight: float  # of the name's presence, towards the class
+    std: float | None  # sqrt(Σ_ii), of a model that has `covariance_`
+    column: int
+    shared: bool  # tokens of other names fell on the column too
+
+
+class Contribution(NamedTuple):
+    """What a feature of one row adds to its score: weight times value. The name is None where it is not known.
+
+    Both are given for the name, whose hash may have the sign -1: a word that is there has a value above 0. The intercept's column
+    is -1.
+    """
+
+    name: str | None
+    contribution: float
+    weight: float
+    value: float
+    std: float | None
+    column: int
+    shared: bool
+
+
+class FeatureNames:
+    """A bounded memory of the names of hashed columns, filled while a `HashingVectorizer` hashes.
+
+    For each of up to `max_names` columns it keeps the name that most of its tokens have (by majority vote: the first one, until
+    others have outnumbered it), and a flag once a second name has fallen on the column. When the memory is full, the half of the
+    columns with the fewest tokens is forgotten, so that frequent words stay. A name is kept up to 42 bytes of UTF-8.
+
+    Parameters
+    ----------
+    max_names : int >= 2, default=100_000
+        Columns to remember. They take up to 256 bytes each.
+
+    Notes
+    -----
+    Hashing with names takes about three times as long as without. Give each vectorizer its own; ``clone`` makes an empty one.
+    A vectorizer holds a lock on its names while it transforms.
+
+    Examples
+    --------
+    >>> from onlinecls.text import FeatureNames, HashingVectorizer
+    >>> names = FeatureNames()
+    >>> X = HashingVectorizer(feature_names=names).transform(["cheap pills"])
+    >>> sorted(names[column] for column in X.indices)
+    ['cheap', 'pills']
+    """
+
+    def __init__(self, max_names=100_000):
+        if not isinstance(max_names, Integral) or isinstance(max_names, bool) or not 2 <= max_names < 2**40:
+            raise ValueError(f"FeatureNames: max_names must be an integer >= 2, got max_names={max_names!r}.")
+        self.max_names = int(max_names)
+        self._lock = Lock()
+        self._sketch = Names(self.max_names)
+
+    def __repr__(self) -> str:
+        return f"FeatureNames(max_names={self.max_names})"
+
+    def __len__(self) -> int:
+        """How many columns have a name now."""
+        return len(self._sketch)
+
+    def __getitem__(self, column) -> str | None:
+        """The name of a column; None if it is not known. A name that was cut ends in an ellipsis."""
+        return self._sketch.look_up(column)[0]
+
+    def is_shared(self, column) -> bool:
+        """Whether tokens of several names have fallen on a column, since it has had one."""
+        return self._sketch.look_up(column)[1]
+
+    def columns(self) -> np.ndarray:
+        """The columns that have a name: int64, sorted."""
+        return self._sketch.columns()
+
+    def __getstate__(self) -> dict:
+        with self._lock:
+            return {"max_names": self.max_names, "sketch": self._sketch.state()}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__init__(state["max_names"])
+        self._sketch.restore(state["sketch"])
+
+    def __sklearn_clone__(self) -> FeatureNames:
+        return FeatureNames(self.max_names)
+
+    # --- what a model has learnt, in words -----------------------------------------------------------------------------------
+
+    def top_features(self, model, k=10) -> dict[object, list[Feature]]:
+        """The features that speak most for each class.
+
+        Parameters
+        ----------
+        model : fitted linear classifier
+            With ``coef_`` and ``classes_``: one of this package, or of scikit-learn.
+        k : int >= 1, default=10
+            How many for each class, at most: only weights above 0 count.
+
+        Returns
+        -------
+        features : dict of lists of Feature, by class
+            The largest weight first; only columns that have a name. Of two classes, the first one's weights are those of the
+            second with the sign changed.
+        """
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
+        with self._lock:
+            columns = self._sketch.columns()
+            known = [self._sketch.look_up(column) for column in columns.tolist()]
+        if len(columns) and columns[-1] >= model.coef_.shape[1]:
+            raise ValueError(
+                f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got {model.coef_.shape[1]} "
+                "columns. Use the names of the vectorizer that made the model's rows."
+            )
+        signs = np.array([sign for _, _, sign in known])
+        found = {}
+        for c, label in enumerate(_labels(model)):
+            weights, std = _weights(model, c)
+            weights = signs * weights[columns]
+            top = np.lexsort((columns, -weights))[: int(k)]
+            found[label] = [
+                Feature(known[i][0], float(weights[i]), _entry(std, columns[i]), int(columns[i]), known[i][1])
+                for i in top[weights[top] > 0].tolist()
+            ]
+        return found
+
+    def explain(self, model, x, label=None) -> list[Contribution]:
+        """What each feature of a row adds to its score.
+
+        Parameters
+        ----------
+        model : fitted linear classifier
+        x : array-like or sparse matrix of shape (1, n_features)
+            One row: ``vectorizer.transform([text])``.
+        label : object, default=None
+            The class to explain. None: the one that the model predicts.
+
+        Returns
+        -------
+        contributions : list of Contribution
+            The largest in magnitude first; they add up to the score of the class (of two classes, the first one's score is that
+            of the second with the sign changed). The intercept is among them unless it is 0.
+        """
+        row = csr_matrix(x) if issparse(x) else csr_matrix(np.atleast_2d(np.asarray(x)))
+        if row.shape[0] != 1 or row.shape[1] != model.coef_.shape[1]:
+            needed = f"(1, {model.coef_.shape[1]})"
+            raise ValueError(f"FeatureNames: x must be one row of the model, of shape {needed}, got {row.shape}.")
+        labels = _labels(model)
+        if label is None:
+            label = model.predict(row).tolist()[0]
+        if label not in labels:
+            raise ValueError(f"FeatureNames: label must be one of the model's classes, {labels}, got {label!r}.")
+        c = labels.index(label)
+        weights, std = _weights(model, c)
+        found = []
+        for column, value in zip(row.indices.tolist(), row.data.tolist(), strict=True):
+            name, shared, sign = self._sketch.look_up(column)
+            weight, spread = float(weights[column]), _entry(std, column)
+            found.append(Contribution(name, weight * value, weight * sign, value * sign, spread, column, shared))
+        intercept = _of_class(model, np.reshape(model.intercept_, (-1, 1)), c)[0]
+        if intercept:
+            found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
+        return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
+
+
+def _labels(model) -> list:
+    return np.asarray(model.classes_).tolist()
+
+
+def _of_class(model, values, c: int):
+    """What row of values speaks for class c."""
+    if len(values) > 1:
+        return values[c]
+    return values[0] if c == 1 else -values[0]
+
+
+def _entry(std, column) -> float | None:
+    return None if std is None else float(std[column])
+
+
+def _weights(model, c: int):
+    """Weights towards class c and their standard deviations, or None."""
+    coef = model.coef_
+    weights = _of_class(model, coef.toarray() if issparse(coef) else np.asarray(coef), c)
+    covariance = getattr(model, "covariance_", None)
+    if covariance is None:
+        return weights, None
+    variances = covariance if covariance.shape == coef.shape else np.diagonal(covariance, axis1=-2, axis2=-1)
+    variances = np.atleast_2d(variances)
+    return weights, np.sqrt(variances[c if len(variances) > 1 else 0])

@@ -1,0 +1,530 @@
+"""`HashingVectorizer`: reads parameters and input; the rows are made in `_hashing`, or here what it does not know."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+import unicodedata
+import warnings
+from itertools import chain, islice
+from numbers import Integral
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .._base import Estimator
+from .._compat import sparse_rows, text_transformer_tags
+from ._hashing import RowHasher
+from ._names import FeatureNames
+
+_WORDS = r"(?u)\b\w\w+\b"
+# Patterns that the compiled code knows, without "(?u)", and the characters a word must have.
+_NATIVE_PATTERNS = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
+_CHUNK = 4096  # documents
+
+
+class HashingVectorizer(Estimator):
+    r"""Rows of hashed token counts from texts: scikit-learn's class of that name, bit for bit, many times faster.
+
+    A token t goes to column ``|h(t)| mod n_features`` with the sign of h(t), where h is the signed 32-bit MurmurHash3 of its
+    UTF-8 (seed 0). More than 2^31 - 1 features make it a 64-bit feature space: the column is
+    ``(h'(t) 2^31 + (|h(t)| mod 2^31)) mod n_features``, where h' is the unsigned MurmurHash3 of seed 0x5bd1e995, and columns
+    are int64.
+
+    The default `token_pattern` (also ``r"\w+"``, with or without ``\b``), ``analyzer="char"`` and ``"char_wb"``, `lowercase`,
+    `stop_words` and n-grams run compiled, without the GIL. A `preprocessor`, `tokenizer`, callable `analyzer`, `strip_accents`
+    or another `token_pattern` runs in Python, as in scikit-learn; the hashing is compiled all the same.
+
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default="content"
+        What X holds: texts, names of files that hold one text each, or objects with a ``read`` method.
+    encoding : str, default="utf-8"
+        Of texts that come as bytes.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do about bytes that are not of that encoding.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+    lowercase : bool, default=True
+        Apply ``str.lower`` to the whole text.
+    preprocessor : callable or None, default=None
+        Takes the place of `lowercase` and `strip_accents`.
+    tokenizer : callable or None, default=None
+        Takes the place of `token_pattern`.
+    stop_words : "english", list of str or None, default=None
+        Words to leave out. "english" is scikit-learn's list, and needs scikit-learn.
+    token_pattern : str or None, default=r"(?u)\b\w\w+\b"
+        A regular expression with at most one group.
+    ngram_range : tuple (min_n, max_n), default=(1, 1)
+        Lengths of n-grams, in words or in characters.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        "char_wb": characters within words, which have a space at either end.
+    n_features : int in 1..2**63 - 1, default=2**20
+        Columns. More than 2**31 - 1: a 64-bit feature space.
+    binary : bool, default=False
+        Make all values 1 (before `norm`).
+    norm : {"l1", "l2"} or None, default="l2"
+        What to scale rows to length 1 in.
+    alternate_sign : bool, default=True
+        Give tokens the sign of their hash, so that collisions cancel in the mean.
+    dtype : dtype, default=np.float64
+        float32, float64 or a signed integer type. Integers with a `norm` become float64.
+    feature_names : FeatureNames or None, default=None
+        A sketch that remembers the names of columns while texts are hashed. Not in scikit-learn.
+
+    Notes
+    -----
+    There is nothing to fit: `fit` only checks parameters. As in scikit-learn there is no ``get_feature_names_out``.
+
+    Examples
+    --------
+    >>> from onlinecls.text import HashingVectorizer
+    >>> X = HashingVectorizer(n_features=16, norm=None, alternate_sign=False).transform(["the cat and the dog", "a dog"])
+    >>> X.shape, X.sum(axis=1).ravel().tolist()
+    ((2, 16), [[5.0, 1.0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        input="content",
+        encoding="utf-8",
+        decode_error="strict",
+        strip_accents=None,
+        lowercase=True,
+        preprocessor=None,
+        tokenizer=None,
+        stop_words=None,
+        token_pattern=_WORDS,
+        ngram_range=(1, 1),
+        analyzer="word",
+        n_features=(2**20),
+        binary=False,
+        norm="l2",
+        alternate_sign=True,
+        dtype=np.float64,
+        feature_names=None,
+    ):
+        self._assign(locals())
+
+    def __sklearn_tags__(self):
+        return text_transformer_tags()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    # --- scikit-learn's interface --------------------------------------------------------------------------------------------
+
+    def fit(self, X, y=None):
+        """Check the parameters. Returns the estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not valid, or X is a single text.
+        """
+        self._refuse_one_text(X)
+        self._check()
+        self._warn_of_unused()
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Check the parameters. Returns the estimator."""
+        self._check()
+        return self
+
+    def fit_transform(self, X, y=None):
+        """`fit`, then `transform`."""
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X):
+        """The rows of texts.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Lists, generators, NumPy arrays of any string dtype, pandas Series; Arrow string columns (pyarrow's Array and
+            ChunkedArray, pandas Series held by Arrow) are read where they are. With `input` other than "content": file names,
+            files.
+
+        Returns
+        -------
+        rows : CSR matrix of shape (n_texts, n_features)
+            Columns sorted, without duplicates; a value may be 0, where signs cancel.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not valid; if X is a single text, is empty, or holds a missing value.
+        TypeError
+            If X holds something else than texts.
+        UnicodeDecodeError, UnicodeEncodeError
+            If a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
+        """
+        self._refuse_one_text(X)
+        hasher = self._hasher()
+        if self.feature_names is None:
+            self._fill(hasher, X)
+        else:
+            with self.feature_names._lock:
+                self._fill(hasher, X)
+        data, indices, indptr = hasher.take()
+        if len(indptr) == 1:
+            raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
+        if indices.itemsize == 4:
+            if len(data) <= np.iinfo(np.int32).max:
+                indptr = indptr.astype(np.int32)
+            else:
+                indices = indices.astype(np.int64)
+        dtype = np.dtype(self.dtype)
+        if dtype.kind == "i" and self.norm is None:
+            data = data.astype(dtype)
+        rows = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self.n_features))
+        rows.has_sorted_indices = rows.has_canonical_format = True
+        return sparse_rows(rows)
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def _refuse_one_text(self, X) -> None:
+        if isinstance(X, str | bytes):
+            kind = "string" if isinstance(X, str) else "bytes"
+            raise ValueError(f"Iterable over raw text documents expected, {kind} object received.")
+
+    def _check(self) -> None:
+        """All parameters, so that what follows can trust them."""
+        who = type(self).__name__
+
+        def require(condition, name, needed):
+            if not condition:
+                raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
+
+        def one_of(name, *values):
+            value = getattr(self, name)
+            require(value is None or isinstance(value, str), name, " or ".join(map(repr, values)))
+            require(value in values, name, " or ".join(map(repr, values)))
+
+        one_of("input", "content", "filename", "file")
+        one_of("decode_error", "strict", "ignore", "replace")
+        one_of("norm", "l1", "l2", None)
+        if not callable(self.analyzer):
+            one_of("analyzer", "word", "char", "char_wb")
+        if not callable(self.strip_accents):
+            one_of("strip_accents", "ascii", "unicode", None)
+        for name in ("preprocessor", "tokenizer"):
+            require(getattr(self, name) is None or callable(getattr(self, name)), name, "callable or None")
+        for name in ("lowercase", "binary", "alternate_sign"):
+            require(isinstance(getattr(self, name), bool | np.bool_), name, "True or False")
+        require(isinstance(self.encoding, str), "encoding", "the name of an encoding")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            require(False, "encoding", "the name of an encoding")
+        n = self.n_features
+        is_integer = isinstance(n, Integral) and not isinstance(n, bool)
+        require(is_integer and 1 <= n < 2**63, "n_features", "an integer in 1..2**63 - 1")
+        pair = self.ngram_range
+        require(
+            isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
+            "ngram_range",
+            "a tuple of two integers",
+        )
+        if pair[0] > pair[1]:
+            raise ValueError(f"Invalid value for ngram_range={pair} lower boundary larger than the upper boundary.")
+        if isinstance(self.stop_words, str):
+            require(self.stop_words == "english", "stop_words", '"english", a list of str or None')
+        elif self.stop_words is not None:
+            try:
+                good = all(isinstance(word, str) for word in self.stop_words)
+            except TypeError:
+                good = False
+            require(good, "stop_words", '"english", a list of str or None')
+        if self.token_pattern is None:
+            needed = "a regular expression where there is no tokenizer"
+            require(self.analyzer != "word" or self.tokenizer is not None, "token_pattern", needed)
+        else:
+            try:
+                n_groups = re.compile(self.token_pattern).groups
+            except (re.error, TypeError) as error:
+                raise ValueError(
+                    f"{who}: token_pattern must be a regular expression, got token_pattern={self.token_pattern!r}: {error}."
+                ) from None
+            require(n_groups <= 1, "token_pattern", "a regular expression with at most one group")
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            dtype = np.dtype(object)
+        require(dtype in (np.float32, np.float64) or dtype.kind == "i", "dtype", "float32, float64 or a signed integer type")
+        require(
+            self.feature_names is None or isinstance(self.feature_names, FeatureNames), "feature_names", "a FeatureNames or None"
+        )
+
+    def _warn_of_unused(self) -> None:
+        """scikit-learn's warnings, word for word."""
+        warn_if = (
+            (self.tokenizer is not None and self.token_pattern is not None, "token_pattern", "'tokenizer' is not None'"),
+            (self.preprocessor is not None and callable(self.analyzer), "preprocessor", "'analyzer' is callable'"),
+            (tuple(self.ngram_range) != (1, 1) and callable(self.analyzer), "ngram_range", "'analyzer' is callable'"),
+            (self.analyzer != "word" and self.stop_words is not None, "stop_words", "'analyzer' != 'word'"),
+            (self.analyzer != "word" and self.token_pattern not in (None, _WORDS), "token_pattern", "'analyzer' != 'word'"),
+            (self.analyzer != "word" and self.tokenizer is not None, "tokenizer", "'analyzer' != 'word'"),
+        )
+        for unused, name, why in warn_if:
+            if unused:
+                warnings.warn(f"The parameter '{name}' will not be used since {why}", stacklevel=3)
+
+    def _is_native(self) -> bool:
+        """Whether the compiled code makes the tokens."""
+        if callable(self.analyzer) or self.preprocessor is not None or self.strip_accents is not None:
+            return False
+        if self.ngram_range[0] < 1:  # scikit-learn has a meaning for it
+            return False
+        return self.analyzer != "word" or (self.tokenizer is None and self._pattern() in _NATIVE_PATTERNS)
+
+    def _pattern(self) -> str | None:
+        return None if self.token_pattern is None else self.token_pattern.removeprefix("(?u)")
+
+    def _hasher(self) -> RowHasher:
+        self._check()
+        native = self._is_native()
+        stop_words = self.get_stop_words() if self.analyzer == "word" else None
+        if stop_words:
+            self._check_stop_words(stop_words)
+        return RowHasher(
+            analyzer=self.analyzer if native else "word",
+            ngram_range=self.ngram_range if native else (1, 1),
+            lowercase=self.lowercase,
+            stop_words=stop_words if native else None,
+            binary=self.binary,
+            alternate_sign=self.alternate_sign,
+            norm=self.norm,
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            n_features=int(self.n_features),
+            min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2),
+            decode_error=self.decode_error,
+            names=None if self.feature_names is None else self.feature_names._sketch,
+        )
+
+    def get_stop_words(self):
+        """The words that are left out, as a frozenset, or None."""
+        if self.stop_words is None:
+            return None
+        if self.stop_words == "english":
+            try:
+                from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+            except ImportError:
+                raise ImportError(
+                    f'{type(self).__name__}: stop_words="english" is the list of scikit-learn, which is not installed. '
+                    "Install it (pip install scikit-learn), or give a list of words."
+                ) from None
+            return ENGLISH_STOP_WORDS
+        return frozenset(self.stop_words)
+
+    def _check_stop_words(self, stop_words) -> None:
+        """scikit-learn's warning about stop words that no token can equal."""
+        if self.__dict__.get("_stop_words_seen") is self.stop_words:
+            return
+        try:
+            preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
+            strange = {token for word in stop_words for token in tokenize(preprocess(word)) if token not in stop_words}
+        except Exception:  # of a callable that is not made for single words
+            strange = ()
+        self._stop_words_seen = self.stop_words
+        if strange:
+            warnings.warn(
+                "Your stop_words may be inconsistent with your preprocessing. Tokenizing the stop words generated tokens "
+                f"{sorted(strange)!r} not in stop_words.",
+                stacklevel=4,
+            )
+
+    # --- input ---------------------------------------------------------------------------------------------------------------
+
+    def _fill(self, hasher: RowHasher, X) -> None:
+        """Give the hasher all texts."""
+        if not self._is_native():
+            self._fill_with_tokens(hasher, X)
+            return
+        arrow = _arrow_chunks(X) if self.input == "content" and _is_utf8(self.encoding) else None
+        if arrow is not None:
+            for chunk in arrow:
+                self._fill_from_arrow(hasher, chunk)
+            return
+        for texts in self._lists(X):
+            before = hasher.n_rows
+            try:
+                hasher.add_texts(texts)
+            except TypeError:
+                raise self._no_text(before, texts) from None
+            except UnicodeError as error:
+                error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
+                raise
+
+    def _lists(self, X):
+        """X in lists of str and bytes, the latter UTF-8."""
+        plain = self.input == "content" and _is_utf8(self.encoding)
+        if plain and isinstance(X, list):
+            yield X
+            return
+        texts = iter(X.tolist() if isinstance(X, np.ndarray) else X)
+        while chunk := list(islice(texts, _CHUNK)):
+            yield chunk if plain else [self._read(text) for text in chunk]
+
+    def _read(self, text):
+        """A text as str, or as bytes of UTF-8."""
+        if self.input == "filename":
+            with open(text, "rb") as file:
+                text = file.read()
+        elif self.input == "file":
+            text = text.read()
+        if isinstance(text, bytes) and not _is_utf8(self.encoding):
+            text = text.decode(self.encoding, self.decode_error)
+        return text
+
+    def _no_text(self, before: int, texts) -> Exception:
+        """What to raise where a list holds what is no text."""
+        who = type(self).__name__
+        i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
+        if _is_missing(strange):
+            return ValueError(
+                f"{who}: X must hold str or bytes, got {strange!r}, a missing value, in row {before + i}. "
+                "Drop such rows, or fill them with ''."
+            )
+        return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {before + i}.")
+
+    def _fill_from_arrow(self, hasher: RowHasher, column) -> None:
+        """Read the buffers of a pyarrow string array: nothing of the text is copied."""
+        if column.null_count:
+            row = hasher.n_rows + column.is_null().to_numpy(zero_copy_only=False).argmax()
+            raise ValueError(
+                f"{type(self).__name__}: X must not hold nulls, got one in row {row}. Drop such rows, or fill them with ''."
+            )
+        kind, start, n = str(column.type), column.offset, len(column)
+        _, places, *texts = column.buffers()
+        if n == 0:
+            return
+        texts = [np.frombuffer(text, np.uint8) if text is not None and text.size else np.empty(0, np.uint8) for text in texts]
+        try:
+            if kind.endswith("_view"):
+                hasher.add_views(np.frombuffer(places, np.int32).reshape(-1, 4)[start : start + n], texts)
+            else:
+                width = np.int64 if kind.startswith("large_") else np.int32
+                hasher.add_offsets(np.frombuffer(places, width)[start : start + n + 1], texts[0])
+        except UnicodeError as error:
+            error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
+            raise
+
+    # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
+
+    def _fill_with_tokens(self, hasher: RowHasher, X) -> None:
+        analyze = self.build_analyzer()
+        chunks = _arrow_chunks(X)
+        texts = X if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
+        for text in texts:
+            tokens = analyze(text)
+            if isinstance(tokens, str):
+                raise ValueError(
+                    f"{type(self).__name__}: the analyzer must make an iterable of tokens of a text, got a single string."
+                )
+            hasher.add_tokens(tokens)
+
+    def decode(self, doc):
+        """A text as str, from whatever `input` says it is."""
+        text = self._read(doc)
+        if isinstance(text, bytes):
+            text = text.decode(self.encoding, self.decode_error)
+        if _is_missing(text):
+            raise ValueError(f"{type(self).__name__}: X must hold str or bytes, got {text!r}, a missing value.")
+        return text
+
+    def build_preprocessor(self):
+        """What is done to a str before it is cut into tokens."""
+        if self.preprocessor is not None:
+            return self.preprocessor
+        strip = {None: None, "ascii": _ascii_of, "unicode": _without_accents}.get(self.strip_accents, self.strip_accents)
+
+        def preprocess(text):
+            text = text.lower() if self.lowercase else text
+            return text if strip is None else strip(text)
+
+        return preprocess
+
+    def build_tokenizer(self):
+        """What cuts a str into words."""
+        return self.tokenizer if self.tokenizer is not None else re.compile(self.token_pattern).findall
+
+    def build_analyzer(self):
+        """What makes the tokens of a text, n-grams among them."""
+        if callable(self.analyzer):
+            return lambda doc: self.analyzer(self.decode(doc))
+        preprocess, (least, most) = self.build_preprocessor(), self.ngram_range
+        if self.analyzer == "char":
+            return lambda doc: _character_ngrams(preprocess(self.decode(doc)), least, most)
+        if self.analyzer == "char_wb":
+            return lambda doc: _padded_ngrams(preprocess(self.decode(doc)), least, most)
+        tokenize, stop_words = self.build_tokenizer(), self.get_stop_words() or ()
+
+        def analyze(doc):
+            words = [word for word in tokenize(preprocess(self.decode(doc))) if word not in stop_words]
+            if most == 1:
+                return words
+            lengths = range(least, min(most, len(words)) + 1)
+            return [" ".join(words[i : i + n]) for n in lengths for i in range(len(words) - n + 1)]
+
+        return analyze
+
+
+def _is_missing(value) -> bool:
+    """None, NaN, pandas' NA and NaT."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name == "utf-8"
+
+
+def _arrow_chunks(X):
+    """pyarrow arrays of texts that X consists of; None if it is no Arrow column."""
+    if type(X).__module__.startswith("pandas."):
+        dtype = getattr(X, "dtype", None)
+        if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
+            return None
+        X = X.array.__arrow_array__()
+    elif hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pyarrow."):
+        pyarrow = sys.modules.get("pyarrow")
+        X = None if pyarrow is None else pyarrow.chunked_array(X)
+    if not type(X).__module__.startswith("pyarrow."):
+        return None
+    chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
+    chunks = [chunk.dictionary_decode() if str(chunk.type).startswith("dictionary") else chunk for chunk in chunks]
+    kinds = {str(chunk.type) for chunk in chunks}
+    if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
+        raise TypeError(f"HashingVectorizer: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
+    return chunks
+
+
+_WHITE_SPACES = re.compile(r"\s\s+")
+
+
+def _character_ngrams(text: str, least: int, most: int) -> list[str]:
+    text = _WHITE_SPACES.sub(" ", text)
+    return [text[i : i + n] for n in range(least, min(most, len(text)) + 1) for i in range(len(text) - n + 1)]
+
+
+def _padded_ngrams(text: str, least: int, most: int) -> list[str]:
+    found = []
+    for word in text.split():
+        padded = f" {word} "
+        for n in range(least, most + 1):
+            found.extend(padded[i : i + n] for i in range(max(len(padded) - n, 0) + 1))
+            if n >= len(padded):
+                break
+    return found
+
+
+def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _ascii_of(text: str) -> str:
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")

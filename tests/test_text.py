@@ -1,0 +1,707 @@
+"""HashingVectorizer against scikit-learn's, bit for bit; FeatureNames against a dictionary."""
+
+import collections
+import io
+import itertools
+import pickle
+import re
+import subprocess
+import sys
+import threading
+import unicodedata
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from onlinecls.text._hashing import RowHasher
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import HashingVectorizer as Peer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import murmurhash3_32
+
+from onlinecls import AROWClassifier
+from onlinecls.text import FeatureNames, HashingVectorizer
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=150, suppress_health_check=list(HealthCheck))
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog; the dog sleeps.",
+    "",
+    " ",
+    "a",
+    "a b c",
+    "ab",
+    "x_1 __ _ a_ 0 00 3.14 don't e-mail",
+    "été ÉTÉ naïve Ñandú œuvre Œ ß ẞ STRAẞE ﬁ ﬀ",
+    "İstanbul ISPARTA ıspanak İ İİ xİ",
+    "ΣΊΣΥΦΟΣ ΟΔΥΣΣΕΎΣ Σ ΑΣ ΑΣ. ΑΣ\u0301 ΑΣ\u00adΑ Σα ςσ",
+    "Привет, МИР! ёЁ їЇ",
+    "日本語のテキスト 中文字符 한국어 𠀀𠀁 〇 ㊀",
+    "ｆｕｌｌ ＷＩＤＴＨ １２３",
+    "emoji 😀😀 👩‍👩‍👧 e\u0301 fine\u0301 a\u20dd \u0301\u0301",
+    "ǅ ǈ ǋ Ǆ ǆ Ⅷ ⅷ Ⓐ ⓐ ² ½ ٣٤ १२ ൘ \u0345 ª º",
+    "Ⱥ Ⱦ K Å Ω ΐ ŉ ǰ Კ Ꭰ ꭰ 𐐀𐐨 𞤀 𝐀𝟘",
+    "tab\there\nnew\r\nline\x0b\x0c\x1c\x1d\x85\xa0\u2003two\u2028\u3000\u200b\ufeff",
+    "NUL\0in\0the middle",
+    "x" * 19 + " " + "y" * 20 + " " + "z" * 21 + " " + "w" * 5000 + " " + "é" * 700,
+    " ".join(f"word{i} the of" for i in range(900)),
+    "  leading and trailing  ",
+    "sixty-three and sixty-four bytes: " + "q" * 29 + "!" + "r" * 64 + "?" + "s" * 63,
+]
+PATTERNS = [r"(?u)\b\w\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w\w+", r"[a-z]+", r"(\w)\w*"]
+
+
+def assert_same(ours, theirs):
+    assert ours.format == "csr" and ours.shape == theirs.shape
+    assert isinstance(ours, sparse.csr_matrix) == isinstance(theirs, sparse.csr_matrix)
+    for name in ("indptr", "indices", "data"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        assert a.dtype == b.dtype, name
+        assert a.tobytes() == b.tobytes(), name
+    assert ours.has_sorted_indices and ours.has_canonical_format
+
+
+def quietly(run):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run()
+
+
+def same(texts, **params):
+    """Our rows, when they are scikit-learn's."""
+    theirs = quietly(lambda: Peer(**params).transform(texts))
+    ours = quietly(lambda: HashingVectorizer(**params).transform(texts))
+    assert_same(ours, theirs)
+    return ours
+
+
+def outcome(run):
+    """The result, or the type of the error."""
+    try:
+        return quietly(run)
+    except Exception as error:
+        return type(error)
+
+
+@st.composite
+def parameters(draw):
+    analyzer = draw(st.sampled_from(["word", "word", "word", "char", "char_wb"]))
+    least = draw(st.integers(1, 4))
+    params = {
+        "analyzer": analyzer,
+        "ngram_range": (least, least + draw(st.integers(0, 3))),
+        "n_features": draw(st.sampled_from([1, 2, 7, 64, 1000, 2**20, 2**20 + 1, 2**31 - 2])),
+        "norm": draw(st.sampled_from(["l1", "l2", None])),
+        "alternate_sign": draw(st.booleans()),
+        "binary": draw(st.booleans()),
+        "lowercase": draw(st.booleans()),
+        "dtype": draw(st.sampled_from([np.float32, np.float64, np.int64, np.int32])),
+    }
+    if analyzer == "word":
+        params["token_pattern"] = draw(st.sampled_from(PATTERNS))
+        params["stop_words"] = draw(st.sampled_from([None, None, ["the", "ab", "été", "x_1", "of"]]))
+    if draw(st.integers(0, 7)) == 0:
+        params["strip_accents"] = draw(st.sampled_from(["ascii", "unicode"]))
+    return params
+
+
+SPICE = st.sampled_from(["Σ", "İ", "ς", "ẞ", "the ", "ab", " ", "  ", "\n", "_", "e\u0301", "日本", "😀", "ǅ", "\0", "\xad"])
+DOCUMENTS = st.lists(
+    st.lists(st.text(max_size=12) | st.text("abcDE _-.\n", max_size=90) | SPICE, max_size=6).map("".join), min_size=1, max_size=5
+)
+
+
+@STEADY
+@given(DOCUMENTS, parameters())
+def test_rows_are_scikit_learns(texts, params):
+    same(texts, **params)
+
+
+@settings(STEADY, max_examples=40)
+@given(parameters())
+def test_rows_of_chosen_texts_are_scikit_learns(params):
+    same(TEXTS, **params)
+
+
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 2), (2, 3), (1, 5), (0, 1), (0, 2), (3, 7)])
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_ngrams(analyzer, ngram_range):
+    same(TEXTS, analyzer=analyzer, ngram_range=ngram_range)
+    same(TEXTS, analyzer=analyzer, ngram_range=ngram_range, strip_accents="unicode")
+
+
+def every_character():
+    return [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+
+
+def test_every_character_is_a_word_and_lower_cased_as_python_says():
+    # Between letters, where case and word borders show; the sigma has a test of its own. A text a plane's 256th.
+    characters = every_character()
+    texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
+    hasher = RowHasher(alternate_sign=False, norm=None, n_features=2**31 - 1)
+    hasher.add_texts(texts)
+    data, indices, indptr = hasher.take()
+    for i, text in enumerate(texts):
+        tokens = collections.Counter(abs(murmurhash3_32(t)) % (2**31 - 1) for t in re.findall(r"\b\w\w+\b", text.lower()))
+        row = slice(indptr[i], indptr[i + 1])
+        assert dict(zip(indices[row].tolist(), data[row].tolist(), strict=True)) == tokens
+
+
+def test_every_white_space_is_pythons():
+    spaces = [c for c in every_character() if c.isspace()]
+    assert len(spaces) > 20
+    pairs = zip(spaces, spaces[1:] + spaces[:1], strict=True)
+    texts = ["".join(f"a{c}b{c}{d}e " for c, d in pairs), "".join(spaces), "a\u200bb  "]
+    for analyzer in ("char", "char_wb"):
+        same(texts, analyzer=analyzer, ngram_range=(1, 3))
+
+
+@pytest.mark.parametrize("before", ["", "A", "1", ".", "A.", "\u0345", "ª", "A\u0301", "A\xad", "日"])
+@pytest.mark.parametrize("after", ["", "A", "1", ".", "\u0301", "\u0301A", "\xadA", " A", "ʰ", "日"])
+def test_the_final_sigma(before, after):
+    text = f"xy {before}Σ{after}bc ab{before}ΣΣ{after}"
+    same([text, text + "Σ"])
+
+
+def test_values_that_cancel_stay():
+    tokens = [f"w{i}" for i in range(200)]
+    X = same([" ".join(tokens)], n_features=4, norm=None)
+    assert X.nnz == 4
+    plus = next(t for t in tokens if murmurhash3_32(t) >= 0 and abs(murmurhash3_32(t)) % 4 == 0)
+    minus = next(t for t in tokens if murmurhash3_32(t) < 0 and abs(murmurhash3_32(t)) % 4 == 0)
+    for norm in (None, "l1", "l2"):
+        for binary in (False, True):
+            X = same([f"{plus} {minus}", plus], n_features=4, norm=norm, binary=binary)
+            assert X.nnz == 2 and X.data[0] == (0 if not binary else 1)
+
+
+def word_with_hash(wanted):
+    """A word of eight letters whose MurmurHash3 is given: all steps of the hash but the mixing-in of a block run backwards."""
+    mask = 2**32 - 1
+
+    def unshift(x, by):
+        y = x
+        for _ in range(32 // by):
+            y = x ^ (y >> by)
+        return y
+
+    def rotate(x, by):
+        return (x << by | x >> (32 - by)) & mask
+
+    def back(x, factor):
+        return x * pow(factor, -1, 2**32) & mask
+
+    h = unshift(back(unshift(back(unshift(wanted, 16), 0xC2B2AE35), 13), 0x85EBCA6B), 16) ^ 8
+    h = rotate(back(h - 0xE6546B64 & mask, 5), 32 - 13)
+    for first in itertools.product(b"abcdefghijklmnopqrstuvwxyz", repeat=4):
+        block = int.from_bytes(bytes(first), "little")
+        state = rotate(rotate(block * 0xCC9E2D51 & mask, 15) * 0x1B873593 & mask, 13) * 5 + 0xE6546B64 & mask
+        second = back(rotate(back(h ^ state, 0x1B873593), 32 - 15), 0xCC9E2D51).to_bytes(4, "little")
+        if second.isalnum() and second.islower():
+            return (bytes(first) + second).decode()
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 2**20, 2**20 - 1, 2**31 - 2])
+def test_the_hash_that_has_no_absolute_value(n_features):
+    word = word_with_hash(2**31)
+    assert murmurhash3_32(word) == -(2**31)
+    same([f"{word} other"], n_features=n_features, norm=None)
+    same(["any"], analyzer=lambda text: [word, b"other"], n_features=n_features, norm=None)
+
+
+def test_large_counts_in_float32():
+    text = " ".join(["many"] * 5000 + ["few"] * 7 + [f"w{i % 4999}" for i in range(20000)])  # 5000² has no float32
+    for dtype in (np.float32, np.float64):
+        for norm in ("l1", "l2", None):
+            same([text, "few"], dtype=dtype, norm=norm)
+
+
+def test_a_long_document():
+    rng = np.random.default_rng(0)
+    words = [f"wörd{i}" if i % 7 == 0 else f"word{i}" for i in range(50_000)]
+    text = " ".join(words[i] for i in rng.zipf(1.2, 140_000) % len(words))
+    assert len(text) > 10**6
+    same([text, "short", text.encode("ascii", "ignore").decode()])
+    same([text], ngram_range=(2, 2), n_features=2**31 - 2)
+    same(["a" * 10**6, "é" * 10**6, ". " * 500_000])
+
+
+def test_words_that_crowd_in_the_table():
+    """An adversary's text: all its columns are neighbours."""
+    n = 2**31 - 2
+    words = [w for w in (f"w{i:x}" for i in range(400_000)) if abs(murmurhash3_32(w)) % n < n // 700]
+    assert len(words) > 400
+    text = " ".join([*words, *reversed(words), *words])
+    same([text, "and on", text + " more"], n_features=n)
+    same([text], n_features=n, ngram_range=(1, 2))
+
+
+# --- input -------------------------------------------------------------------------------------------------------------------
+
+
+def kinds_of_input(texts):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    data = [text.encode() for text in texts]
+    column = arrow.array(texts, arrow.string())
+    yield from (list(texts), tuple(texts), data, [*data[:3], *texts[3:]], np.array(texts, object), np.array(data, object))
+    yield from (iter(texts), (text for text in texts), collections.deque(texts), dict.fromkeys(texts))
+    if hasattr(np.dtypes, "StringDType"):
+        yield np.array(texts, np.dtypes.StringDType())
+    yield from (pandas.Series(texts), pandas.Series(texts, dtype=object), pandas.Index(texts))
+    yield from (pandas.Series(texts, dtype=f"string[{store}]") for store in ("python", "pyarrow"))
+    yield pandas.Series(texts, dtype=pandas.ArrowDtype(arrow.string()))
+    yield from (column, arrow.array(texts, arrow.large_string()), column.dictionary_encode(), arrow.array(data, arrow.binary()))
+    yield arrow.concat_arrays([arrow.array(["before"]), column, arrow.array(["after"])])[1:-1]
+    yield arrow.chunked_array([column[:5], column[5:5], column[5:]])
+    if hasattr(arrow, "string_view"):
+        view = arrow.array([*texts, "after"], arrow.string_view())
+        yield view[:-1]
+        yield arrow.concat_arrays([view[-1:], view[:-1]])[1:]
+
+
+@pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2), "dtype": np.float32}, {"strip_accents": "unicode"}])
+def test_all_kinds_of_input_give_the_same_rows(params):
+    texts = list(dict.fromkeys(TEXTS))
+    expected = Peer(**params).transform(texts)
+    for X in kinds_of_input(texts):
+        assert_same(HashingVectorizer(**params).transform(X), expected)
+
+
+def test_numpy_strings():
+    texts = np.array([text for text in TEXTS if "\0" not in text and len(text) < 100])
+    for array in (texts, texts[::2], np.array(["ab cd", "efg"], "S9"), texts.astype(">U99")):
+        same(array)
+
+
+def test_files_and_file_names(tmp_path):
+    paths = []
+    for i, text in enumerate(TEXTS[:6]):
+        paths.append(tmp_path / f"{i}.txt")
+        paths[-1].write_bytes(text.encode("utf-8"))
+    same(paths, input="filename")
+    for kind in (lambda text: io.BytesIO(text.encode()), io.StringIO):
+        ours, theirs = (make(input="file").transform(map(kind, TEXTS[:9])) for make in (HashingVectorizer, Peer))
+        assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "ascii", "UTF8", "utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("decode_error", ["strict", "ignore", "replace"])
+def test_encodings(encoding, decode_error):
+    data = [text.encode(encoding, "ignore") for text in TEXTS]
+    same(data, encoding=encoding, decode_error=decode_error)
+
+
+BROKEN = [
+    b"fin\xe9 noir", b"\xff\xfe", b"ab\x80cd", b"trunc \xe6\x97", b"trunc\xf0\x9f", b"\xc0\xafoverlong", b"\xe0\x80\xafab",
+    b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80 beyond", b"\xf8\x88\x80\x80\x80", b"\xc3", b"abcdefg\xc3", b"\xc3\xa9t\xc3\xa9",
+    b"\xc3\x28xx", b"\xe2\x28\xa1xx", b"\xf0\x28\x8c\xbcxx", b"\xf0\x90\x28\xbcxx", b"\xf0\x90\x8d\x28xx", b"\xf0\x80\x80\x80ab",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+@pytest.mark.parametrize("decode_error", ["ignore", "replace"])
+def test_bytes_that_are_not_utf8(decode_error, analyzer):
+    same(BROKEN, decode_error=decode_error, analyzer=analyzer)
+
+
+@STEADY
+@given(st.lists(st.binary(max_size=8) | st.sampled_from(BROKEN), min_size=1, max_size=4).map(b" ab ".join))
+@example(b"")
+def test_any_bytes(data):
+    for decode_error in ("ignore", "replace"):
+        same([data], decode_error=decode_error)
+    ours, theirs = (outcome(lambda kind=kind: kind().transform([data])) for kind in (HashingVectorizer, Peer))
+    if theirs is UnicodeDecodeError:
+        assert ours is theirs
+    else:
+        assert_same(ours, theirs)
+
+
+def test_an_error_of_decoding_says_which_row():
+    with pytest.raises(UnicodeDecodeError, match="'utf-8' codec can't decode byte 0xe9 in position 3") as caught:
+        HashingVectorizer().transform(["fine", b"fin\xe9 noir"])
+    assert caught.value.__notes__ == ["HashingVectorizer: in the text of row 1."]
+
+
+def test_lone_surrogates():
+    texts = ["ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ"]
+    same(texts)
+    same(texts, ngram_range=(1, 2), token_pattern=r"\w+")
+    for analyzer in ("char", "char_wb"):
+        for kind in (HashingVectorizer, Peer):
+            with pytest.raises(UnicodeEncodeError):
+                kind(analyzer=analyzer).transform(texts)
+
+
+def arrow_nulls():
+    return pytest.importorskip("pyarrow").array(["ab", None])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: "text", ValueError, "Iterable over raw text documents expected, string object received."),
+        (lambda: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
+        (lambda: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
+        (lambda: ["ab", np.nan], ValueError,
+         "HashingVectorizer: X must hold str or bytes, got nan, a missing value, in row 1. "
+         "Drop such rows, or fill them with ''."),
+        (lambda: (text for text in ["ab", "c", None]), ValueError,
+         "HashingVectorizer: X must hold str or bytes, got None, a missing value, in row 2. "
+         "Drop such rows, or fill them with ''."),
+        (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str or bytes, got int in row 1."),
+        (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str or bytes, got list in row 0."),
+        (arrow_nulls, ValueError,
+         "HashingVectorizer: X must not hold nulls, got one in row 1. Drop such rows, or fill them with ''."),
+        (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
+         "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
+    ],
+)  # fmt: skip
+def test_input_that_is_refused(make, error, message):
+    with pytest.raises(error) as caught:
+        HashingVectorizer().transform(make())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("params", "needed"),
+    [
+        ({"n_features": 0}, "n_features must be an integer in 1..2**63 - 1, got n_features=0."),
+        ({"n_features": 2.0}, "n_features must be an integer in 1..2**63 - 1, got n_features=2.0."),
+        ({"n_features": 2**63}, f"n_features must be an integer in 1..2**63 - 1, got n_features={2**63}."),
+        ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
+        ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
+        ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
+        ({"ngram_range": 2}, "ngram_range must be a tuple of two integers, got ngram_range=2."),
+        ({"stop_words": "german"}, 'stop_words must be "english", a list of str or None, got stop_words=\'german\'.'),
+        ({"stop_words": [1]}, 'stop_words must be "english", a list of str or None, got stop_words=[1].'),
+        ({"token_pattern": None},
+         "token_pattern must be a regular expression where there is no tokenizer, got token_pattern=None."),
+        ({"token_pattern": "(a)(b)"},
+         "token_pattern must be a regular expression with at most one group, got token_pattern='(a)(b)'."),
+        ({"decode_error": "no"}, "decode_error must be 'strict' or 'ignore' or 'replace', got decode_error='no'."),
+        ({"encoding": "no"}, "encoding must be the name of an encoding, got encoding='no'."),
+        ({"binary": 1}, "binary must be True or False, got binary=1."),
+        ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
+        ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
+    ],
+)  # fmt: skip
+def test_parameters_that_are_refused(params, needed):
+    for call in ("fit", "transform", "partial_fit"):
+        with pytest.raises(ValueError) as caught:
+            getattr(HashingVectorizer(**params), call)(["ab"])
+        assert str(caught.value) == f"HashingVectorizer: {needed}"
+
+
+def test_ngram_range_upside_down():
+    for kind in (HashingVectorizer, Peer):
+        with pytest.raises(ValueError, match="lower boundary larger than the upper boundary"):
+            kind(ngram_range=(2, 1)).transform(["ab"])
+
+
+# --- what runs in Python -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"preprocessor": str.upper},
+        {"preprocessor": str.upper, "analyzer": "char", "ngram_range": (2, 3)},
+        {"tokenizer": str.split},
+        {"tokenizer": str.split, "ngram_range": (1, 3), "stop_words": ["the"]},
+        {"analyzer": str.split},
+        {"analyzer": lambda text: [word.encode() for word in text.split()]},
+        {"token_pattern": r"(?i)[a-z]"},
+        {"token_pattern": r"(\w)\w*", "ngram_range": (1, 2)},
+        {"strip_accents": "ascii"},
+        {"strip_accents": "unicode", "lowercase": False},
+        {"strip_accents": lambda text: text.replace("é", "e")},
+        {"strip_accents": "unicode", "analyzer": "char_wb", "ngram_range": (3, 5)},
+        {"stop_words": "english"},
+        {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": r"[a-z]+"},
+    ],
+)
+def test_callables_and_patterns(params):
+    for binary in (False, True):
+        same(TEXTS, binary=binary, **params)
+        same([text.encode() for text in TEXTS], binary=binary, **params)
+
+
+def test_an_analyzer_that_makes_no_tokens():
+    with pytest.raises(ValueError, match="the analyzer must make an iterable of tokens of a text, got a single string"):
+        HashingVectorizer(analyzer=str.lower).transform(["ab"])
+    with pytest.raises(TypeError, match="tokens must be str or bytes, got int"):
+        HashingVectorizer(analyzer=lambda text: [1]).transform(["ab"])
+
+
+def test_warnings_are_scikit_learns():
+    for params in (
+        {"tokenizer": str.split}, {"analyzer": str.split, "preprocessor": str.lower},
+        {"analyzer": str.split, "ngram_range": (1, 2)},
+        {"analyzer": "char", "stop_words": ["the"]}, {"analyzer": "char", "token_pattern": "x"}, {"stop_words": ["don't", "AB"]},
+        {},
+    ):  # fmt: skip
+        told = []
+        for kind in (HashingVectorizer, Peer):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                kind(**params).fit(["ab"]).transform(["ab"])
+            told.append([(str(each.message), each.category) for each in caught])
+        assert told[0] == told[1]
+
+
+# --- an estimator ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_signature_is_scikit_learns():
+    ours, theirs = HashingVectorizer().get_params(), Peer().get_params()
+    assert ours.pop("feature_names") is None
+    assert ours == theirs
+    assert not hasattr(HashingVectorizer(), "get_feature_names_out")
+
+
+def test_tags_and_clone_and_pickle():
+    ours = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
+    assert ours.__sklearn_tags__() == Peer().__sklearn_tags__()
+    for twin in (clone(ours), pickle.loads(pickle.dumps(ours)), HashingVectorizer().set_params(**ours.get_params())):
+        assert repr(twin) == "HashingVectorizer(ngram_range=(1, 2), n_features=1024)"
+        assert_same(twin.transform(TEXTS), ours.transform(TEXTS))
+
+
+def test_a_pipeline():
+    y = np.arange(len(TEXTS)) % 2
+    ours, theirs = (make_pipeline(kind(n_features=2**12), AROWClassifier(random_state=0)) for kind in (HashingVectorizer, Peer))
+    assert (ours.fit(TEXTS, y).decision_function(TEXTS) == theirs.fit(TEXTS, y).decision_function(TEXTS)).all()
+    assert ours.score(TEXTS, y) == theirs.score(TEXTS, y)
+
+
+def test_rows_are_read_where_they_are():
+    X = HashingVectorizer().transform(TEXTS)
+    assert X.data.flags.c_contiguous and X.data.flags.writeable and X.indices.flags.writeable
+    X.data *= 2
+    X.sort_indices()
+
+
+def test_sparse_arrays_where_scikit_learn_is_told_to():
+    sklearn = pytest.importorskip("sklearn", "1.9")
+    if "sparse_interface" not in sklearn.get_config():
+        pytest.skip("this scikit-learn has no sparse_interface")
+    with sklearn.config_context(sparse_interface="sparray"):
+        same(TEXTS)
+
+
+def test_neither_scikit_learn_nor_pyarrow_is_imported():
+    code = (
+        "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
+        "V(analyzer=str.split).transform(['ab']); assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_threads():
+    texts, vectorizer, found = TEXTS * 200, HashingVectorizer(ngram_range=(1, 2)), {}
+    threads = [threading.Thread(target=lambda i=i: found.update({i: vectorizer.transform(texts)})) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(4):
+        assert_same(found[i], vectorizer.transform(texts))
+
+
+def test_a_hasher_goes_on_after_a_text_that_failed():
+    hasher = RowHasher()
+    hasher.add_texts(["ab cd"])
+    for _ in range(2):
+        with pytest.raises(UnicodeDecodeError):
+            hasher.add_texts([b"fin\xe9"])
+        with pytest.raises(TypeError):
+            hasher.add_tokens([f"w{i}" for i in range(50)] + [3])
+    hasher.add_texts(["ef"])
+    expected = Peer().transform(["ab cd", "ef"])
+    data, indices, indptr = hasher.take()
+    assert (data == expected.data).all() and (indices == expected.indices).all() and indptr.tolist() == [0, 2, 3]
+    data, indices, indptr = hasher.take()
+    assert len(data) == len(indices) == 0 and indptr.tolist() == [0]
+    hasher.add_texts(["ab cd", "ef"])
+    assert (hasher.take()[1] == expected.indices).all()
+
+
+# --- a 64-bit feature space --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_features", [2**31, 2**33 - 5, 2**40, 2**63 - 1])
+def test_64_bits(n_features):
+    texts = TEXTS * 2
+    X = HashingVectorizer(n_features=n_features, norm=None, ngram_range=(1, 2)).transform(texts)
+    assert X.indices.dtype == np.int64 and X.shape == (len(texts), n_features)
+    analyze = Peer(ngram_range=(1, 2)).build_analyzer()
+    for i, text in enumerate(texts):
+        expected = collections.Counter()
+        for token in analyze(text):
+            low, high = murmurhash3_32(token), murmurhash3_32(token, seed=0x5BD1E995, positive=True)
+            expected[((high << 31) + (abs(low) % 2**31)) % n_features] += 1 if low >= 0 else -1
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        assert X.indices[row].tolist() == sorted(expected)
+        assert X.data[row].tolist() == [expected[column] for column in sorted(expected)]
+
+
+# --- names -------------------------------------------------------------------------------------------------------------------
+
+
+def named(texts, max_names=100_000, **params):
+    names = FeatureNames(max_names)
+    return names, HashingVectorizer(feature_names=names, **params).transform(texts)
+
+
+@pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
+                                    {"strip_accents": "unicode"}, {"n_features": 2**50}])  # fmt: skip
+def test_names_are_those_of_the_tokens(params):
+    params = {"n_features": 2**31 - 2, **params}
+    names, X = named(TEXTS, **params)
+    if params["n_features"] < 2**31:
+        assert_same(X, Peer(**params).transform(TEXTS))
+    tokens = {token for text in TEXTS for token in Peer(**params).build_analyzer()(text)}
+    assert names.columns().tolist() == np.unique(X.indices).tolist() and len(names) == len(tokens)
+    found = {names[column] for column in names.columns()}
+    short = {token for token in tokens if len(token.encode()) <= 42}
+    assert short <= found and (len(short) < len(tokens)) == (params.get("analyzer") != "char_wb")
+    for name in found - short:
+        assert name.endswith("…") and any(token.startswith(name[:-1]) for token in tokens - short)
+    assert not any(names.is_shared(column) for column in names.columns())
+
+
+def test_names_of_shared_columns():
+    tokens = [f"w{i}" for i in range(100)]
+    texts = [" ".join(tokens)] + [" ".join(tokens[:3])] * 60
+    names, _ = named(texts, n_features=16)
+    by_column = collections.defaultdict(collections.Counter)
+    for token in " ".join(texts).split():
+        by_column[abs(murmurhash3_32(token)) % 16][token] += 1
+    assert names.columns().tolist() == sorted(by_column)
+    for column, counts in by_column.items():
+        assert names.is_shared(column) == (len(counts) > 1)
+        name, count = counts.most_common(1)[0]
+        if 2 * count > counts.total():
+            assert names[column] == name
+        assert names[column] in counts
+    assert {names[abs(murmurhash3_32(t)) % 16] for t in tokens[:3]} <= set(tokens)
+    assert names[99999] is None and not names.is_shared(99999)
+
+
+def test_frequent_names_stay_when_memory_is_full():
+    rare = [f"rare{i}" for i in range(5000)]
+    texts = [" ".join(["often", "usual", "common", *rare[i : i + 50]]) for i in range(0, 5000, 50)]
+    names, _ = named(texts, max_names=64)
+    assert 32 <= len(names) <= 64
+    assert {"often", "usual", "common"} <= {names[column] for column in names.columns()}
+
+
+def test_names_are_collected_over_calls_and_pickled():
+    names = FeatureNames()
+    vectorizer = HashingVectorizer(feature_names=names)
+    vectorizer.transform(TEXTS[:5])
+    vectorizer.transform(TEXTS[5:])
+    once, _ = named(TEXTS)
+    for twin in (names, pickle.loads(pickle.dumps(names)), pickle.loads(pickle.dumps(vectorizer)).feature_names):
+        assert twin.columns().tolist() == once.columns().tolist()
+        assert all(twin[c] == once[c] and twin.is_shared(c) == once.is_shared(c) for c in once.columns())
+        assert repr(twin) == "FeatureNames(max_names=100000)" and len(twin) == len(once)
+    assert len(clone(vectorizer).feature_names) == 0
+
+
+def test_names_with_threads():
+    names = FeatureNames()
+    vectorizer = HashingVectorizer(feature_names=names)
+    threads = [threading.Thread(target=vectorizer.transform, args=(TEXTS * 20,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert names.columns().tolist() == named(TEXTS)[0].columns().tolist()
+
+
+TRAINING = ["cheap pills now", "lunch at noon", "cheap lunch", "pills pills", "see you at noon", "cheap now"]
+LABELS = ["spam", "ham", "ham", "spam", "ham", "spam"]
+
+
+@pytest.mark.parametrize("alternate_sign", [False, True])
+def test_top_features(alternate_sign):
+    names, X = named(TRAINING, alternate_sign=alternate_sign)
+    model = AROWClassifier(random_state=0).fit(X, LABELS)
+    plain = HashingVectorizer(alternate_sign=False, norm=None)
+    top = names.top_features(model, 4)
+    assert list(top) == ["ham", "spam"]
+    for label, sign in (("ham", -1), ("spam", 1)):
+        assert 0 < len(top[label]) <= 4
+        assert [feature.weight for feature in top[label]] == sorted((feature.weight for feature in top[label]), reverse=True)
+        for feature in top[label]:
+            column = plain.transform([feature.name]).indices[0]
+            orientation = -1 if alternate_sign and murmurhash3_32(feature.name) < 0 else 1
+            assert feature.column == column and not feature.shared
+            assert feature.weight == sign * orientation * model.coef_[0, column] > 0
+            assert feature.std == np.sqrt(model.covariance_[0, column])
+    assert top["spam"][0].name in ("pills", "now") and top["ham"][0].name in ("lunch", "noon", "see", "you")
+    every = names.top_features(model, 10**6)
+    assert len(every["ham"]) + len(every["spam"]) <= len(names)
+
+
+def test_top_features_of_many_classes_and_of_scikit_learn():
+    from sklearn.linear_model import SGDClassifier
+
+    names, X = named(TRAINING)
+    y = ["a", "b", "c", "a", "b", "c"]
+    for model in (AROWClassifier(multi_class="ovr"), SGDClassifier(random_state=0)):
+        top = names.top_features(model.fit(X, y), 2)
+        assert list(top) == ["a", "b", "c"]
+        assert top["b"][0].name in "lunch at noon see you"
+        assert (top["b"][0].std is None) == isinstance(model, SGDClassifier)
+        found = names.explain(model, X[1])
+        score = model.decision_function(X[1])[0]
+        assert sum(each.contribution for each in found) == pytest.approx(score.max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("label", [None, "ham", "spam"])
+def test_explain(label):
+    names, X = named(TRAINING)
+    model = AROWClassifier(random_state=0).fit(X, LABELS)
+    row = HashingVectorizer().transform(["lunch pills unheard"])
+    found = names.explain(model, row, label)
+    score = model.decision_function(row)[0]
+    expected = abs(score) if label is None else score if label == "spam" else -score
+    assert sum(each.contribution for each in found) == pytest.approx(expected, rel=1e-12)
+    assert [abs(each.contribution) for each in found] == sorted((abs(each.contribution) for each in found), reverse=True)
+    assert {each.name for each in found} == {"lunch", "pills", None, "(intercept)"}
+    for each in found:
+        assert each.contribution == each.weight * each.value
+        assert each.value > 0 or each.name is None
+    dense = names.explain(model, row.toarray(), label)
+    assert dense == found
+
+
+def test_names_errors():
+    names, X = named(TRAINING)
+    model = AROWClassifier().fit(X, LABELS)
+    for run, message in (
+        (lambda: FeatureNames(1), "FeatureNames: max_names must be an integer >= 2, got max_names=1."),
+        (lambda: names.top_features(model, 0), "FeatureNames: k must be an integer >= 1, got k=0."),
+        (lambda: names.explain(model, X),
+         "FeatureNames: x must be one row of the model, of shape (1, 1048576), got (6, 1048576)."),
+        (lambda: names.explain(model, X[0], "eggs"),
+         "FeatureNames: label must be one of the model's classes, ['ham', 'spam'], got 'eggs'."),
+        (lambda: names.top_features(AROWClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])),
+         f"FeatureNames: the model must have the columns that have names, up to {names.columns()[-1]}, got 2 columns. "
+         "Use the names of the vectorizer that made the model's rows."),
+    ):  # fmt: skip
+        with pytest.raises(ValueError) as caught:
+            run()
+        assert str(caught.value) == message
+
+
+def test_unicode_of_the_tests():
+    """The chosen texts hold what they are chosen for."""
+    kinds = {unicodedata.category(c) for text in TEXTS for c in text}
+    assert {"Lu", "Ll", "Lt", "Lo", "Mn", "Me", "Nd", "Nl", "No", "So", "Cc", "Cf", "Zs", "Zl", "Pc"} <= kinds
