@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from ..text import HashingVectorizer
 from ._errors import MalformedLineError, Tally
-from ._records import Columns, Wrong, number, shown
+from ._records import Columns, WrongRecordError, number, shown
 
 
 def _pyarrow(who: str):
@@ -85,7 +85,8 @@ class _Part:
         if self.columns.text is None:
             limit = float(np.finfo(dtype).max)
             wanted = f"a finite number that is a {np.dtype(dtype)}"
-            parts = [self._numbers(k, f"{wanted} in column {self.columns.names[k]!r}", -limit, limit) for k in self.columns.features]
+            names = self.columns.names
+            parts = [self._numbers(k, f"{wanted} in column {names[k]!r}", -limit, limit) for k in self.columns.features]
             rows = np.stack(parts, axis=1)[self.good].astype(dtype)
         else:
             rows = self._texts(vectorizer)
@@ -109,7 +110,7 @@ class _Part:
         for row, value in enumerate(column.to_pylist()):
             try:
                 y[row] = read_label(value)
-            except Wrong as error:
+            except WrongRecordError as error:
                 self._refuse(row, str(error))
         return y
 
@@ -122,7 +123,7 @@ class _Part:
             for row, value in enumerate(column.to_pylist()):
                 try:
                     values[row] = number(value, what)
-                except Wrong as error:
+                except WrongRecordError as error:
                     self._refuse(row, str(error))
         bad = ~(np.isfinite(values) & (values >= least) & (values <= most))
         for row in np.flatnonzero(bad).tolist():

@@ -8,8 +8,20 @@ from ._lines import BEHIND
 BOM = b"\xef\xbb\xbf"
 
 
-def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, guard):
-    """Yield what ``parser.take()`` gives, once a batch. guard: a context within which the parser runs."""
+def batches(files, parser, *options):
+    """Yield what ``parser.take()`` gives, once a batch. Where reading fails, the rows before that come first."""
+    try:
+        yield from _full_batches(files, parser, *options)
+    except (ValueError, OSError):
+        if parser.n_rows:
+            yield parser.take()
+        raise
+    if parser.n_rows:
+        yield parser.take()
+
+
+def _full_batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, guard):
+    """guard: a context within which the parser runs."""
     buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
     for source in files:
         skip_bom(source)
@@ -49,8 +61,6 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
                 problem = f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
                 tally.refuse(MalformedLineError(source.name, parser.line_number, room + 1, problem))
                 held, too_long = 0, True
-    if parser.n_rows:
-        yield parser.take()
 
 
 def skip_bom(source) -> None:
@@ -58,4 +68,6 @@ def skip_bom(source) -> None:
     if start.startswith(BOM):
         source.drop(len(BOM))
     elif start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{source.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8.")
+        raise ValueError(
+            f"{source.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8."
+        )

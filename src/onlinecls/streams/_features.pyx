@@ -21,7 +21,7 @@ cdef class FeatureRows(EntryParser):
         A name of hash h goes to column abs(h) mod n_features with the sign of h.
         """
         cdef bytes name
-        cdef int64_t hash
+        cdef int64_t hash, column
         cdef double value
         self.at = self.nnz
         for name, value in zip(names, values):
@@ -30,6 +30,6 @@ cdef class FeatureRows(EntryParser):
             hash = <int32_t>murmur3(name, len(name), 0)
             if value != 0.0:
                 # scikit-learn keeps within 32 bits where it takes abs(-2^31): 2^31 - n_features.
-                push(self, (llabs(hash) if hash != -2147483648 else 2147483648 - self.n_features) % self.n_features,
-                          value if hash >= 0 else -value)
+                column = llabs(hash) if hash != -2147483648 else 2147483648 - self.n_features
+                push(self, column % self.n_features, value if hash >= 0 else -value)
         return self.end_row(NULL, False) == Found.ROW

@@ -1,11 +1,11 @@
 """Lines of text into the rows of a batch, without the GIL.
 
-A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros: where the batches end depends on
-the lines alone, never on the blocks in which they came.
+A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros: where the batches end depends
+on the lines alone, never on the blocks in which they came.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np

@@ -26,11 +26,85 @@ _ZERO = re.compile(rb"[ \t]0+:")
 
 
 def read(
-    source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based="auto", vectorizer=None,
-    label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise", prefetch=True,
-    block_bytes=1 << 20, max_line_bytes=1 << 24,
+    source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based=True,
+    vectorizer=None, label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise",
+    prefetch=True, block_bytes=1 << 20, max_line_bytes=1 << 24,
 ) -> Stream:  # fmt: skip
-    """DOC"""
+    """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
+
+    A thread reads and parses ahead while the caller learns; both leave the GIL. Rows come in the order of the files, and neither
+    `prefetch` nor `block_bytes` changes any batch.
+
+    Parameters
+    ----------
+    source : path, "-", binary file object, list of these, or iterable of (text, label)
+        "-" is standard input. Files may be compressed (gzip, bzip2, xz, Zstandard), which is seen from their first bytes.
+        Several files are one stream, and of one format. An iterable is consumed in the thread.
+    format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
+        "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
+        suffix of compression), else from its first lines. See docs/streams.md for a line of each.
+    n_features : int, default=2**20
+        Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
+        tables of numbers it is the number of their columns. The vectorizer's, if one is given.
+    batch_rows : int, default=4096
+        Rows in a batch; fewer where 2^18 non-zeros come first.
+    dtype : {"float32", "float64"}, default="float32"
+        Of X: a decimal is rounded to float64, exactly, and then to this. A vectorizer of your own brings its own.
+    labels : {"auto", "number", "str", None}, default="auto"
+        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. None reads files
+        with and without labels, and gives none.
+    zero_based : bool or "auto", default=True
+        True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files that are read apart, for
+        training and for prediction, always agree. False: index 1 is column 0. "auto", as scikit-learn decides, is a guess in a
+        stream: True if index 0 occurs in the lines within the first 64 KB, else False, and an index 0 after that is an error.
+    vectorizer : object with ``transform(texts)``, default=None
+        What makes rows of texts: None is `onlinecls.text.HashingVectorizer` of n_features and dtype.
+    label, text, weight : str or int, default=None
+        Column or key of the labels (default "label"; 0 in a CSV file without a header), of the texts (default "text" if there is
+        one, else the table is numbers) and of the weights (default none). In CSV, JSON lines, Parquet and Arrow.
+    features : list of str or int, or str, default=None
+        The columns of a table of numbers (default all but label and weight); in JSON lines the key of the features ("features").
+    delimiter : str, default=","
+        Of CSV.
+    header : bool, default=True
+        Whether CSV files begin with the names of their columns.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about a malformed line: stop, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
+    prefetch : bool, default=True
+        Read ahead in a thread, two batches at most.
+    block_bytes : int, default=2**20
+        Bytes that are read at a time.
+    max_line_bytes : int, default=2**24
+        A longer line is malformed. The buffer grows to it only where lines are so long.
+
+    Returns
+    -------
+    Stream
+        Iterator of `Batch` (X, y, weight). Use it in a ``with`` statement, or to its end.
+
+    Raises
+    ------
+    MalformedLineError
+        While iterating: ``train.svm:1204:17: expected ':' after an index, got 'x'``, file, line and byte in the line from 1.
+    ValueError, TypeError
+        If an option is not valid, the format cannot be told, or a compressed file is cut off or damaged.
+    OSError
+        If a file cannot be read.
+    ImportError
+        If a package is missing that reads the file; names the extra that brings it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from onlinecls.streams import read
+    >>> file = io.BytesIO(b"1 | free prize\\n-1 0.5 | see you soon:2\\n")
+    >>> with read(file) as stream:
+    ...     for X, y, weight in stream:
+    ...         print(X.shape, X.nnz, y, weight)
+    (2, 1048576) 5 [ 1. -1.] [1.  0.5]
+    >>> stream.format, stream.n_rows
+    ('vw', 2)
+    """
     reader = _Reader(
         format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
@@ -63,7 +137,9 @@ class _Reader:
             _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
             width = getattr(self.vectorizer, "n_features", None)
             if width is not None and self.n_features not in (None, width):
-                raise ValueError(f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out.")
+                raise ValueError(
+                    f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out."
+                )
             self.n_features = width if width is not None else self.n_features
         self.n_features = 2**20 if self.n_features is None else int(self.n_features)
 
@@ -71,7 +147,8 @@ class _Reader:
         stop = threading.Event()
         if not _is_files(source):
             if self.format != "auto":
-                raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {type(source).__name__}.")
+                kind = type(source).__name__
+                raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
             batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
             return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch)
         files = Files(_listed(source), stop)
@@ -96,7 +173,7 @@ class _Reader:
         tally = self.tally
         return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
 
-    # --- one method a format -----------------------------------------------------------------------------------------------------
+    # --- one method a format ----------------------------------------------------------------------------------------------------
 
     def _svmlight(self, files):
         zero_based = self.zero_based
@@ -111,7 +188,8 @@ class _Reader:
     def _vw(self, files):
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
-        return self._lines(files, VWParser(self._label_buffer("number"), self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype))
+        limits = self.batch_rows, _BATCH_NNZ
+        return self._lines(files, VWParser(self._label_buffer("number"), *limits, self.n_features, self.dtype))
 
     def _tsv(self, files):
         vectorizer = self._vectorizer()
@@ -160,7 +238,7 @@ class _Reader:
     def _arrow(self, files):
         return self._parquet(files, "arrow")
 
-    # --- their parts -------------------------------------------------------------------------------------------------------------
+    # --- their parts ------------------------------------------------------------------------------------------------------------
 
     def _kind(self, default: str):
         return default if self.labels == "auto" else self.labels

@@ -18,7 +18,7 @@ from ._features import FeatureRows
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 
 
-class Wrong(ValueError):
+class WrongRecordError(ValueError):
     """A record is not what it should be; the reader of the format adds where it is."""
 
 
@@ -34,7 +34,7 @@ class LabelReader:
         if self.kind == "auto":
             self.kind = "str" if isinstance(value, (str, bytes)) else "number"
         if value is None or value in ("", b""):
-            raise Wrong("expected a label, got none")
+            raise WrongRecordError("expected a label, got none")
         if self.kind == "number":
             return number(value, "a label")
         if isinstance(value, bytes):
@@ -53,16 +53,16 @@ def number(value, what: str) -> float:
             raise ValueError
         result = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise Wrong(f"expected a finite number for {what}, got {shown(value)}") from None
+        raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}") from None
     if not math.isfinite(result):
-        raise Wrong(f"expected a finite number for {what}, got {shown(value)}")
+        raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}")
     return result
 
 
 def weight_of(value) -> float:
     weight = number(value, "a weight")
     if weight < 0:
-        raise Wrong(f"expected a weight >= 0, got {shown(value)}")
+        raise WrongRecordError(f"expected a weight >= 0, got {shown(value)}")
     return weight
 
 
@@ -70,14 +70,15 @@ def decoded(text: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Wrong(f"expected text in UTF-8, got {shown(text[error.start : error.start + 8])} at byte {error.start + 1}") from None
+        came = shown(text[error.start : error.start + 8])
+        raise WrongRecordError(f"expected text in UTF-8, got {came} at byte {error.start + 1}") from None
 
 
 def utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise Wrong(f"expected text in UTF-8, got {shown(text)}") from None
+        raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
 
 
 def sparse(data, indices, indptr, n_features: int):
@@ -104,7 +105,7 @@ class Texts:
         if isinstance(text, str):
             text.isascii() or utf8(text)
         elif not isinstance(text, bytes):
-            raise Wrong(f"expected a text, got {'none' if text is None else shown(text)}")
+            raise WrongRecordError(f"expected a text, got {'none' if text is None else shown(text)}")
         elif self.must_be_utf8 and not text.isascii():
             decoded(text)
         self.texts.append(text)
@@ -129,7 +130,7 @@ class Numbers:
 
     def add(self, row) -> None:
         if any(abs(value) > self.largest for value in row):
-            raise Wrong(f"expected numbers in the range of {self.dtype}, got {shown(max(row, key=abs))}")
+            raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got {shown(max(row, key=abs))}")
         self.rows.append(row)
 
     def take(self):
@@ -145,14 +146,14 @@ class Features:
 
     def add(self, features) -> None:
         if not isinstance(features, dict):
-            raise Wrong(f"expected an object of features, got {shown(features)}")
+            raise WrongRecordError(f"expected an object of features, got {shown(features)}")
         names, values = [], []
         for name, value in features.items():
             is_text = isinstance(value, str)
             names.append(utf8(f"{name}={value}" if is_text else name))
             values.append(1.0 if is_text else number(value, f"feature {shown(name)}"))
         if not self.rows.add(names, values):
-            raise Wrong(f"expected features in the range of {self.dtype}, got larger ones")
+            raise WrongRecordError(f"expected features in the range of {self.dtype}, got larger ones")
 
     @property
     def full(self) -> bool:
@@ -167,7 +168,7 @@ class Named:
 
     def __init__(self, record: dict, text: str, features: str):
         if text not in record and features not in record:
-            raise Wrong(f"expected a key {text!r} or {features!r}, got {shown(list(record))}")
+            raise WrongRecordError(f"expected a key {text!r} or {features!r}, got {shown(list(record))}")
         self.is_text = text in record
         self.value = record[text] if self.is_text else record[features]
 
@@ -186,7 +187,7 @@ class TextsOrFeatures:
             return
         if content.is_text != self.is_text:
             kinds = ("features", "a text")
-            raise Wrong(f"expected {kinds[self.is_text]} as in the first object, got {kinds[content.is_text]}")
+            raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[content.is_text]}")
         self.rows.add(content.value)
 
     @property
@@ -205,12 +206,12 @@ class Batcher:
         self.labels, self.weights = [], []
 
     def add(self, where: tuple, record) -> None:
-        """Append a record, (label, content, weight), or what `Wrong` it raises when it is called for."""
+        """Append a record, (label, content, weight), or what `WrongRecordError` it raises when it is called for."""
         try:
             label, content, weight = record() if callable(record) else record
             label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
             self.rows.add(content)
-        except Wrong as error:
+        except WrongRecordError as error:
             self.tally.refuse(MalformedLineError(*where, None, f" {error}"))
             return
         self.labels.append(label)
@@ -226,11 +227,16 @@ class Batcher:
 
 
 def batches(records, batcher: Batcher):
-    """(where, record) pairs into batches."""
-    for where, record in records:
-        batcher.add(where, record)
-        if batcher.full and batcher.labels:
+    """(where, record) pairs into batches. Where reading fails, the rows before that come first."""
+    try:
+        for where, record in records:
+            batcher.add(where, record)
+            if batcher.full and batcher.labels:
+                yield batcher.take()
+    except (ValueError, OSError):
+        if batcher.labels:
             yield batcher.take()
+        raise
     if batcher.labels:
         yield batcher.take()
 
@@ -267,15 +273,15 @@ def _json(line, max_line_bytes):
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise Wrong(f"expected a JSON object, got {shown(line)} ({error})") from None
+        raise WrongRecordError(f"expected a JSON object, got {shown(line)} ({error})") from None
     if not isinstance(record, dict):
-        raise Wrong(f"expected a JSON object, got {shown(record)}")
+        raise WrongRecordError(f"expected a JSON object, got {shown(record)}")
     return record
 
 
 def _bounded(line, max_line_bytes):
     if line is None:
-        raise Wrong(f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one")
+        raise WrongRecordError(f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one")
     return line
 
 
@@ -285,7 +291,9 @@ def tsv(files, labelled: bool, max_line_bytes: int):
     def record(line):
         label, tab, text = _bounded(line, max_line_bytes).partition(b"\t")
         if labelled and not tab:
-            raise Wrong("expected a tab between label and text (labels=None reads lines without), got the end of the line")
+            raise WrongRecordError(
+                "expected a tab between label and text (labels=None reads lines without), got the end of the line"
+            )
         return label, text if tab else label, None
 
     for where, line in text_lines(files, max_line_bytes):
@@ -293,7 +301,7 @@ def tsv(files, labelled: bool, max_line_bytes: int):
 
 
 def rows_of_csv(files, delimiter: str):
-    """((name, number of its first line), fields) of each row that is not empty; in the place of its fields what is `Wrong`."""
+    """((name, number of its first line), fields) of each row that is not empty; for fields, what is wrong with them."""
     for source in files:
         skip_bom(source)
         text = io.TextIOWrapper(io.BufferedReader(source, 1 << 20), encoding="utf-8", errors="surrogateescape", newline="")
@@ -306,7 +314,7 @@ def rows_of_csv(files, delimiter: str):
                 break
             except csv.Error as error:
                 hint = " Longer fields: csv.field_size_limit(characters)." if "field limit" in str(error) else ""
-                row = Wrong(f"expected CSV, got something else: {error}.{hint}")
+                row = WrongRecordError(f"expected CSV, got something else: {error}.{hint}")
             if row:
                 yield where, row
         text.detach().detach()
@@ -339,10 +347,10 @@ def csv_records(rows, columns: Columns, label_is_read: bool):
     width = len(columns.names)
 
     def record(row):
-        if isinstance(row, Wrong):
+        if isinstance(row, WrongRecordError):
             raise row
         if len(row) != width:
-            raise Wrong(f"expected {width} fields, got {len(row)}")
+            raise WrongRecordError(f"expected {width} fields, got {len(row)}")
         if not all(map(str.isascii, row)):
             for field in row:
                 utf8(field)
@@ -367,9 +375,9 @@ def pairs(items):
         try:
             text, label = item
         except (TypeError, ValueError):
-            raise Wrong(f"expected a pair (text, label), got {shown(item)}") from None
+            raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}") from None
         if isinstance(item, (str, bytes)):
-            raise Wrong(f"expected a pair (text, label), got {shown(item)}")
+            raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}")
         return label, text, None
 
     for n, item in enumerate(items, 1):

@@ -24,7 +24,7 @@ _PACKED = (
 )
 
 
-class Closed(Exception):
+class ClosedError(Exception):
     """The stream was closed while it waited for input."""
 
 
@@ -53,7 +53,7 @@ class _Raw(io.RawIOBase):
     def _read(self, n: int) -> bytes:
         while self._waits and not select.select([self._file], [], [], 0.05)[0]:
             if self._stop.is_set():
-                raise Closed
+                raise ClosedError
         more = self._file.read(min(n, _RAW)) or b""
         self.count += len(more)
         return more

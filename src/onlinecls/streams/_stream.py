@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ._sources import Closed
+from ._sources import ClosedError
 
 _AHEAD = 2  # batches between the two threads
 
@@ -44,7 +44,9 @@ class Progress(NamedTuple):
 
 
 class Stream:
-    """Iterator of `Batch`; made by `read`. A context manager; closed by itself at the end, by an error, and with its last reference.
+    """Iterator of `Batch`; made by `read`.
+
+    A context manager; closed by itself at the end, by an error, and with its last reference.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class Stream:
         What was wrong with the last five of them.
     """
 
-    def __init__(self, format: str, n_features: int, bytes_total: int | None, batches, files, stop: threading.Event, prefetch: bool):
+    def __init__(self, format: str, n_features: int, bytes_total, batches, files, stop: threading.Event, prefetch: bool):
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
         self._progress, self._next = Progress(), batches.__next__
         thread = ahead = None
@@ -116,7 +118,7 @@ def _read_ahead(batches, ahead: queue.Queue, stop: threading.Event) -> None:
             if stop.is_set():
                 return
             ahead.put(item)
-    except Closed:
+    except ClosedError:
         pass
     except BaseException as error:
         if not stop.is_set():

@@ -83,7 +83,7 @@ cdef class SvmlightParser(EntryParser):
             if index < 0:
                 return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
             if index >= self.n_features:
-                return self.fault(field, b"an index within n_features columns (give a larger n_features)")
+                return self.fault(field, b"an index < n_features (give a larger one, or zero_based=False if indices start at 1)")
             in_order &= index > last
             last = index
             push(self, index, value)

@@ -75,13 +75,14 @@ cdef inline uint64_t bytes_above(uint64_t eight, uint64_t limit) noexcept nogil:
 cdef inline Py_ssize_t short_name(const unsigned char* p, uint32_t seed, uint32_t* hash) noexcept nogil:
     """The length of the name at p, and its hash, if it is a usual one: 1 to 7 bytes, no control characters, no number; else 0.
 
-    What `after_name` and `hash_name` do, on eight bytes at once and without a branch on the length, which would be guessed wrong.
+    What `after_name` and `hash_name` do, on eight bytes at once, without a branch on the length, which would be guessed wrong.
     """
     cdef uint64_t eight, ends
     cdef uint32_t h, tail
     cdef Py_ssize_t n
     memcpy(&eight, p, 8)
-    ends = ~(bytes_above(eight, 32) & bytes_above(eight ^ repeated(58), 0) & bytes_above(eight ^ repeated(124), 0)) & repeated(128)
+    ends = bytes_above(eight, 32) & bytes_above(eight ^ repeated(58), 0) & bytes_above(eight ^ repeated(124), 0)
+    ends = ~ends & repeated(128)
     if ends == 0 or is_digit(p[0]):
         return 0
     n = lowest_bit(ends) >> 3
@@ -169,7 +170,9 @@ cdef class VWParser(EntryParser):
             else:
                 behind = read_number(word, &number)
                 if behind != p or not fabs(number) < INFINITY:
-                    return self.fault(word, b"a finite number for the importance" if n_words == 1 else b"a finite number for the base")
+                    if n_words == 1:
+                        return self.fault(word, b"a finite number for the importance")
+                    return self.fault(word, b"a finite number for the base")
                 if n_words == 1:
                     if number < 0.0:
                         return self.fault(word, b"an importance >= 0")
