@@ -384,7 +384,7 @@ OUT_OF_RANGE = {
     "tol": (["a", np.nan, np.inf], "tol must be None or a finite number, got tol={!r}."),
     "shuffle": (["yes"], "shuffle must be True or False, got shuffle={!r}."),
     "warm_start": ([None], "warm_start must be True or False, got warm_start={!r}."),
-    "average": ([-1, 1.5, "a", None], "average must be True or False or an integer >= 1, got average={!r}."),
+    "average": ([-1, 1.5, "a", None, 2**31], "average must be True or False or an integer in [1, 2147483647], got average={!r}."),
     "early_stopping": (["a"], "early_stopping must be True or False, got early_stopping={!r}."),
     "validation_fraction": ([0.0, 1.0, None], "validation_fraction must be a number in (0, 1), got validation_fraction={!r}."),
     "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),

@@ -6,7 +6,9 @@
 ['spam']
 """
 
+from ._evaluation import progressive_validation
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._saving import load
 from ._second_order import (
     AROWClassifier,
     AROWRegressor,
@@ -29,4 +31,6 @@ __all__ = [
     "Perceptron",
     "SCWClassifier",
     "SecondOrderPerceptron",
+    "load",
+    "progressive_validation",
 ]

@@ -12,7 +12,7 @@ from operator import is_, itemgetter
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from . import _blas, _core, _validation
+from . import _blas, _core, _saving, _validation
 from ._compat import not_fitted
 from ._registry import algorithms_of, select
 from ._state import NO_ORDER, State
@@ -31,6 +31,7 @@ _TASKS = {
     "regression": _specialised(_core.regression),
 }
 _FULL = _specialised(_core.full)
+NO_PREDICTIONS = np.empty(0, np.int32)
 _DECISION = _specialised(_core.decision)
 _DEVIATION = _specialised(_core.deviation)
 
@@ -71,6 +72,29 @@ class Estimator:
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    def save(self, path, metadata=None) -> None:
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
+
+        The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
+        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, to be deleted.)
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            A file there is replaced, keeping its permissions; a link is followed.
+        metadata : dict, default=None
+            Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file
+            without pickle cannot hold (a RandomState, say). Nothing is written then.
+        OSError
+            If the file cannot be written. What was there before is as it was.
+        """
+        _saving.save(self, path, metadata)
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
@@ -232,8 +256,8 @@ class OnlineLearner(Estimator):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER) -> None:
-        """Hand rows to the kernel of the task: the one place where a model changes."""
+    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)"""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
@@ -252,11 +276,11 @@ class OnlineLearner(Estimator):
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
         books = weights, class_weights, state.values, state.drift, state.counts, state.tally
         if not state.is_full:
-            _TASKS[task][sizes](self._params, *arrays, targets, *books)
+            _TASKS[task][sizes](self._params, *arrays, targets, *books, *(() if task == "regression" else (predictions,)))
             return
         _blas.load()
         targets, how = targets.astype(np.float64, copy=False), (_core.TASKS[task], _core.FORESIGHT[self._foresight], self._depth)
-        _FULL[sizes](self._params, *how, *arrays, targets, *books, state.sigma)
+        _FULL[sizes](self._params, *how, *arrays, targets, *books, predictions, state.sigma)
 
     def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows

@@ -157,15 +157,17 @@ cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_cl
 
 def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
            const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: one vector of weights, label 1 on its positive side.
 
     data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
-    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model.
+    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model;
+    predictions : empty, or for the class that predict would have named just before each row of weight > 0 was learnt.
     """
     cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef int32_t label
     cdef int64_t only = 0
+    cdef bint newcomer
     cdef double sign, score
     cdef Row row
     cdef Sums sums
@@ -189,7 +191,10 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             score = sums.score
             if averaged(tally, &p) > 0.0:
                 score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
+            newcomer = p.open_classes & (counts[label] == 1.0)
+            tally[MISTAKES] += ((score > 0.0) != label) | newcomer
+            if predictions.shape[0]:
+                predictions[at] = 1 - label if newcomer else score > 0.0
             if not readable(&s, tally):
                 continue
             charge(&s, tally, &p)
@@ -263,29 +268,28 @@ cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const doub
     return best
 
 
-cdef inline bint mistaken(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
-                          const double[::1] drift, const double[::1] counts, const double[::1] tally,
-                          double[:, ::1] scores, const Params* p) noexcept nogil:
-    """Whether predict, asked just before the update, misses the label. A label never seen could not have been predicted."""
-    cdef Py_ssize_t c, k = counts.shape[0]
+cdef inline Py_ssize_t predicted(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
+                                 const double[::1] drift, const double[::1] counts, const double[::1] tally,
+                                 double[:, ::1] scores, const Params* p) noexcept nogil:
+    """What predict, asked just before the update, would have said. A label never seen could not have been predicted."""
+    cdef Py_ssize_t c, k = counts.shape[0], newcomer = label if p.open_classes and counts[label] == 1.0 else -1
     cdef double rounds = averaged(tally, p)
-    if p.open_classes and counts[label] == 1.0:
-        return True
     if rounds == 0.0:
-        return top(scores, 0, counts, -1, p) != label
+        return top(scores, 0, counts, newcomer, p)
     for c in range(k):
         scores[1, c] = scores[0, c] - drift_score(drift, k, c, data, indices, row, p) / rounds
-    return top(scores, 1, counts, -1, p) != label
+    return top(scores, 1, counts, newcomer, p)
 
 
 def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
                    const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, at, label, guess, rival
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef int64_t[2] which
@@ -305,7 +309,10 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
             s.q = 2.0 * scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             rival = top(scores, 0, counts, label, &p)
             s.margin = scores[0, label] - scores[0, rival]
             if not readable(&s, tally):
@@ -330,12 +337,13 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
 def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
         const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: for each class an independent binary learner, that class against the rest.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, j, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, j, at, c, label, guess
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, n_open, n_steps
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef double[::1] v = np.empty(k)
@@ -358,7 +366,10 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
             skipped = tally[SKIPPED]
             s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             n_open = 0                          # the classes whose margin alone does not settle the row come to which[:n_open]
             for c in range(k):
                 s.margin = scores[0, c] if c == label else -scores[0, c]
@@ -521,14 +532,14 @@ cdef void look_ahead(Task task, int foresight, const floating[::1] data, const i
 def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::1] data, const index_t[::1] indices,
          const int64_t[::1] indptr, const int64_t[::1] order, const double[::1] y, const double[::1] weights,
          const double[::1] class_weights, floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally,
-         floating[:, :, ::1] sigma):
+         int32_t[::1] predictions, floating[:, :, ::1] sigma):
     """One pass over rows with a full covariance, any task.
 
-    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets); sigma : (vectors, D, D), of which the lower triangles
-    count; foresight : see above; depth : how many steps wait before Σ is written, and how many products are made at once. 1 is
+    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); sigma : (vectors, D, D), of
+    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products are made at once. 1 is
     Sherman-Morrison row by row.
     """
-    cdef Py_ssize_t i, j, at, label, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef Py_ssize_t i, j, at, label, guess, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef Py_ssize_t budget = QUANTUM, n_steps = k if task == OVR else 1
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef double q, score, skipped, rounds
@@ -575,9 +586,13 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                     if task == REGRESSION:
                         note(y[at] - score, tally)
                     else:
-                        tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
+                        guess = 1 - label if p.open_classes and counts[label] == 1.0 else score > 0.0
                 else:
-                    tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+                    guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+                if task != REGRESSION:
+                    tally[MISTAKES] += guess != label
+                    if predictions.shape[0]:
+                        predictions[at] = <int32_t>guess
 
                 expanded = updated = False
                 skipped = tally[SKIPPED]

@@ -46,15 +46,18 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """The integers from low on."""
+    """The integers from low to high."""
 
     low: float = -math.inf
+    high: float = math.inf
     hint: str = ""
 
     def __contains__(self, value) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= self.low
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and self.low <= value <= self.high
 
     def __str__(self) -> str:
+        if self.high < math.inf:
+            return f"an integer in [{self.low}, {self.high}]"
         return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
 
 
@@ -109,7 +112,7 @@ COMMON = {
     "tol": Either((NONE, Real())),
     "shuffle": Boolean(),
     "warm_start": Boolean(),
-    "average": Either((Boolean(), Integer(1))),
+    "average": Either((Boolean(), Integer(1, 2**31 - 1))),  # (a C int)
     "early_stopping": Boolean(),
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
+from ._validation import all_finite
 
 WITH_VARIANCE = ("gaussian", "potential")
 NO_ORDER = np.empty(0, np.int64)
@@ -38,6 +39,52 @@ class State:
     def __setstate__(self, state):
         for name, value in state.items():
             setattr(self, name, value)
+
+    @staticmethod
+    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool) -> dict:
+        """Name: (shape, dtype) of the arrays that a State of these arguments has, without making one."""
+        n_columns, double, is_full = n_classes if n_classes > 2 else 1, np.dtype(np.float64), geometry.startswith("full")
+        size = n_features + 1
+        n_weights = size * n_columns
+        return {
+            "values": ((n_weights * (1 if geometry == "additive" or is_full else 2),), np.dtype(dtype)),
+            "sigma": ((n_columns, size, size) if is_full else (0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "counts": ((n_classes,), double),
+            "tally": ((_core.TALLY_SIZE,), double),
+        }
+
+    def problem(self) -> str:
+        """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
+        info, tally = np.finfo(self.dtype), {name: self.tally[at] for name, at in _core.TALLY.items()}
+        for name in self.__slots__:
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray) and not all_finite(array):
+                return f"{name} with NaN or infinity"
+        whole = np.append(self.counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(self.tally.min(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+            return "counters that are not numbers of rows"
+        if max(self.counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+            return "counters beyond the number of rounds"
+        first, largest = self.view[:, 0], float(info.max) / 4
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
+        if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
+            return "weights beyond their reach"
+        if self.is_full:
+            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay what they were.)
+            if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
+                return "variances below 0"
+            if max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance:
+                return "covariances out of their range"
+        elif self.geometry != "additive":
+            second = self.view[:, 1]
+            low, high = float(second.min()), float(second.max())
+            if self.geometry in WITH_VARIANCE:
+                if not (info.tiny / info.eps <= low and high <= self.dtype.type(self.variance)):
+                    return "variances out of their range"
+            elif not (0.0 <= low and high <= largest):
+                return "sums of squares out of their range"
+        return ""
 
     @property
     def dtype(self):
