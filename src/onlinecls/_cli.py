@@ -241,6 +241,9 @@ class _Input:
         else:
             try:
                 found = cls(**{name: told[name] for name in cls._KEPT})
+                texts = found.label, found.text, found.weights, found.trained_on, found.delimiter
+                if not all(text is None or isinstance(text, str) for text in texts) or not isinstance(found.header, bool):
+                    raise TypeError("names that are no texts")
                 found.ngrams = tuple(found.ngrams)
                 found.names = _unpacked_names(metadata.get("names"))
                 found.vectorizer().fit([])
