@@ -2,24 +2,24 @@
 
     python benchmarks/stream.py [--copies 2] [--rounds 5] [--grow 100 200 400] [--json FILE]
 
-imdb-train and imdb-test (65 MB of label<TAB>text), `copies` times over, are written to a temporary directory, uncompressed, and for VW
-in its format: the same texts with ':' and '|', which mean something else there, as blanks; and a second time as the words that
-ours finds in them, lower-cased, so that VW has nothing to do but hash. The contestants run in turns, each as a process of its own;
-wall clock and peak memory are the operating system's. VW has no program in its Python package: its driver runs in a Python process, and the
-time of a process that only imports it is taken off. Ours is the whole process, Python's start and all imports included.
+imdb-train and imdb-test (65 MB of label<TAB>text), `copies` times over, are written to a temporary directory, uncompressed, and
+for VW in its format: the same texts with ':' and '|', which mean something else there, as blanks; and a second time as the
+words that ours finds in them, lower-cased, so that VW has nothing to do but hash. The contestants run in turns, each as a
+process of its own; wall clock and peak memory are the operating system's. VW has no program in its Python package: its driver
+runs in a Python process, and the time of a process that only imports it is taken off. Ours is the whole process, Python's start
+and all imports included. Mistakes are those of one copy: a learner knows the others.
 
 --grow measures `onlinecls train` on files of so many megabytes, and fits seconds = a + b megabytes.
 """
 
 import argparse
 import json
-import os
 import re
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter
 
 import corpora
 import numpy as np
@@ -34,17 +34,24 @@ learner.finish()
 WORD = re.compile(r"\w\w+")
 
 
+# Runs a command and says (seconds, peak MB, CPU seconds, what it printed): a small process of its own, because Linux counts the
+# parent's memory at the start of a child as the child's.
+LAUNCH = """
+import json, os, sys, tempfile, time
+with tempfile.TemporaryFile() as output:
+    start = time.perf_counter()
+    pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)])
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    output.seek(0)
+    print(json.dumps([seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime, output.read().decode()]))
+    sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
 def run(command):
-    """(seconds, peak MB, CPU seconds, what it printed) of a process."""
-    with tempfile.TemporaryFile() as output:
-        start = perf_counter()
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)])
-        _, status, usage = os.wait4(pid, 0)
-        seconds = perf_counter() - start
-        output.seek(0)
-        if status:
-            raise SystemExit(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
-        return seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime, output.read().decode()
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def lines():
@@ -52,50 +59,57 @@ def lines():
     for name in ("imdb-train", "imdb-test"):
         for label, text in zip(*corpora._read_text(corpora._require(name)), strict=True):
             sign = corpora.SIGNS[label]
-            yield f"{label}\t{text}\n", f"{sign} | {text.translate({58: ' ', 124: ' '})}\n", f"{sign} | {' '.join(WORD.findall(text.lower()))}\n"
+            raw, words = text.translate({58: " ", 124: " "}), " ".join(WORD.findall(text.lower()))
+            yield f"{label}\t{text}\n", f"{sign} | {raw}\n", f"{sign} | {words}\n"
 
 
 def write(folder, copies):
-    paths = [folder / name for name in ("imdb.tsv", "imdb.vw", "words.vw")]
-    for path, text in zip(paths, map("".join, zip(*lines(), strict=True)), strict=True):
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            for _ in range(copies):
-                file.write(text)
-    return paths
+    """Files of one copy and of all: (one, all) of each format."""
+    found = []
+    for name, text in zip(("imdb.tsv", "imdb.vw", "words.vw"), map("".join, zip(*lines(), strict=True)), strict=True):
+        for path, n in ((folder / f"one-{name}", 1), (folder / name, copies)):
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                for _ in range(n):
+                    file.write(text)
+        found.append((folder / f"one-{name}", folder / name))
+    return found
 
 
 def ours(path, algorithm):
     return [sys.executable, "-m", "onlinecls", "train", str(path), "--algorithm", algorithm, "--quiet", "--json"]
 
 
+def vw(path, loss):
+    return [sys.executable, "-c", VW, f"-b 20 --no_stdin --quiet --binary --loss_function {loss} -d {path}"]
+
+
 def race(folder, copies, rounds):
     tsv, raw, words = write(folder, copies)
-    vw = "-b 20 --no_stdin --quiet --binary --loss_function hinge -d"
-    contestants = {f"onlinecls train, {name}": (ours(tsv, name), tsv) for name in ("arow", "pa1")}
-    for title, path, options in (
-        ("VW, hinge", raw, ""), ("VW, logistic", raw, "--loss_function logistic"), ("VW, hinge, words", words, ""),
-    ):  # fmt: skip
-        command = vw.replace("--loss_function hinge", options) if options else vw
-        contestants[title] = ([sys.executable, "-c", VW, f"{command} {path}"], path)
+    contestants = {  # title: (files, command for a file)
+        "onlinecls train, AROW": (tsv, lambda path: ours(path, "arow")),
+        "onlinecls train, PA-I": (tsv, lambda path: ours(path, "pa1")),
+        "VW, hinge": (raw, lambda path: vw(path, "hinge")),
+        "VW, logistic": (raw, lambda path: vw(path, "logistic")),
+        "VW, hinge, words made ready": (words, lambda path: vw(path, "hinge")),
+    }
     idle = {"vw": [sys.executable, "-c", "import vowpalwabbit"], "ours": [sys.executable, "-m", "onlinecls", "--version"]}
-    found, starts = {name: [] for name in contestants}, {name: [] for name in idle}
-    for round in range(rounds + 1):  # the first one fills the page cache
+    found, starts, mistakes = {name: [] for name in contestants}, {name: [] for name in idle}, {}
+    for name, (files, command) in contestants.items():
+        mistakes[name] = json.loads(run(command(files[0]))[3])["mistakes"] / 50_000
+    for _ in range(rounds):
         for name, command in idle.items():
             starts[name].append(run(command)[0])
-        for name, (command, _) in contestants.items():
-            outcome = run(command)
-            if round:
-                found[name].append(outcome)
+        for name, (files, command) in contestants.items():
+            found[name].append(run(command(files[1])))
     imports = {name: statistics.median(seconds) for name, seconds in starts.items()}
-    rows = copies * 50_000
     results = []
     for name, outcomes in found.items():
-        seconds = statistics.median(outcome[0] for outcome in outcomes) - (imports["vw"] if name.startswith("VW") else 0.0)
-        size = contestants[name][1].stat().st_size
+        seconds, memory, cpu, _ = (list(column) for column in zip(*outcomes, strict=True))
+        size, taken = contestants[name][0][1].stat().st_size / 1e6, statistics.median(seconds)
+        taken -= imports["vw"] if name.startswith("VW") else 0.0
         results.append({
-            "name": name, "seconds": seconds, "MB/s": size / 1e6 / seconds, "rows/s": rows / seconds,
-            "cpu": statistics.median(outcome[2] for outcome in outcomes), "peak MB": max(outcome[1] for outcome in outcomes),
-            "mistakes": json.loads(outcomes[0][3])["mistakes"] / rows, "MB": size / 1e6,
+            "name": name, "MB": size, "seconds": taken, "MB/s": size / taken, "rows/s": copies * 50_000 / taken,
+            "cpu": statistics.median(cpu), "peak MB": max(memory), "mistakes": mistakes[name],
         })  # fmt: skip
     return results, imports
 
@@ -134,11 +148,13 @@ def main():
             results, imports = race(Path(folder), options.copies, options.rounds)
             report.update(race=results, start=imports)
             print(f"start alone: onlinecls {imports['ours']:.2f} s (in its times), VW {imports['vw']:.2f} s (taken off)\n")
-            print("| | MB | s | MB/s | rows/s | CPU s | peak MB | mistakes | against the slowest VW |\n|---|---|---|---|---|---|---|---|---|")
-            slowest = max(r["seconds"] for r in results if r["name"].startswith("VW"))
+            one = next(r["seconds"] for r in results if r["name"] == "VW, hinge")
+            print("| | MB | s | MB/s | rows/s | CPU s | peak MB | mistakes | speed |\n|---|---|---|---|---|---|---|---|---|")
             for r in results:
-                print(f"| {r['name']} | {r['MB']:.0f} | {r['seconds']:.2f} | {r['MB/s']:.0f} | {r['rows/s']:,.0f} | {r['cpu']:.2f} | "
-                      f"{r['peak MB']:.0f} | {100 * r['mistakes']:.2f} % | {slowest / r['seconds']:.1f}x |")  # fmt: skip
+                print(
+                    f"| {r['name']} | {r['MB']:.0f} | {r['seconds']:.2f} | {r['MB/s']:.0f} | {r['rows/s']:,.0f} | {r['cpu']:.2f} "
+                    f"| {r['peak MB']:.0f} | {100 * r['mistakes']:.2f} % | {one / r['seconds']:.1f}x |"
+                )
         if options.grow:
             points, start, slope = grow(Path(folder), options.grow, options.rounds)
             report["grow"] = {"points": points, "start": start, "seconds_per_MB": slope}

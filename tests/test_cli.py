@@ -1,4 +1,4 @@
-"""The command line: against the same learning in Python, word for word where it complains, as a process where that is the point."""
+"""The command line against the same learning in Python; its complaints word for word; as a process where that is the point."""
 
 import gzip
 import io
@@ -71,13 +71,14 @@ def in_python(path, learner=None, **options):
     return learner, vectorizer
 
 
-# --- train ---------------------------------------------------------------------------------------------------------------------
+# --- train ----------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}])
 def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, options):
     model = tmp_path / "model"
-    words = [f for name, value in options.items() for f in {"ngram_range": ("--ngrams", *value), "analyzer": ("--analyzer", value)}[name]]
+    words = ["--ngrams", *options["ngram_range"]] if "ngram_range" in options else []
+    words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
     code, out, err = run("train", tsv, "--bits", 10, "--param", "r=0.5", "--json", "--quiet", "--save", model, *words)
     expected, _ = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
     learner = load(model)
@@ -172,7 +173,7 @@ def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     bad.write_text(open(tsv).read() + "no tab here\n")
     code, out, err = run("train", bad, "--bits", 10, "--on-error", "skip", "--json")
     assert code == 0 and json.loads(out)["skipped"] == 1 and json.loads(out)["examples"] == 300
-    assert "1 malformed lines skipped; the last of them:\nbad.tsv:301:12: expected a tab between label and text" in err
+    assert "1 malformed line skipped; the last:\nbad.tsv:301:12: expected a tab between label and text" in err
     code, out, err = run("train", bad, "--bits", 10, "--quiet", "--save", tmp_path / "model")
     assert (code, out) == (1, "") and not (tmp_path / "model").exists()
     assert err.startswith("onlinecls train: bad.tsv:301:12: expected a tab between label and text")
@@ -190,7 +191,7 @@ def test_weights_are_learnt(tmp_path, run):
     assert code == 0 and json.loads(out)["examples"] == 40
 
 
-# --- formats ---------------------------------------------------------------------------------------------------------------------
+# --- formats --------------------------------------------------------------------------------------------------------------------
 
 
 def written(folder, format, rows):
@@ -249,7 +250,7 @@ def test_columns_of_a_csv_file_are_kept_with_the_model(tmp_path, run):
     assert (code, err) == (0, "") and set(out.split()) == {"ham", "spam"} and len(out.split()) == 100
 
 
-# --- predict -----------------------------------------------------------------------------------------------------------------------
+# --- predict --------------------------------------------------------------------------------------------------------------------
 
 
 def test_predict_is_what_the_estimator_predicts(tsv, tmp_path, run, trained):
@@ -283,7 +284,7 @@ def test_scores_of_many_classes_have_a_column_each(tmp_path, run):
     assert set(scores.argmax(1)) == {0, 1, 2}
 
 
-# --- inspect -------------------------------------------------------------------------------------------------------------------------
+# --- inspect --------------------------------------------------------------------------------------------------------------------
 
 
 def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
@@ -321,11 +322,11 @@ def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
 
 def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
     AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(tmp_path / "model")
-    code, out, err = run("inspect", tmp_path / "model")
+    code, out, _ = run("inspect", tmp_path / "model")
     assert code == 0 and "column 0" in out and "the file does not say how they were made" in out
 
 
-# --- compare -----------------------------------------------------------------------------------------------------------------------
+# --- compare --------------------------------------------------------------------------------------------------------------------
 
 
 def test_compare_is_a_training_each(tsv, run):
@@ -350,7 +351,7 @@ def test_compare_draws_curves(tsv, tmp_path, run):
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-# --- complaints --------------------------------------------------------------------------------------------------------------------
+# --- complaints -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -370,8 +371,10 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--every", "x"], "argument --every: must be an integer >= 1, got 'x'"),
         (["--names", "1"], "argument --names: must be an integer >= 2, got '1'"),
         (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
-        (["--resume", "m", "--bits", "9"], "argument --bits: must be left out with --resume, which goes on with the model's own"),
-        (["--resume", "m", "--param", "r=1"], "argument --param: must be left out with --resume, which goes on with the model's own"),
+        (["--resume", "m", "--bits", "9"],
+         "argument --bits: must be left out with --resume, which goes on with the model's own"),
+        (["--resume", "m", "--param", "r=1"],
+         "argument --param: must be left out with --resume, which goes on with the model's own"),
         (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
         (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
     ],
@@ -406,7 +409,8 @@ def test_bad_files_are_said(tmp_path, run, trained, tsv):
     one.write_text("1 0 | a\n")
     assert complaint("train", missing) == f"onlinecls train: {missing}: No such file or directory"
     assert complaint("predict", missing, tsv) == f"onlinecls predict: {missing}: No such file or directory"
-    assert complaint("predict", tsv, tsv).startswith(f"onlinecls predict: onlinecls.load: {tsv!r} must be a model saved by onlinecls, got")
+    beginning = f"onlinecls predict: onlinecls.load: {tsv!r} must be a model saved by onlinecls, got"
+    assert complaint("predict", tsv, tsv).startswith(beginning)
     for path in (empty, one):
         assert complaint("train", path, "--bits", "4") == (
             f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model."
@@ -438,7 +442,8 @@ def test_a_model_that_does_not_say_how_it_hashed_reads_no_texts(tmp_path, run, t
 def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
     learner, metadata = load(trained, return_metadata=True)
     good, model = metadata["input"], str(tmp_path / "model")
-    for change in ({"ngrams": [2, 1]}, {"ngrams": 1}, {"n_features": -1}, {"analyzer": "x"}, {"text": 1}, {"trained_on": []}, {"header": 1}):
+    strange = {"ngrams": 1, "n_features": -1, "analyzer": "x", "text": 1, "trained_on": [], "header": 1, "dtype": "x"}
+    for change in ({"ngrams": [2, 1]}, *({name: value} for name, value in strange.items())):
         learner.save(model, {"input": {**good, **change}})
         code, _, err = run("predict", model, tsv)
         assert code == 1 and f"{model!r} must say in its metadata how its rows were read, got what train does not write" in err
@@ -467,7 +472,7 @@ def test_help_teaches_and_names_every_algorithm(run):
     assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
 
 
-# --- the bar -------------------------------------------------------------------------------------------------------------------------
+# --- the bar --------------------------------------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):
@@ -491,7 +496,7 @@ def test_without_tqdm_a_terminal_gets_the_lines(tsv, monkeypatch):
     assert "%|" not in terminal.getvalue() and "         256 " in terminal.getvalue()
 
 
-# --- as a process --------------------------------------------------------------------------------------------------------------------
+# --- as a process ---------------------------------------------------------------------------------------------------------------
 
 
 def process(*arguments, **options):

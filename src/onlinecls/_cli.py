@@ -44,8 +44,8 @@ examples:
   onlinecls train wednesday.tsv --resume spam.model --save spam.model
       as if the stream had never stopped: the same model, bit for bit
 
-The error so far is progressive: each example is predicted before its label is learnt, so it is an honest estimate without any data
-held out. With --passes only the first pass counts. Ctrl-C ends learning; with --save what was learnt until then is saved.
+The error so far is progressive: each example is predicted before its label is learnt, so it is an honest estimate without any
+data held out. With --passes only the first pass counts. Ctrl-C ends learning; with --save what was learnt until then is saved.
 
 """
 _PREDICT = """\
@@ -199,7 +199,7 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-# --- what is read, and how -------------------------------------------------------------------------------------------------------
+# --- what is read, and how ------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -272,8 +272,9 @@ class _Input:
         if not self.hashes:
             return _NoHashing(self.n_features)
         return HashingVectorizer(
-            n_features=self.n_features, ngram_range=self.ngrams, analyzer=self.analyzer, dtype=self.dtype, feature_names=self.names
-        )
+            n_features=self.n_features, ngram_range=self.ngrams, analyzer=self.analyzer, dtype=self.dtype,
+            feature_names=self.names,
+        )  # fmt: skip
 
     def open(self, data, options, labels="auto"):
         from .streams import read
@@ -284,7 +285,8 @@ class _Input:
             weight=self._column(self.weights) if labels is not None else None,
             delimiter=self.delimiter, header=self.header, on_error=options.on_error,
         )  # fmt: skip
-        if self.trained_on is not None and self.trained_on != stream.format and {self.trained_on, stream.format} & {*_OTHER_COLUMNS}:
+        formats = {self.trained_on or stream.format, stream.format}
+        if len(formats) > 1 and formats.intersection(_OTHER_COLUMNS):
             stream.close()
             raise ValueError(
                 f"{data[0]}: the model has learnt from {self.trained_on}, whose columns are not those of {stream.format}. "
@@ -351,7 +353,7 @@ def _require_place(options, name: str) -> None:
         options.parser.error(f"argument --{name}: must be a file in a folder that can be written to, got {path!r}")
 
 
-# --- learners --------------------------------------------------------------------------------------------------------------------
+# --- learners -------------------------------------------------------------------------------------------------------------------
 
 
 def _value(text: str):
@@ -433,6 +435,10 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f} %"
 
 
+def _skipped(n: int, reasons: tuple) -> str:
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *reasons])
+
+
 @dataclass
 class _Reading:
     """What has been read, over all passes."""
@@ -465,7 +471,7 @@ def _learn(stream, runs: list[_Run], progress: Progress, reading: _Reading, line
             reading.reasons = stream.skipped
 
 
-# --- train -----------------------------------------------------------------------------------------------------------------------
+# --- train ----------------------------------------------------------------------------------------------------------------------
 
 
 def _train(options) -> int:
@@ -531,7 +537,7 @@ def _train(options) -> int:
     speed = f", {reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if reading.bytes else ""
     progress.say(f"{first[0]:,} examples, {first[1]:,} mistakes ({_percent(first[3])}), {progress.seconds:.2f} s{speed}")
     if reading.skipped:
-        progress.say("\n".join([f"{reading.skipped:,} malformed lines skipped; the last of them:", *reading.reasons]))
+        progress.say(_skipped(reading.skipped, reading.reasons))
     learnt = learner.__sklearn_is_fitted__()
     if options.save and learnt:
         learner.save(options.save, {**metadata, **(inputs.metadata() if inputs.hashes else {})})
@@ -574,7 +580,7 @@ def _own_parameters(learner) -> dict:
     return {name: value if abs(value) < float("inf") else str(value) for name, value in values.items()}
 
 
-# --- predict ---------------------------------------------------------------------------------------------------------------------
+# --- predict --------------------------------------------------------------------------------------------------------------------
 
 
 def _shown(label) -> str:
@@ -606,11 +612,11 @@ def _predict(options) -> int:
         finally:
             progress.close()
         if stream.n_skipped:
-            print("\n".join([f"{stream.n_skipped:,} malformed lines skipped; the last of them:", *stream.skipped]), file=sys.stderr)
+            print(_skipped(stream.n_skipped, stream.skipped), file=sys.stderr)
     return _OK
 
 
-# --- inspect ---------------------------------------------------------------------------------------------------------------------
+# --- inspect --------------------------------------------------------------------------------------------------------------------
 
 
 def _inspect(options) -> int:
@@ -653,18 +659,19 @@ def _top_columns(learner, k: int) -> dict:
 
 
 def _page(about: dict) -> str:
-    examples, mistakes = about["examples"], about["mistakes"]
-    read = about["input"]
+    examples, mistakes, rows = about["examples"], about["mistakes"], "(the file does not say how they were made)"
+    error = _percent(mistakes / examples if examples else None)
+    if about["input"] is not None:
+        rows = "from {trained_on}; texts: {analyzer} n-grams of {ngrams[0]} to {ngrams[1]}".format(**about["input"])
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
         f"algorithm  {about['algorithm']}: {ALGORITHMS[about['algorithm']].paper}",
-        f"learnt     {examples:,} examples, {mistakes:,} mistakes ({_percent(mistakes / examples)}), {about['updates']:,} updates",
+        f"learnt     {examples:,} examples, {mistakes:,} mistakes ({error}), {about['updates']:,} updates",
         "classes    " + ", ".join(f"{label} {n:,}" for label, n in about["classes"].items()),
         f"columns    {about['features']:,}",
-        "rows       " + ("(the file does not say how they were made)" if read is None else
-                        f"from {read['trained_on']}; texts: {read['analyzer']} n-grams of {read['ngrams'][0]} to {read['ngrams'][1]}"),
-    ]  # fmt: skip
+        f"rows       {rows}",
+    ]
     for label, features in about["top"].items():
         lines += ["", f"for {label}"]
         for f in features:
@@ -673,7 +680,7 @@ def _page(about: dict) -> str:
     return "\n".join(lines)
 
 
-# --- compare ---------------------------------------------------------------------------------------------------------------------
+# --- compare --------------------------------------------------------------------------------------------------------------------
 
 
 def _compare(options) -> int:
@@ -702,7 +709,7 @@ def _compare(options) -> int:
         raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is nothing to compare.")
     runs.sort(key=lambda run: run.error)
     if reading.skipped:
-        progress.say("\n".join([f"{reading.skipped:,} malformed lines skipped; the last of them:", *reading.reasons]))
+        progress.say(_skipped(reading.skipped, reading.reasons))
     if axes is not None:
         _draw(runs, axes, options.plot)
     if options.json:
@@ -733,7 +740,8 @@ def _axes(options):
     axes = Figure(figsize=(8, 5), layout="constrained").subplots()
     kinds = axes.figure.canvas.get_supported_filetypes()
     if os.path.splitext(options.plot)[1][1:].lower() not in kinds:
-        options.parser.error(f"argument --plot: must end in one of {', '.join('.' + kind for kind in sorted(kinds))}, got {options.plot!r}")
+        known = ", ".join("." + kind for kind in sorted(kinds))
+        options.parser.error(f"argument --plot: must end in one of {known}, got {options.plot!r}")
     return axes
 
 

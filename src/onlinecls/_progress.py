@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 class Progress:
-    """Lines at marks (1, 2, 4 ... rows, or every so many), and tqdm's bar where standard error is a terminal and tqdm is there."""
+    """Lines at marks (1, 2, 4 ... rows, or every so many); tqdm's bar where standard error is a terminal and tqdm is there."""
 
     def __init__(self, quiet: bool, every: int | None = None):
         self.quiet, self.every = quiet, every
