@@ -104,6 +104,7 @@ def _data_options(parser, trains: bool) -> None:
         group.add_argument("--weights", metavar="COLUMN", help="of example weights >= 0 (none)")
     group.add_argument("--delimiter", metavar="C", help="of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
+    group.add_argument("--threads", type=_at_least(1), metavar="N", help="that parse files (as many as processors, 4 at most)")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="a malformed line: stop, or count and skip")
 
 
@@ -283,7 +284,7 @@ class _Input:
             data, options.format, labels=labels, dtype=self.dtype, vectorizer=self.vectorizer(),
             label=self._column(self.label), text=self._column(self.text),
             weight=self._column(self.weights) if labels is not None else None,
-            delimiter=self.delimiter, header=self.header, on_error=options.on_error,
+            delimiter=self.delimiter, header=self.header, on_error=options.on_error, threads=options.threads or _threads(),
         )  # fmt: skip
         formats = {self.trained_on or stream.format, stream.format}
         if len(formats) > 1 and formats.intersection(_OTHER_COLUMNS):
@@ -294,8 +295,13 @@ class _Input:
             )
         return stream
 
-    def _column(self, name):
+    def _column(self, name: str | None):
         return name if self.header or name is None else int(name)
+
+
+def _threads() -> int:
+    """Hashing takes seven times as long as learning: more than four threads would wait for the learner."""
+    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class _NoHashing:
