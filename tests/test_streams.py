@@ -1007,8 +1007,8 @@ def outcome_of(path, format, **options):
         except ValueError as refused:
             error = str(refused)
     rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
-    rest = [[] if batch[at] is None else batch[at].tolist() for at in (1, 2) for batch in found]
-    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), sum(rest, []), stream.n_skipped, stream.skipped, error
+    rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
+    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
 
 
 @pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
@@ -1016,7 +1016,7 @@ def outcome_of(path, format, **options):
 def test_threads_give_the_rows_of_one(tmp_path, format, text, end):
     paths = [tmp_path / "a.gz", tmp_path / "b"]
     paths[0].write_bytes(gzip.compress(text))
-    paths[1].write_bytes(text * 20 + end)
+    paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
     for on_error in ("raise", "skip"):
         for labels in ("auto", None):
             options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}

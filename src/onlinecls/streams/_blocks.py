@@ -68,21 +68,27 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             raise error
         lines[file] += n_lines
 
+    def begin():
+        for number, source in enumerate(files):
+            skip_bom(source)
+            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, True):
+                done = stop if block is None else pool.submit(work, bytes(block[start : stop + BEHIND]))
+                waiting.append(((number, source.name), done))
+                yield
+
     with ThreadPoolExecutor(len(parsers), "onlinecls.streams") as pool:
-        try:
-            for number, source in enumerate(files):
-                skip_bom(source)
-                for block, start, stop in _blocks(source, block_bytes, max_line_bytes, True):
-                    done = stop if block is None else pool.submit(work, bytes(block[start : stop + BEHIND]))
-                    waiting.append(((number, source.name), done))
-                    while len(waiting) > len(parsers):
-                        yield from finish()
-        except (ValueError, OSError):
-            while waiting:
+        begun, failure, more = begin(), None, True
+        while more:
+            try:
+                more = next(begun, "end") != "end"
+            except (ValueError, OSError) as error:  # of reading: the rows before that come first
+                failure, more = error, False
+            if len(waiting) > len(parsers):
                 yield from finish()
-            raise
         while waiting:
             yield from finish()
+        if failure:
+            raise failure
 
 
 def _parsed(parser, block: bytes, skipping: bool):
