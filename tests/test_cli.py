@@ -116,8 +116,8 @@ def test_lines_come_when_the_examples_have_doubled(tsv, run):
 
 
 def test_lines_come_every_so_many_examples(tsv, run):
-    _, _, err = run("train", tsv, "--bits", 10, "--every", 120)
-    assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["120", "240", "300"]
+    _, _, err = run("train", tsv, "--bits", 10, "--every", 70)
+    assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
 
 
 @pytest.mark.parametrize("name", _CLASSIFIERS)
