@@ -87,7 +87,7 @@ def error_of(data, format, **options):
 
 
 def no_thread():
-    return not [thread for thread in threading.enumerate() if thread.name == "onlinecls.streams"]
+    return not [thread for thread in threading.enumerate() if thread.name.startswith("onlinecls.streams")]
 
 
 @pytest.fixture(autouse=True)
@@ -999,11 +999,56 @@ def test_junk_is_refused_or_skipped(data, format, block, labels):
             assert message == skipped[0][0]
 
 
+def outcome_of(path, format, **options):
+    """All rows that are given out, as bytes; what was skipped; the error."""
+    found, error = [], None
+    with read(path, format, **options) as stream:
+        try:
+            found += stream
+        except ValueError as refused:
+            error = str(refused)
+    rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
+    rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
+    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
+
+
+@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\xff" + b"x" * 200 + b"\n1 | a\n1\ta 1:1\n" * 9])
+def test_threads_give_the_rows_of_one(tmp_path, format, text, end):
+    paths = [tmp_path / "a.gz", tmp_path / "b"]
+    paths[0].write_bytes(gzip.compress(text))
+    paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
+    for on_error in ("raise", "skip"):
+        for labels in ("auto", None):
+            options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}
+            expected = outcome_of(paths, format, **options)
+            for threads, block_bytes in ((2, 1), (2, 60), (3, 400), (4, 1 << 20)):
+                assert outcome_of(paths, format, threads=threads, block_bytes=block_bytes, **options) == expected
+
+
+@given(JUNK, st.sampled_from(["svmlight", "vw", "tsv"]), st.integers(1, 40), st.sampled_from(["raise", "skip"]))
+@settings(max_examples=100, deadline=None)
+def test_threads_read_junk_as_one_does(tmp_path_factory, data, format, block, on_error):
+    path = tmp_path_factory.getbasetemp() / f"junk-{os.getpid()}"
+    path.write_bytes(b"x" + data)  # (never compressed, never UTF-16)
+    options = {"on_error": on_error, "max_line_bytes": 150, "block_bytes": block}
+    assert outcome_of(path, format, **options) == outcome_of(path, format, threads=2, **options)
+
+
+def test_a_closed_stream_leaves_no_thread_of_several(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_bytes(b"1 1:1\n" * 50000)
+    with read(path, batch_rows=10, threads=3, block_bytes=1000) as stream:
+        next(stream)
+    assert no_thread()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
         ({"batch_rows": 1.5}, "batch_rows must be an int >= 1, got 1.5."),
+        ({"threads": 0}, "threads must be an int >= 1, got 0."),
         ({"n_features": 0}, "n_features must be an int >= 1, got 0."),
         ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
         ({"dtype": "nothing"}, "dtype must be 'float32' or 'float64', got 'nothing'."),

@@ -28,7 +28,7 @@ _ZERO = re.compile(rb"[ \t]0+:")
 def read(
     source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based=True,
     vectorizer=None, label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise",
-    prefetch=True, block_bytes=1 << 20, max_line_bytes=1 << 24,
+    prefetch=True, threads=1, block_bytes=1 << 20, max_line_bytes=1 << 24,
 ) -> Stream:  # fmt: skip
     """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
 
@@ -72,6 +72,9 @@ def read(
         What to do about a malformed line: stop, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
     prefetch : bool, default=True
         Read ahead in a thread, two batches at most.
+    threads : int, default=1
+        Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too: learners,
+        to whom batches do not matter, learn the same. Pipes, other formats and a vectorizer with `feature_names` use one.
     block_bytes : int, default=2**20
         Bytes that are read at a time.
     max_line_bytes : int, default=2**24
@@ -108,7 +111,7 @@ def read(
     reader = _Reader(
         format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
-        on_error=on_error, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+        on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
     )  # fmt: skip
     return reader.stream(source, prefetch)
 
@@ -118,7 +121,7 @@ class _Reader:
 
     def __init__(self, **options):
         self.__dict__.update(options)
-        for name, least in (("batch_rows", 1), ("block_bytes", 1), ("max_line_bytes", 1), ("n_features", 1)):
+        for name, least in (("batch_rows", 1), ("threads", 1), ("block_bytes", 1), ("max_line_bytes", 1), ("n_features", 1)):
             value = options[name]
             whole = isinstance(value, Integral) and not isinstance(value, bool) and least <= value < 2**62
             _require(whole or (name == "n_features" and value is None), name, f"an int >= {least}", value)
@@ -181,24 +184,26 @@ class _Reader:
             # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
             lines = [line.split(b"#", 1)[0] for line in _formats.whole_lines(files.current.peek())]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
-        limits = self.batch_rows, _BATCH_NNZ
-        parser = SvmlightParser(self._label_buffer("number"), *limits, self.n_features, self.dtype, 0 if zero_based else 1)
-        return self._lines(files, parser)
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
+        return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))
 
     def _vw(self, files):
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
-        limits = self.batch_rows, _BATCH_NNZ
-        return self._lines(files, VWParser(self._label_buffer("number"), *limits, self.n_features, self.dtype))
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype
+        return self._lines(files, lambda: VWParser(self._label_buffer("number"), *options))
 
     def _tsv(self, files):
         vectorizer = self._vectorizer()
         if not _reads_bytes(vectorizer):
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
             return self._from_records(records, _records.Texts(vectorizer), "str", False)
-        names = vectorizer.feature_names
-        parser = TsvParser(self._label_buffer("str"), self.batch_rows, _BATCH_NNZ, vectorizer._hasher())
-        return self._lines(files, parser, nullcontext() if names is None else names._lock)
+        names, options = vectorizer.feature_names, (self.batch_rows, _BATCH_NNZ)
+        return self._lines(
+            files,
+            lambda: TsvParser(self._label_buffer("str"), *options, vectorizer._hasher()),
+            None if names is None else names._lock,
+        )
 
     def _csv(self, files):
         rows = _records.rows_of_csv(files, self.delimiter)
@@ -246,11 +251,13 @@ class _Reader:
     def _label_buffer(self, default: str) -> Labels:
         return Labels(self._kind(default), self.batch_rows)
 
-    def _lines(self, files, parser, guard=None):
-        guard = guard or nullcontext()
-        for data, indices, indptr, y, weight in _blocks.batches(
-            files, parser, self.tally, self.block_bytes, self.max_line_bytes, guard
-        ):
+    def _lines(self, files, make_parser, guard=None):
+        limits = self.tally, self.block_bytes, self.max_line_bytes
+        if self.threads > 1 and guard is None and files.total is not None:
+            batches = _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
+        else:
+            batches = _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
+        for data, indices, indptr, y, weight in batches:
             yield _records.sparse(data, indices, indptr, self.n_features), y, weight
 
     def _from_records(self, records, content, default: str, weighted: bool):
