@@ -265,7 +265,7 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
     for j in range(f.D):
         s = share * root * work[at, j]
         work[waiting, j] = s
-        work[left, j] -= s * s
+        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)
     f.n_waiting[c] += 1
     if f.n_waiting[c] == f.depth:
         write_down(S, work, f, c)
