@@ -20,7 +20,7 @@ Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait, B 
 alone, √Σ_jj as written, Σ_jj now; then B dense rows (the operand), the present row, and a row of M coefficients s_i.x
 (D >= M = B = depth).
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from ._blas cimport gemv, gemv_t, symm, symv, syrk
@@ -30,6 +30,7 @@ from ._rules cimport Params, smaller
 
 cdef enum:
     AHEAD_AT_LEAST = 3      # products that pay for a matrix product instead of one by one
+    FALL = 4                # a variance that falls to less than a fourth of what is written has its matrix written
     SPARSE = 12             # a row with fewer than D/12 non-zeros gathers its rows of Σ instead
 
 
@@ -239,11 +240,14 @@ cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* 
         gemv_t(work[waiting_at(f, c):], <int>n, work[present + 1], work[f.place[c]])
     for j in range(f.D):
         a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
-        most = larger(most, fabs(work[f.place[c], j]))
     v = dot(work[present], work[f.place[c]])
     least = larger(f.noise * a * a, p.floor)
+    if not isfinite(v):
+        return v
     if v < least:
         calm(S, work, f, c, v, least)
+    for j in range(f.D):
+        most = larger(most, fabs(work[f.place[c], j]))
     return larger(larger(v, least), most * most / p.variance)       # u_j² <= Σ_jj x'Σx
 
 
@@ -252,6 +256,7 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
     """w_c += τ u; the step Σ_c -= k u u' waits. The average's books take rounds * Δw."""
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
+    cdef bint fallen = False
     for j in range(f.D):
         before = state[j * f.k + c]
         state[j * f.k + c] = before + step * work[at, j]
@@ -266,6 +271,7 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
         s = share * root * work[at, j]
         work[waiting, j] = s
         work[left, j] = larger(work[left, j] - s * s, <floating>0.0)
+        fallen |= FALL * work[left, j] < work[left - 1, j] * work[left - 1, j]
     f.n_waiting[c] += 1
-    if f.n_waiting[c] == f.depth:
+    if fallen or f.n_waiting[c] == f.depth:
         write_down(S, work, f, c)
