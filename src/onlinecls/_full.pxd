@@ -16,9 +16,12 @@ variance below that is noise, which would run away from 0 (v - kv² falls for ev
 within twice the initial variance, and act on noise alone: no step takes more from a Σ_jj than there is, and where x'Σx comes out
 as noise, Σ moves towards its diagonal until it is ε a².
 
-Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait, B of products made ahead, one of a product made
-alone, √Σ_jj as written, Σ_jj now; then B dense rows (the operand), the present row, and a row of M coefficients s_i.x
-(D >= M = B = depth).
+Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait (the dense rows of a product lie behind them while it
+is made), B of products made ahead, one of a product made alone, √Σ_jj as written, Σ_jj now; then the present row, and a row of M
+coefficients s_i.x (D >= M = B = depth).
+
+A matrix is also written as soon as one of its variances has fallen to a fourth of what is written: what rounding has done to the
+matrix as written would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
 """
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
@@ -68,12 +71,8 @@ cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
     return waiting_at(f, c) + 2 * f.depth + 1
 
 
-cdef inline Py_ssize_t operand_at(const Full* f) noexcept nogil:
-    return waiting_at(f, f.k)
-
-
 cdef inline Py_ssize_t present_at(const Full* f) noexcept nogil:
-    return operand_at(f) + f.depth
+    return waiting_at(f, f.k)
 
 
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x,
@@ -189,7 +188,7 @@ cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noe
 cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, const floating[::1] data,
                                const index_t[::1] indices, const int64_t[::1] indptr, const Params* p) noexcept nogil:
     """The products that were foreseen, one matrix product for each vector."""
-    cdef Py_ssize_t c, i, n, operand = operand_at(f)
+    cdef Py_ssize_t c, i, n, operand
     cdef Row row
     row.ahead = 0
     for c in range(f.k):
@@ -197,6 +196,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         if n < AHEAD_AT_LEAST:
             forget(f, c)
             continue
+        operand = waiting_at(f, c) + f.n_waiting[c]     # (open_window left room for as many steps to wait)
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
