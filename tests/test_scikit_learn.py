@@ -26,10 +26,13 @@ VARIANTS = [
     onlinecls.AdaGradClassifier(update="dual_averaging"),
     onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
     onlinecls.SCWClassifier(variant="SCW-II"),
+    onlinecls.AROWClassifier(covariance="full", multi_class="crammer_singer"),
+    onlinecls.NAROWClassifier(covariance="full"),
 ]
 REGRESSION_VARIANTS = [
     onlinecls.PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", average=True),
     onlinecls.AROWRegressor(early_stopping=True),
+    onlinecls.AROWRegressor(covariance="full"),
 ]
 OTHERS = [
     onlinecls.KernelOnlineClassifier(),

@@ -574,7 +574,7 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                 if s.weight == 0.0:
                     continue
                 if i >= f.stop and foresight != NEVER and f.depth > 1:
-                    budget = look_up(budget, QUANTUM)
+                    budget -= QUANTUM       # (pending signals wait for the end of the row)
                     look_ahead(task, foresight, data, indices, indptr, order, y, counts, state, sigma, work, &f, scores, i, &p)
 
                 q = score_all(state, data, indices, row, scores, 0, &p)
@@ -608,9 +608,11 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                         expand(data, indices, row, work[present_at(&f)], &p)
                         expanded = True
                     for j in range(members.n):
-                        budget = look_up(budget, f.D * f.D // 4)
+                        budget -= f.D * f.D // 4
                         v[j] = spread_full(sigma[members.c[j]], work, &f, members.c[j], i, data, indices, row, &p)
                         s.v += v[j]
+                    if not readable(&s, tally):     # u or x'Σx overflows
+                        continue
                     if p.geometry == FULL_POTENTIAL:
                         s.margin = peeked(&members, scores, 0, precision(&s, &p), v, &p)
                     step = apply_rule(&s, &p)

@@ -131,7 +131,9 @@ class State:
         grown.counts[places] = self.counts
         grown.tally = self.tally.copy()
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift, grown.sigma = self.values.copy(), self.drift.copy(), self.sigma.copy()
+            grown.values, grown.drift = self.values.copy(), self.drift.copy()
+            # A full Σ is large, and no one changes it before the first row: it goes along.
+            grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
             return grown
         new, old = self._fresh(n_classes, self.dtype), self.view
         grown.sigma = self._fresh_sigma(n_classes, self.dtype)
