@@ -7,8 +7,15 @@
 """
 
 from ._evaluation import progressive_validation
-from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._first_order import (
+    AdaGradClassifier,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PNormPerceptron,
+)
 from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._one_class import PassiveAggressiveOneClass
 from ._online_to_batch import OnlineToBatch
 from ._saving import load
 from ._second_order import (
@@ -32,7 +39,9 @@ __all__ = [
     "KernelOnlineRegressor",
     "NAROWClassifier",
     "OnlineToBatch",
+    "PNormPerceptron",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveOneClass",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "SCWClassifier",

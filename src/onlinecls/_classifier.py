@@ -7,14 +7,14 @@ from math import ceil
 import numpy as np
 
 from . import _validation
-from ._base import NO_PREDICTIONS, OnlineLearner, WithVariances
+from ._base import NO_PREDICTIONS, WithVariances, WithWeights
 from ._compat import classifier_tags, random_state
 from ._state import NO_ORDER
 
 NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
 
-class OnlineClassifier(OnlineLearner):
+class OnlineClassifier(WithWeights):
     """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
 
     _estimator_type = "classifier"
@@ -166,7 +166,11 @@ class OnlineClassifier(OnlineLearner):
         """Let classes join the model; it stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
-            self._state, self.classes_ = self._state.with_classes(places, len(classes)), classes
+            self._state, self.classes_ = self._state.with_classes(places, len(classes), self._share()), classes
+
+    def _share(self) -> float:
+        """What each of two vectors gets of the one that a third label splits, so that w becomes -w/2 and w/2."""
+        return 0.5
 
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.

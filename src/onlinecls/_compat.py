@@ -50,6 +50,13 @@ def regressor_tags(poor_score: bool):
     )
 
 
+def outlier_tags():
+    """The same for an outlier detector."""
+    from sklearn.utils import InputTags, Tags, TargetTags
+
+    return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
+
+
 def warn_undefined_score() -> None:
     module = sys.modules.get("sklearn.exceptions")
     kind = module.UndefinedMetricWarning if module else UserWarning

@@ -154,7 +154,9 @@ def _read_state(told: dict, geometry: str, n_classes: int, average: bool, arrays
     _require(dtype in _validation.FLOATS, "values of float32 or float64", dtype)
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
              f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip
-    expected = State.layout(geometry, told["n_features"], n_classes, dtype, average)
+    _require(type(told["power"]) is float and 2.0 <= told["power"] <= 500.0, "a power in [2, 500]", told["power"])
+    n_norms = told["n_columns"] if len(arrays["norms"]) == told["n_columns"] else 1  # one against the rest has one each
+    expected = State.layout(geometry, told["n_features"], n_classes, dtype, average, n_norms)
     found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
     _require(found == expected, f"arrays {expected}", found)
     state.__setstate__({**told, **arrays})
@@ -179,7 +181,7 @@ def _read_learnt(told: dict, offered, may_be_full: bool, compiled: dict) -> dict
         elif name in algorithm.params:
             valid = type(value) is float and value in algorithm.params[name]
         else:
-            valid = type(value) is type(compiled[name]) and 0.0 <= value < math.inf
+            valid = type(value) is type(compiled[name]) and (0.0 <= value < math.inf or value == compiled[name])
         _require(valid, f"learnt_with[{name!r}] in its range", value)
     return learnt
 
@@ -218,6 +220,7 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     state = _read_state(told["state"], told["learnt_with"]["geometry"], n_classes, learnt["average_from"] >= 0, arrays)
     for name in ("open", "sparse"):
         _require(type(told[name]) is bool, f"{name} true or false", told[name])
+    _require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
     if is_classifier:
         _require(told["open"] or n_classes > 1, "two classes or more, as none may join", classes)
         _validation.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
