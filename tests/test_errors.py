@@ -640,3 +640,12 @@ def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
     for scale in (1e15, 1e-15, 1e-30, 1.0):
         learner.partial_fit((rows * scale).astype(np.float32), y)
         assert is_finite(learner)
+
+
+@every_estimator
+def test_the_latest_start_of_an_average(estimator):
+    """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
+    learner, plain = estimator(average=2**31 - 1), estimator()
+    targets = np.array([0, 1, 0, 1])
+    assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
+    assert len(learner._state.drift) and not learner._state.drift.any()

@@ -79,6 +79,26 @@ def test_a_full_covariance_against_a_slow_loop(case, average):
             assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
 
 
+@pytest.mark.parametrize("algorithm", ["arow", "pa", "perceptron", "sop"])
+def test_kernel_learners_against_a_slow_loop(algorithm):
+    for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
+        for classes in (None, np.unique(labels)):
+            for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
+                fast, slow = (onlinecls.KernelOnlineClassifier(algorithm, multi_class=multi_class, budget=40) for _ in "ab")
+                result = progressive_validation(fast, (X, labels, weights), clean, classes=classes, every=7)
+                live = np.ones(90, bool) if weights is None else weights > 0
+                agrees(result, slowly(slow, X, labels, clean, weights, classes), 7, live)
+                np.testing.assert_allclose(fast.dual_coef_, slow.dual_coef_, rtol=1e-7, atol=1e-9)
+                assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
+
+
+def test_online_to_batch_is_predicted_by_batches():
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier())
+    result = progressive_validation(learner, (X, Y), classes=np.unique(Y), every=30)
+    assert not result.by_row and result.examples.tolist() == [30, 60, 90] and result.progressive_error < 0.6
+    assert (learner.predict(X) == onlinecls.AROWClassifier(average=True).partial_fit(X, Y, np.unique(Y)).predict(X)).all()
+
+
 def test_class_weights_of_zero_leave_rows_out():
     learner = onlinecls.AROWClassifier(class_weight={1: 0.0})
     result = progressive_validation(learner, (X, Y), np.zeros(90, int))
@@ -209,8 +229,8 @@ def test_what_does_not_learn():
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
 def test_regressors_keep_their_own_errors(estimator):
     message = (
-        f"progressive_validation: estimator must be a classifier, got {estimator.__name__}, a regressor. A regressor of this library "
-        "keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
+        f"progressive_validation: estimator must be a classifier, got {estimator.__name__}, a regressor. A regressor of this "
+        "library keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
     )
     learner = estimator()
     with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
@@ -220,7 +240,7 @@ def test_regressors_keep_their_own_errors(estimator):
 
 def test_regressors_of_scikit_learn():
     linear_model = pytest.importorskip("sklearn.linear_model")
-    with pytest.raises(TypeError, match="estimator must be a classifier, got SGDRegressor, a regressor."):
+    with pytest.raises(TypeError, match="estimator must be a classifier, got SGDRegressor, a regressor"):
         progressive_validation(linear_model.SGDRegressor(), (X, X[:, 0]))
 
 

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -86,7 +87,8 @@ def test_a_pause_in_a_file_changes_nothing(case, dtype, mmap, tmp_path):
 def test_a_pause_of_a_regressor_changes_nothing(case, dtype, mmap, tmp_path):
     for variant in ({}, {"average": True}, {"average": 20}, {"fit_intercept": False}):
         whole, parts = (
-            case.estimator(dtype=dtype, random_state=0, **variant).partial_fit(X[:30], TARGETS[:30], np.arange(30) % 3) for _ in "ab"
+            case.estimator(dtype=dtype, random_state=0, **variant).partial_fit(X[:30], TARGETS[:30], np.arange(30) % 3)
+            for _ in "ab"
         )
         again = through_a_file(parts, tmp_path, mmap=mmap)
         assert type(again) is type(whole) and again.get_params() == whole.get_params()
@@ -248,6 +250,24 @@ def test_only_fitted_estimators_of_the_library(tmp_path):
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         Mine().partial_fit(X, Y).save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        onlinecls.KernelOnlineClassifier(), onlinecls.KernelOnlineRegressor(), onlinecls.KernelOnlineOneClass(),
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier()),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)  # fmt: skip
+def test_others_are_referred_to_pickle(learner, tmp_path):
+    who = type(learner).__name__
+    message = f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
+    learner.partial_fit(X, TWO)
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        learner.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    assert (pickle.loads(pickle.dumps(learner)).predict(X) == learner.predict(X)).all()
 
 
 def test_metadata(saved):
@@ -517,6 +537,10 @@ def forged(path, change=lambda told, header, arrays: None, **told_changes):
     path.write_bytes(unsigned.replace(b"0" * 64, digest) + body)
 
 
+def end_of(header):
+    return max(part["data_offsets"][1] for name, part in header.items() if name != "__metadata__")
+
+
 def setting(where, key, value):
     return lambda told, header, arrays: {"told": told, "header": header, **told, **header}[where].__setitem__(key, value)
 
@@ -680,7 +704,9 @@ def test_hostile_contents_of_a_full_covariance(change, saved):
 def test_hostile_contents_of_a_regressor(estimator, saved):
     for change in (
         setting("told", "classes", "<i8"), setting("told", "open", True), setting("told", "estimator", "AROWClassifier"),
-        lambda told, header, arrays: header.update(classes={"dtype": "U8", "shape": [0], "data_offsets": [header["tally"]["data_offsets"][1]] * 2}),
+        lambda told, header, arrays: header.update(
+            classes={"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}
+        ),
         poking("counts", 0, 61.0), poking("tally", 8, -1.0), poking("tally", 9, np.nan),
     ):  # fmt: skip
         estimator().partial_fit(X, TARGETS).save(saved)
@@ -694,7 +720,8 @@ def test_hostile_contents_of_a_regressor(estimator, saved):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_random_covariances_load_or_are_refused(saved, dtype):
     """A matrix that is none of a Gaussian, every number of it in bounds: the kernels' guards keep all that is learnt finite."""
-    learner, rng, n_loaded = onlinecls.AROWClassifier(covariance="full", dtype=dtype).partial_fit(X, Y), np.random.default_rng(2), 0
+    learner, rng = onlinecls.AROWClassifier(covariance="full", dtype=dtype).partial_fit(X, Y), np.random.default_rng(2)
+    n_loaded = 0
     for _ in range(40):
         learner.save(saved)
 

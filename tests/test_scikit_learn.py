@@ -31,6 +31,20 @@ REGRESSION_VARIANTS = [
     onlinecls.PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", average=True),
     onlinecls.AROWRegressor(early_stopping=True),
 ]
+OTHERS = [
+    onlinecls.KernelOnlineClassifier(),
+    onlinecls.KernelOnlineClassifier("pa", budget=250),
+    onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer"),
+    onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True),
+    onlinecls.KernelOnlineRegressor(),
+    onlinecls.KernelOnlineRegressor("arow", budget=30),
+    onlinecls.KernelOnlineOneClass(),
+    onlinecls.KernelOnlineOneClass(budget=10),
+    *(
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=5)
+        for method in ("average", "vote", "validation", "random")
+    ),
+]
 
 
 def expected_failures(estimator):
@@ -43,7 +57,9 @@ def expected_failures(estimator):
     }
 
 
-@parametrize_with_checks([cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS + OTHERS, expected_failed_checks=expected_failures
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -8,6 +8,8 @@
 
 from ._evaluation import progressive_validation
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._online_to_batch import OnlineToBatch
 from ._saving import load
 from ._second_order import (
     AROWClassifier,
@@ -25,7 +27,11 @@ __all__ = [
     "AROWRegressor",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
+    "KernelOnlineClassifier",
+    "KernelOnlineOneClass",
+    "KernelOnlineRegressor",
     "NAROWClassifier",
+    "OnlineToBatch",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",

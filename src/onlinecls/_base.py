@@ -89,8 +89,8 @@ class Estimator:
         Raises
         ------
         ValueError
-            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file
-            without pickle cannot hold (a RandomState, say). Nothing is written then.
+            If the estimator is not fitted, is a kernel learner or an `OnlineToBatch`, is of a class that extends one of this
+            library, or has a parameter that a file without pickle cannot hold (a RandomState, say). Nothing is written then.
         OSError
             If the file cannot be written. What was there before is as it was.
         """
@@ -98,9 +98,8 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = (
-            f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name].default)
-        )
+        values = self.get_params(deep=False).items()
+        changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"
 
 

@@ -56,6 +56,14 @@ def warn_undefined_score() -> None:
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
 
 
+def kind_of(estimator) -> str | None:
+    """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
+    kind = getattr(estimator, "_estimator_type", None)
+    if kind is None and hasattr(estimator, "__sklearn_tags__"):
+        kind = estimator.__sklearn_tags__().estimator_type
+    return kind
+
+
 def text_transformer_tags():
     """The same for a transformer of texts that needs no fitting."""
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags

@@ -536,8 +536,8 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
     """One pass over rows with a full covariance, any task.
 
     Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); sigma : (vectors, D, D), of
-    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products are made at once. 1 is
-    Sherman-Morrison row by row.
+    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products
+    are made at once. 1 is Sherman-Morrison row by row.
     """
     cdef Py_ssize_t i, j, at, label, guess, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef Py_ssize_t budget = QUANTUM, n_steps = k if task == OVR else 1

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from . import _validation
 from ._classifier import NO_ROUND, OnlineClassifier
+from ._compat import kind_of
 
 _WHO = "progressive_validation"
 
@@ -193,14 +194,6 @@ def _by_batch(learner, X, y, clean, weights, classes, fitted: bool, tally: _Tall
     tally.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
 
 
-def _kind(estimator) -> str | None:
-    """ "classifier", "regressor" and so on; None of an estimator that does not say."""
-    kind = getattr(estimator, "_estimator_type", None)
-    if kind is None and hasattr(estimator, "__sklearn_tags__"):
-        kind = estimator.__sklearn_tags__().estimator_type
-    return kind
-
-
 def progressive_validation(estimator, stream, y_clean=None, *, classes=None, every=1000):
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
@@ -260,11 +253,11 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
                 f"{_WHO}: estimator must have partial_fit and predict, got {type(estimator).__name__} without {method}. "
                 "Only learners that go on learning can be validated on the way."
             )
-    kind = _kind(estimator)
+    kind = kind_of(estimator)
     if kind not in (None, "classifier"):
         raise TypeError(
-            f"{_WHO}: estimator must be a classifier, got {type(estimator).__name__}, a {kind}. A regressor of this library keeps "
-            "its progressive errors while it learns: progressive_mse_, progressive_mae_."
+            f"{_WHO}: estimator must be a classifier, got {type(estimator).__name__}, a {kind}. A regressor of this library "
+            "keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
         )
     by_row = isinstance(estimator, OnlineClassifier)
     fitted = hasattr(estimator, "classes_")

@@ -200,8 +200,9 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     """The estimator that a description and arrays describe: every one of its parts checked, or an error."""
     import onlinecls
 
-    _require(isinstance(told["estimator"], str) and told["estimator"] in _ESTIMATORS, "an estimator of this version", told["estimator"])
-    cls, who = getattr(onlinecls, told["estimator"]), told["estimator"]
+    who = told["estimator"]
+    _require(isinstance(who, str) and who in _ESTIMATORS, "an estimator of this version", who)
+    cls = getattr(onlinecls, who)
     parameters = {name: _unpacked(value) for name, value in told["parameters"].items()}
     _require(parameters.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(parameters))
     learner = cls(**parameters)
@@ -259,7 +260,7 @@ def save(learner, path, metadata: dict | None = None) -> None:
     who, path = type(learner).__name__, os.path.realpath(os.fspath(path))
     if not _ESTIMATORS.intersection(cls.__name__ for cls in type(learner).__mro__):
         raise ValueError(
-            f"{who}: save must have a linear learner, whose arrays have a form in the file, got a {who}. Use pickle (or joblib)."
+            f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
         )
     if "_state" not in learner.__dict__:
         raise not_fitted(who)

@@ -71,7 +71,7 @@ class State:
         if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
             return "weights beyond their reach"
         if self.is_full:
-            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay what they were.)
+            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay at 0.)
             if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
                 return "variances below 0"
             if max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance:

@@ -68,13 +68,18 @@ class Stream:
     def __init__(self, format: str, n_features: int, bytes_total, batches, files, stop: threading.Event, prefetch: bool):
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
         self._progress, self._next = Progress(), batches.__next__
-        thread = ahead = None
+        thread = wanted = None
         if prefetch:
-            ahead = queue.Queue(_AHEAD)
+            # Two queues in C, one of batches and one of places for them. queue.Queue has a lock in Python: Ctrl-C at the wrong
+            # moment leaves it locked for ever.
+            ahead, wanted = queue.SimpleQueue(), queue.SimpleQueue()
+            for _ in range(_AHEAD):
+                wanted.put(None)
             # A daemon: at exit the finalizer below ends it, and a read that hangs cannot keep the interpreter alive.
-            thread = threading.Thread(target=_read_ahead, args=(batches, ahead, stop), name="onlinecls.streams", daemon=True)
-            self._next = lambda: _take(ahead)
-        self.close = weakref.finalize(self, _close, batches, files, stop, thread, ahead)
+            thread = threading.Thread(target=_read_ahead, args=(batches, ahead, wanted, stop), daemon=True)
+            thread.name = "onlinecls.streams"
+            self._next = lambda: _take(ahead, wanted)
+        self.close = weakref.finalize(self, _close, batches, files, stop, thread, wanted)
         if thread:
             thread.start()
 
@@ -86,9 +91,8 @@ class Stream:
             raise StopIteration
         try:
             batch, self._progress = self._next()
-        except BaseException as error:
-            if not isinstance(error, KeyboardInterrupt):  # the consumer may want to go on after that
-                self.close()
+        except BaseException:  # Ctrl-C too: it may have come between a batch and its being given out
+            self.close()
             raise
         if batch is None:  # the end, and what the last lines came to
             self.close()
@@ -111,32 +115,32 @@ class Stream:
     skipped = property(lambda self: self._progress.skipped)
 
 
-def _read_ahead(batches, ahead: queue.Queue, stop: threading.Event) -> None:
+def _read_ahead(batches, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
     """Runs in the thread. Knows nothing of the Stream, so that the thread does not keep it alive."""
     try:
-        for item in batches:
+        while True:
+            wanted.get()
             if stop.is_set():
                 return
-            ahead.put(item)
-    except ClosedError:
+            ahead.put(next(batches))
+    except (StopIteration, ClosedError):
         pass
     except BaseException as error:
-        if not stop.is_set():
-            ahead.put(error)
+        ahead.put(error)
 
 
-def _take(ahead: queue.Queue):
+def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue):
     item = ahead.get()
+    wanted.put(None)
     if isinstance(item, BaseException):
         raise item
     return item
 
 
-def _close(batches, files, stop: threading.Event, thread, ahead) -> None:
+def _close(batches, files, stop: threading.Event, thread, wanted) -> None:
     stop.set()
     if thread and thread is not threading.current_thread():  # the garbage collector runs in any thread
-        while not ahead.empty():
-            ahead.get_nowait()  # a thread that waits to put a batch goes on, and sees that it is to stop
+        wanted.put(None)  # a thread that waits for a place goes on, and sees that it is to stop
         thread.join(2.0)  # a file object of the caller's may never answer
         if thread.is_alive():
             return

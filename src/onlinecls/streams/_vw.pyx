@@ -72,27 +72,32 @@ cdef inline uint64_t bytes_above(uint64_t eight, uint64_t limit) noexcept nogil:
     return (((eight & repeated(127)) + repeated(127 - limit)) | eight) & repeated(128)
 
 
-cdef inline Py_ssize_t short_name(const unsigned char* p, uint32_t seed, uint32_t* hash) noexcept nogil:
-    """The length of the name at p, and its hash, if it is a usual one: 1 to 7 bytes, no control characters, no number; else 0.
+cdef inline Py_ssize_t usual_name(const unsigned char* p, uint32_t seed, uint32_t* hash) noexcept nogil:
+    """The length of the name at p, and its hash, if it is a usual one: no control characters, no number; else 0.
 
-    What `after_name` and `hash_name` do, on eight bytes at once, without a branch on the length, which would be guessed wrong.
+    What `after_name` and `hash_name` do, eight bytes at a time, without a branch on what is left, which would be guessed wrong.
     """
     cdef uint64_t eight, ends
-    cdef uint32_t h, tail
-    cdef Py_ssize_t n
-    memcpy(&eight, p, 8)
-    ends = bytes_above(eight, 32) & bytes_above(eight ^ repeated(58), 0) & bytes_above(eight ^ repeated(124), 0)
-    ends = ~ends & repeated(128)
-    if ends == 0 or is_digit(p[0]):
+    cdef uint32_t h = seed, tail
+    cdef Py_ssize_t n = 0, rest
+    if is_digit(p[0]):
         return 0
-    n = lowest_bit(ends) >> 3
-    if not ENDS_NAME[p[n]]:
+    while True:
+        memcpy(&eight, p + n, 8)
+        ends = bytes_above(eight, 32) & bytes_above(eight ^ repeated(58), 0) & bytes_above(eight ^ repeated(124), 0)
+        ends = ~ends & repeated(128)
+        if ends:
+            break
+        h = mixed(mixed(h, <uint32_t>eight), <uint32_t>(eight >> 32))
+        n += 8
+    rest = lowest_bit(ends) >> 3
+    if n + rest == 0 or not ENDS_NAME[p[n + rest]]:
         return 0
-    eight &= (<uint64_t>1 << (8 * n)) - 1
-    h = mixed(seed, <uint32_t>eight) if n >= 4 else seed
-    tail = <uint32_t>(eight >> 32) if n >= 4 else <uint32_t>eight
-    hash[0] = finished(h, tail, n)
-    return n
+    eight &= (<uint64_t>1 << (8 * rest)) - 1
+    h = mixed(h, <uint32_t>eight) if rest >= 4 else h
+    tail = <uint32_t>(eight >> 32) if rest >= 4 else <uint32_t>eight
+    hash[0] = finished(h, tail, n + rest)
+    return n + rest
 
 
 cdef inline const unsigned char* after_word(const unsigned char* p, const unsigned char* end) noexcept nogil:
@@ -204,7 +209,7 @@ cdef class VWParser(EntryParser):
             if p == end or p[0] == 124:
                 return p
             name = p
-            p += short_name(p, seed, &hash)
+            p += usual_name(p, seed, &hash)
             if p == name:
                 p = after_name(p)
                 hash = hash_name(name, p, seed)

@@ -2,14 +2,14 @@
 
 A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
 (eight at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
-n-gram is a slice, and hashed; n-grams that begin at the same word share the work on what they have in common. The columns meet
-in a table whose home slots are in the order of columns: to sort a row is to read the table and set a few neighbours right.
+n-gram is a slice, and hashed several at once. The columns meet in a table whose home slots are in the order of columns: to sort a
+row is to read the table and set a few neighbours right.
 """
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -75,7 +75,8 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
     uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
     bint PyUnicode_IS_ASCII(object text)
-    const unsigned char* PyUnicode_DATA(object text)
+    int PyUnicode_KIND(object text)             # bytes a character
+    const void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef enum Analyzer:
@@ -107,6 +108,11 @@ ctypedef fused number:
 ctypedef fused index_t:
     int32_t
     int64_t
+
+ctypedef fused point_t:     # code points of a str
+    uint8_t
+    uint16_t
+    uint32_t
 
 ctypedef fused entry_t:
     Slot
@@ -164,7 +170,6 @@ cdef int map_characters() except -1:
     return 0
 
 
-
 cdef inline int32_t looked_up(uint32_t c) noexcept nogil:
     return CHARACTERS[(<Py_ssize_t>PAGES[c >> 8] << 8) + (c & 255)] if c < MAPPED else character(c)
 
@@ -209,6 +214,45 @@ cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
 
 
 map_characters()
+
+
+cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigned char* text,
+                             unsigned char* flags) noexcept nogil:
+    """Write a character and its flags, and return its length."""
+    cdef int32_t kind = looked_up(c)
+    memset(flags, 0x80 if kind & wanted else 0, 4)
+    if not lowercase:
+        return encoded(c, text)
+    if c == DOTTED_I:                           # i and the dot above it, which is no part of a word
+        memcpy(text, b"i\xCC\x87", 3)
+        flags[1] = flags[2] = 0
+        return 3
+    return encoded(<uint32_t>(<int32_t>c + (kind >> 2)), text)
+
+
+cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
+                            unsigned char* flags) noexcept nogil:
+    """A str as text and flags: the length, or -1 where only Python knows what to do."""
+    cdef Py_ssize_t i, m = 0
+    cdef uint32_t c, entry
+    cdef uint16_t pair
+    cdef int flag_at = 16 if wanted == IN_WORD else 17
+    for i in range(n):
+        c = points[i]
+        entry = SHORT[c] if c < 0x800 else 0
+        if entry != 0:
+            pair = <uint16_t>entry
+            if not lowercase:
+                encoded(c, <unsigned char*>&pair)
+            memcpy(text + m, &pair, 2)
+            pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
+            memcpy(flags + m, &pair, 2)
+            m += 1 + (c >= 0x80)
+        elif 0xD800 <= c < 0xE000 or (lowercase and c == SIGMA):
+            return -1
+        else:
+            m += place(c, lowercase, wanted, text + m, flags + m)
+    return m
 
 
 # --- eight ASCII bytes at a time: the top bit of a byte of the result says yes -----------------------------------------------
@@ -406,7 +450,8 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
-                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data, <size_t>self.indices, <size_t>self.indptr):
+                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
+                      <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
     def _set_stops(self, words):
@@ -434,28 +479,51 @@ cdef class RowHasher:
     # --- documents in --------------------------------------------------------------------------------------------------------
 
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        self._refuse_long(n)
+        return self._hash(self._normalise(text, n, self.lowercase))
+
+    cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil:
+        """The same for a str of so many bytes a character. -1, and no row: it must come as UTF-8."""
+        cdef Py_ssize_t m
+        cdef int32_t wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
+        self._refuse_long(n * min(kind + 1, 4))
+        self._room(n * min(kind + 1, 4))        # UTF-8 of a byte's character has two
+        if kind == 1:
+            m = written_out(<const uint8_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+        elif kind == 2:
+            m = written_out(<const uint16_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+        else:
+            m = written_out(<const uint32_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+        if m < 0:
+            return -1
+        memset(self.flags + m, 0, PAD)
+        self.ascii = False
+        self._hash(m)
+        return 0
+
+    cdef int _refuse_long(self, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t limit = MAX_DOCUMENT // (self.max_n - self.min_n + 1)
         if n > limit:
             with gil:
-                raise ValueError(f"a document must have at most {limit} bytes, got {n}. Split it.")
-        self._read(text, n)
-        return self._close()
+                raise ValueError(f"a text must have at most {limit} bytes, got {n}. Split it.")
+        return 0
 
-    cdef int _read(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+    cdef int _hash(self, Py_ssize_t n) except -1 nogil:
+        """Make the row of what is in `text`."""
         cdef Py_ssize_t n_units
-        n = self._normalise(text, n, self.lowercase)
         if self.analyzer == CHAR:
-            return self._characters(n)
-        if self.analyzer == CHAR_WB:
-            return self._padded_words(n)
-        n_units = self._words(n)
-        if self.stop_mask >= 0:
-            n_units = self._without_stops(n_units)
-        self._open(n_units * (self.max_n - self.min_n + 1))
-        if self.max_n == 1:
-            return self._hash_ngrams(self.text, 0, n_units)
-        self._join(n_units)
-        return self._hash_ngrams(self.joined, 0, n_units)
+            self._characters(n)
+        elif self.analyzer == CHAR_WB:
+            self._padded_words(n)
+        else:
+            n_units = self._words(n)
+            if self.stop_mask >= 0:
+                n_units = self._without_stops(n_units)
+            self._open(n_units * (self.max_n - self.min_n + 1))
+            if self.max_n > 1:
+                self._join(n_units)
+            self._hash_ngrams(self.text if self.max_n == 1 else self.joined, 0, n_units)
+        return self._close()
 
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
@@ -464,11 +532,11 @@ cdef class RowHasher:
         cdef uint32_t c, first, second, entry, two, whole
         cdef int flag_at = 16 if self.analyzer == WORD else 17
         cdef uint16_t pair
-        cdef int32_t kind, wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
+        cdef int32_t wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         cdef unsigned char* out
         cdef unsigned char* flags
         cdef bint ascii = True
-        self._room(n)
+        self._room(n + n // 2)                  # lower case can be longer by half
         out, flags = self.text, self.flags
         while i < n:
             while i + 8 <= n:
@@ -510,17 +578,7 @@ cdef class RowHasher:
                 if step == 0 or (lowercase and c == SIGMA):
                     with gil:
                         return self._through_python(text, n)
-                kind = looked_up(c)
-                memset(flags + m, 0x80 if kind & wanted else 0, 4)
-                if not lowercase or kind >> 2 == 0:
-                    memcpy(out + m, text + i, 4 if n - i >= 4 else step)
-                    m += step
-                elif c == DOTTED_I:             # i and the dot above it, which is no part of a word
-                    memcpy(out + m, b"i\xCC\x87", 3)
-                    flags[m + 1] = flags[m + 2] = 0
-                    m += 3
-                else:
-                    m += encoded(<uint32_t>(<int32_t>c + (kind >> 2)), out + m)
+                m += place(c, lowercase, wanted, out + m, flags + m)
                 i += step
         memset(flags + m, 0, PAD)
         self.ascii = ascii
@@ -821,8 +879,8 @@ cdef class RowHasher:
         return 0
 
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil:
-        """Buffers for a document of n bytes: in lower case it has half as many more at most."""
-        cdef Py_ssize_t size = n_bytes + n_bytes // 2 + 8
+        """Buffers for a document of so many bytes."""
+        cdef Py_ssize_t size = n_bytes + 8
         if size <= self.text_size:
             return 0
         size = max(size, 2 * self.text_size)
@@ -882,21 +940,21 @@ cdef class RowHasher:
 
     def add_texts(self, list texts):
         """Append rows of str and bytes; what is neither raises TypeError. Lone surrogates of a str are no part of a word."""
-        cdef const unsigned char* at[256]
+        cdef const void* at[256]
         cdef Py_ssize_t size[256]
+        cdef int kind[256]                      # bytes a character of a str, 0 for UTF-8
         cdef Py_ssize_t i = 0, j, n, n_bytes
-        cdef list held = []
+        cdef list held = []                     # for as long as the GIL is not
         while i < len(texts):
             n = n_bytes = 0
             held.clear()
             while i < len(texts) and n < 256 and n_bytes < BATCH:
                 text = texts[i]
-                if isinstance(text, str) and not PyUnicode_IS_ASCII(text):
-                    text = self._as_utf8(text)
                 if isinstance(text, str):
-                    at[n], size[n] = <const unsigned char*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+                    at[n], size[n] = PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+                    kind[n] = 0 if PyUnicode_IS_ASCII(text) else PyUnicode_KIND(text)
                 elif isinstance(text, bytes):
-                    at[n], size[n] = <const unsigned char*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+                    at[n], size[n], kind[n] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), 0
                 else:
                     raise TypeError(f"{type(text).__name__} is neither str nor bytes")
                 held.append(text)
@@ -905,8 +963,23 @@ cdef class RowHasher:
                 i += 1
             with nogil:
                 for j in range(n):
-                    self.add(at[j], size[j])
+                    if kind[j] == 0:
+                        self.add(<const unsigned char*>at[j], size[j])
+                    elif self._add_points(at[j], size[j], kind[j]) < 0:
+                        with gil:
+                            self._add_through_utf8(held[j])
             PyErr_CheckSignals()
+            self._room_for_row(<Py_ssize_t>((len(texts) - i) * (1.1 * self.nnz / self.n_rows)))  # for all, at once
+
+    cdef int _add_through_utf8(self, str text) except -1:
+        cdef bytes utf8
+        try:
+            utf8 = text.encode("utf-8")
+        except UnicodeEncodeError:
+            if self.analyzer != WORD:           # a character that has no UTF-8 has no hash
+                raise
+            utf8 = text.encode("utf-8", "replace")
+        return self.add(<const unsigned char*>PyBytes_AS_STRING(utf8), PyBytes_GET_SIZE(utf8))
 
     def add_offsets(self, const index_t[::1] offsets, const unsigned char[::1] text):
         """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them."""
@@ -935,14 +1008,6 @@ cdef class RowHasher:
                     self.add(&text[0] + views[i, 3], length)
             if i % 4096 == 0:
                 PyErr_CheckSignals()
-
-    def _as_utf8(self, text):
-        try:
-            return text.encode("utf-8")
-        except UnicodeEncodeError:
-            if self.analyzer != WORD:           # a character that has no UTF-8 has no hash
-                raise
-            return text.encode("utf-8", "replace")
 
     def add_tokens(self, tokens):
         """Append the row of one document whose tokens, str or bytes, are made already: all it takes is hashing."""

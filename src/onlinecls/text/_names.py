@@ -52,8 +52,8 @@ class FeatureNames:
 
     Notes
     -----
-    Hashing with names takes about three times as long as without. Give each vectorizer its own; ``clone`` makes an empty one.
-    A vectorizer holds a lock on its names while it transforms.
+    Hashing with names takes about three times as long as without, or more. Give each vectorizer its own; ``clone`` makes an
+    empty one. A vectorizer holds a lock on its names while it transforms.
 
     Examples
     --------
