@@ -73,8 +73,8 @@ def read(
     prefetch : bool, default=True
         Read ahead in a thread, two batches at most.
     threads : int, default=1
-        Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too: learners,
-        to whom batches do not matter, learn the same. Pipes, other formats and a vectorizer with `feature_names` use one.
+        Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too:
+        learners, to whom batches do not matter, learn the same. Pipes, other formats and `feature_names` use one.
     block_bytes : int, default=2**20
         Bytes that are read at a time.
     max_line_bytes : int, default=2**24
