@@ -143,7 +143,9 @@ def test_every_way_of_storing_a_matrix(kind, density):
         X, y = continuous_problem(150, 40, seed=24, n_classes=n_classes, density=density, dtype=dtype)
         learner, plain = full(case).partial_fit(kind(X), y), full(case).partial_fit(dense_c(X), y)
         same_model(learner, plain, 1e-11 if dtype == "float64" else 1e-4)
-        for found, expected in zip(learner.decision_function(kind(X), return_std=True), plain.decision_function(X, True), strict=True):
+        for found, expected in zip(
+            learner.decision_function(kind(X), return_std=True), plain.decision_function(X, True), strict=True
+        ):
             close(found, expected, 1e-11 if dtype == "float64" else 1e-4)
 
 
@@ -476,7 +478,7 @@ def test_the_covariance_cannot_change_in_midstream():
         )
         assert fingerprint(learner) == before
         assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
-    with pytest.raises(ValueError, match="^AROWClassifier: covariance must be one of 'diagonal', 'full', got covariance='round'"):
+    with pytest.raises(ValueError, match=r"^AROWClassifier: covariance must be one of 'diagonal', 'full', got covariance='round'"):
         onlinecls.AROWClassifier(covariance="round").fit(X, y)
 
 
@@ -540,7 +542,9 @@ def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, mult
     assert 1 < rows < n
     whole = make().partial_fit(X[:rows], y[:rows], classes=classes)
     same_model(learner, whole, 1e-9)
-    same_model(learner.partial_fit(X[rows : rows + 50], y[rows : rows + 50]), whole.partial_fit(X[rows : rows + 50], y[rows : rows + 50]))
+    same_model(
+        learner.partial_fit(X[rows : rows + 50], y[rows : rows + 50]), whole.partial_fit(X[rows : rows + 50], y[rows : rows + 50])
+    )
 
 
 def test_the_tables_of_the_kernel_are_complete():

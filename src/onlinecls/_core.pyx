@@ -302,7 +302,9 @@ cdef enum Foresight:        # which products Σx are made ahead, many at once
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
 cdef enum:
-    SPAN = 16               # rows looked at for each product that is to be made ahead
+    SPAN = 4                # rows looked at for each product that is to be made ahead
+    WORTH = 64              # to look at D/64 rows costs as much as one product made ahead saves
+    RARELY = 16             # where it is not worth it, rows that are not looked at for each that is
     NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
     BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
 
@@ -355,7 +357,7 @@ cdef void look_ahead(Task task, int foresight, const floating[::1] data, const i
                      const Params* p) noexcept nogil:
     """Open a window at row i, and make the products that its rows will ask for if the weights stay as they are."""
     cdef Py_ssize_t at, j, number, n = order.shape[0] if order.shape[0] else y.shape[0]
-    cdef Py_ssize_t n_steps = f.k if task == OVR else 1
+    cdef Py_ssize_t n_steps = f.k if task == OVR else 1, n_products = 0
     cdef double q
     cdef bint full = False
     cdef Row row
@@ -377,6 +379,10 @@ cdef void look_ahead(Task task, int foresight, const floating[::1] data, const i
                     foresee(f, members.c[j], f.stop - 1, at)
         for j in range(f.k):
             full |= f.n_ahead[j] == f.aim
+    for j in range(f.k):
+        n_products += f.n_ahead[j]
+    if foresight == LIKELY and n_products * f.D < WORTH * f.k * (f.stop - f.start):
+        f.resume = f.stop + RARELY * (f.stop - f.start)
     make_products(sigma, work, f, data, indices, indptr, p)
 
 
@@ -402,7 +408,7 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
     cdef Step step
     cdef Party members
     f.k, f.D, f.depth = k, sigma.shape[1], min(depth, sigma.shape[1], max(n, 1))
-    f.span, f.start, f.stop, f.aim, f.made, f.used = SPAN * f.depth, 0, 0, f.depth, 0, 0
+    f.span, f.start, f.stop, f.resume, f.aim, f.made, f.used = SPAN * f.depth, 0, 0, 0, (f.depth + 3) // 4, 0, 0
     f.noise = NOISE * p.spacing
     cdef int64_t[::1] books = np.zeros(k * (3 + f.span + f.depth), np.int64)
     f.n_waiting, f.n_ahead, f.place = &books[0], &books[k], &books[2 * k]
@@ -424,7 +430,7 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                 s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
                 if s.weight == 0.0:
                     continue
-                if i >= f.stop and foresight != NEVER and f.depth > 1:
+                if i >= max(f.stop, f.resume) and foresight != NEVER and f.depth > 1:
                     budget -= QUANTUM       # (pending signals wait for the end of the row)
                     look_ahead(task, foresight, data, indices, indptr, order, y, counts, state, sigma, work, &f, scores, i, &p)
 

@@ -45,6 +45,7 @@ ctypedef struct Full:
     double noise            # a relative error that rounding makes in Σ
     Py_ssize_t start        # the window: rows [start, stop) of the pass have been looked at
     Py_ssize_t stop
+    Py_ssize_t resume       # the row from which on looking ahead is worth while again
     Py_ssize_t aim          # products to make ahead for a vector
     Py_ssize_t made         # products made ahead in this window
     Py_ssize_t used         # and those that a row asked for
@@ -225,7 +226,7 @@ cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* 
                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """x'Σx of vector c for the present row (expanded already), row i of the pass; u = Σx is left in the workspace."""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = present_at(f)
-    cdef double a = 0.0, most = 0.0, v, least
+    cdef double a = 0.0, most = 0.0, v = 0.0, least
     if i < f.stop:
         slot = f.slots[c * f.span + i - f.start]
     f.place[c] = ahead_at(f, c) + slot if slot >= 0 else alone_at(f, c)
@@ -239,15 +240,16 @@ cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* 
         gemv(work[waiting_at(f, c):], <int>n, work[present], work[present + 1])
         gemv_t(work[waiting_at(f, c):], <int>n, work[present + 1], work[f.place[c]])
     for j in range(f.D):
+        v += <double>work[present, j] * work[f.place[c], j]
         a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
-    v = dot(work[present], work[f.place[c]])
+        most = larger(most, fabs(work[f.place[c], j]))
     least = larger(f.noise * a * a, p.floor)
     if not isfinite(v):
         return v
     if v < least:
         calm(S, work, f, c, v, least)
-    for j in range(f.D):
-        most = larger(most, fabs(work[f.place[c], j]))
+        for j in range(f.D):
+            most = larger(most, fabs(work[f.place[c], j]))
     return larger(larger(v, least), most * most / p.variance)       # u_j² <= Σ_jj x'Σx
 
 
