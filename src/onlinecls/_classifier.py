@@ -166,11 +166,11 @@ class OnlineClassifier(WithWeights):
         """Let classes join the model; it stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
-            self._state, self.classes_ = self._state.with_classes(places, len(classes), self._share()), classes
+            self._state, self.classes_ = self._grown(places, len(classes)), classes
 
-    def _share(self) -> float:
-        """What each of two vectors gets of the one that a third label splits, so that w becomes -w/2 and w/2."""
-        return 0.5
+    def _grown(self, places, n_classes: int):
+        """The model with its classes at `places` among more."""
+        return self._state.with_classes(places, n_classes)
 
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.

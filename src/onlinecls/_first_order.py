@@ -284,9 +284,11 @@ class PNormPerceptron(OnlineClassifier):
                 "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
             )
 
-    def _share(self):
+    def _grown(self, places, n_classes):
+        """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""
         power = self._state.power
-        return 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
+        share = 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
+        return self._state.with_classes(places, n_classes, share)
 
 
 @documented
