@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from algorithms import ALL, ESTIMATORS
+from algorithms import ALL, ESTIMATORS, REGRESSION
 from scipy import sparse
 from states import fingerprint, is_finite
 
@@ -651,7 +651,11 @@ def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
         assert is_finite(learner)
 
 
-@every_estimator
+@pytest.mark.parametrize(
+    "estimator",
+    sorted({type(case.estimator()) for case in ALL + REGRESSION if case.can_average}, key=str),
+    ids=lambda c: c.__name__,
+)
 def test_the_latest_start_of_an_average(estimator):
     """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
     learner, plain = estimator(average=2**31 - 1), estimator()

@@ -80,11 +80,13 @@ def test_weights_scale_the_step_and_never_stretch_it(case):
 def test_many_rows_renormalise_the_centre_without_a_trace(epsilon, dtype):
     """Steps of nearly the whole way shrink the scale by orders of magnitude each."""
     X = cloud(3000, 5, seed=92, dtype=dtype)
-    learner = PassiveAggressiveOneClass(epsilon).partial_fit(X)
+    learner = PassiveAggressiveOneClass(epsilon)
+    for start in range(0, 3000, 3):
+        learner.partial_fit(X[start : start + 3])
+        u, norms = learner._state.values.astype(float), learner._state.norms[0]
+        assert_allclose(norms[0] + norms[1], u @ u, rtol=1e-12)
     w = run_one_class("pa_one_class", X, epsilon=epsilon).w
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
-    u, norms = learner._state.values.astype(float), learner._state.norms[0]
-    assert_allclose(norms[0] + norms[1], u @ u, rtol=1e-12)
 
 
 # --- the ball ------------------------------------------------------------------------------------------------------------------

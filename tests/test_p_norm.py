@@ -76,6 +76,7 @@ def test_a_joint_learner_has_one_norm_and_independent_ones_have_their_own(multi_
     t = theta(learner)
     expected = linked(t, 5.0) if multi_class == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+    assert_allclose(learner.decision_function(X), np.column_stack([X, np.ones(200)]) @ expected.T, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("p", [2.5, 28, 300])
