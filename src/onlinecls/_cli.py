@@ -583,7 +583,7 @@ def _own_parameters(learner) -> dict:
     """Those of its algorithm, as JSON can say them (infinity as text)."""
     own = ALGORITHMS[_algorithm_of(learner)].params
     values = {name: getattr(learner, name) for name in own}
-    return {name: value if abs(value) < float("inf") else str(value) for name, value in values.items()}
+    return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}
 
 
 # --- predict --------------------------------------------------------------------------------------------------------------------
