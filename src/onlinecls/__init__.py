@@ -6,6 +6,8 @@
 ['spam']
 """
 
+from ._baselines import OGDClassifier
+from ._dual_ascent import DualAscentClassifier
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 from ._second_order import (
     AROWClassifier,
@@ -23,7 +25,9 @@ __all__ = [
     "AROWRegressor",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
+    "DualAscentClassifier",
     "NAROWClassifier",
+    "OGDClassifier",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",
