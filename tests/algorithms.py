@@ -72,6 +72,6 @@ ALL = [case for case in EVERY if "binary" in case.algorithm.tasks]
 REGRESSION = [case for case in EVERY if "regression" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
 
-ESTIMATORS = [getattr(onlinecls, name) for name in onlinecls.__all__]
+ESTIMATORS = [getattr(onlinecls, name) for name in sorted({algorithm.estimator for algorithm in ALGORITHMS.values()})]
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
 REGRESSORS = [cls for cls in ESTIMATORS if cls._estimator_type == "regressor"]

@@ -15,7 +15,7 @@ A group is what shares a simplex (entropic) or a norm: all classes, or with one 
 `books`; the first few are the model's.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -39,7 +39,7 @@ cdef enum:                  # slots of books
     LIPSCHITZ               # the largest dual norm of c W Δφ so far
     SIGMA                   # σ of the last round
     N_SHARED
-    AGES = 0                # and of each group: the sum of κ over the rounds of the average
+    AGES = 0                # and of each group: the sum of κ over the rounds of the average (Euclidean)
     ENERGY                  # Euclidean: ||θ||^2
     Z_HIGH                  # entropic: Z, as the sum of two doubles
     Z_LOW
@@ -65,6 +65,7 @@ SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "
 cdef double SPREAD = 30.0
 cdef double SHRUNK = 2.0 ** -40
 cdef double STEP_OF_GRID = 1.0 + 1.0 / 16.0
+cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
 ctypedef struct Params:
@@ -133,7 +134,7 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
                   double factor) noexcept nogil:
     """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew."""
     cdef Py_ssize_t j, c, at, n_idle = 0
-    cdef double shift = 0.0, root, up, down, old = group[SHIFT]
+    cdef double shift = 0.0, root, up, down
     cdef floating u
     for j in range(n_live):
         for c in range(first, last):
@@ -154,7 +155,6 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
             add_to(&group[Z_HIGH], &group[Z_LOW], up + down)
     add_to(&group[Z_HIGH], &group[Z_LOW], n_idle * root)
     group[PEAK] = group[Z_HIGH]
-    group[AGES] *= exp(shift - old)         # what is stored was multiplied by the inverse
 
 
 def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
@@ -487,39 +487,51 @@ cdef void follow(Line* line, double s) noexcept nogil:
             line.up[at], line.down[at] = up, down
 
 
-cdef double conditional(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* wanted, double* d,
-                        Py_ssize_t* which) noexcept nogil:
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* wanted, double* d, double* rate,
+                     Py_ssize_t* which) noexcept nogil:
     """DA3 of the log loss, entropic: shares a of the classes that maximise the dual, to a gap of GAP c, from those given.
 
-    At the best of them a is the softmax of the scores that it leads to; each step goes towards that softmax, as far as is best (the
-    gap is Σ a log(a / softmax)). Returns the gap.
+    At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's by
+    the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap.
     """
     cdef Py_ssize_t r, j, n, at
-    cdef double total, gap, s
+    cdef double total, square, gap, s, mean, rates, high
     line.which, line.d, line.n = which, d, k
+    for r in range(k):
+        which[r] = r
     for n in range(MOST):
         for r in range(k):
-            total = 0.0
+            total = square = 0.0
             at = r * line.room
             for j in range(line.m):
                 total += line.h[j] * (line.up[at + j] - line.down[at + j])
+                square += line.h[j] * line.h[j] * (line.up[at + j] + line.down[at + j])
             scores[r] = line.sigma * total / line.z
+            rate[r] = shares[r] / (1.0 + c * line.sigma * square / line.z * shares[r])
         log_sum(scores, k, wanted)
-        gap = 0.0
+        gap = mean = rates = 0.0
         for r in range(k):
-            if shares[r] > 0.0:
-                gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
-        if gap <= GAP:
+            if shares[r] <= 0.0:
+                continue
+            gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
+            mean += rate[r] * (scores[r] - log(shares[r]))
+            rates += rate[r]
+        if gap <= GAP or rates == 0.0:
             return c * gap
+        mean /= rates
+        high = INFINITY
         for r in range(k):
-            wanted[r] -= shares[r]
+            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean) if shares[r] > 0.0 else 0.0
             d[r] = -c * wanted[r]
-            which[r] = r
-        s = climb(line, 1.0, 0.0, 0.0, c, shares, wanted, k)
+            if wanted[r] < 0.0 and -shares[r] / wanted[r] < high:
+                high = -shares[r] / wanted[r]
+        if high == INFINITY:
+            return c * gap
+        s = climb(line, high, 0.0, 0.0, c, shares, wanted, k)
         if s <= 0.0:
             return c * gap
         for r in range(k):
-            shares[r] += s * wanted[r]
+            shares[r] = larger(shares[r] + s * wanted[r], <double>0.0)
         follow(line, s)
     return c * gap
 
@@ -617,8 +629,6 @@ cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* gro
                 return False
             most = larger(most, before)
     far = p.entropic and most > group[SHIFT] + SPREAD
-    if far and p.average_from >= 0 and most > group[SHIFT] + HEADROOM:
-        return False
     root = exp(-group[SHIFT])
     for j in range(row.lo, row.hi + 1):
         x = data[j] if j < row.hi else p.bias
@@ -627,9 +637,11 @@ cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* gro
         place = column(indices, j, row.lo) if j < row.hi else n_columns - 1
         for i in range(n):
             at = width * place + classes[i]
-            before = state[at]
             if not p.entropic:
+                before = state[at]
                 state[at] += <floating>(beta * d[i] * x)
+                if ages > 0.0:
+                    drift[place * k + classes[i]] += ages * (state[at] - before)
             elif far:
                 state[at + k] += <floating>(beta * d[i] * x)
             else:
@@ -639,20 +651,11 @@ cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* gro
                 state[at] = <floating>(up - down)
                 add_to(&group[Z_HIGH], &group[Z_LOW], up + down)
                 add_to(&group[Z_HIGH], &group[Z_LOW], -(old_up + old_down))
-            if ages > 0.0:
-                drift[place * k + classes[i]] += ages * (state[at] - before) if not far else -ages * before
     if not p.entropic:
         return True
     group[PEAK] = larger(group[PEAK], group[Z_HIGH])
     if far or group[Z_HIGH] < SHRUNK * group[PEAK]:
         rescale(state, k, n_live, first, last, group, 1.0)
-        if far and ages > 0.0:
-            for j in range(row.lo, row.hi + 1):
-                if (data[j] if j < row.hi else p.bias) == 0.0:
-                    continue
-                place = column(indices, j, row.lo) if j < row.hi else n_columns - 1
-                for i in range(n):
-                    drift[place * k + classes[i]] += group[AGES] * state[width * place + classes[i]]
     return True
 
 
@@ -760,7 +763,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Py_ssize_t* moves = &slots[max(k, 2)]
     cdef Py_ssize_t* followed = &slots[2 * max(k, 2)]
     cdef double* group
-    cdef double kappa, beta, sign, value, gain, rounds, reach, loss, total
+    cdef double kappa, beta, sign, value, gain, rounds, steepness, loss, total
     cdef Row row
     cdef Facts f
     cdef Line line
@@ -802,14 +805,15 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                 predictions[at] = <int32_t>said
 
             # σ of this round, and the scores by it.
-            fine = isfinite(f.q)
+            steepness = f.weight * (p.bound * f.largest if p.entropic else sqrt(f.q * (2.0 if joint else 1.0)))
+            fine = f.q <= HUGE and larger(f.weight, steepness) <= HUGE and (p.schedule != AUTO or steepness >= 1.0 / HUGE)
+            fine &= not p.entropic or p.schedule == AUTO or p.bound * f.largest <= HUGE * p.sigma
             for c in range(k):
                 fine &= isfinite(scores[c])
-            if not fine:
+            if f.largest > 0.0 and not fine:
                 tally[SKIPPED] += 1.0
             elif f.largest > 0.0:
-                value = p.bound * f.largest if p.entropic else sqrt(f.q * (2.0 if joint else 1.0))
-                if settle(state, k, n_live, books, tally, &f, f.weight * value, &p):
+                if settle(state, k, n_live, books, tally, &f, steepness, &p):
                     budget = look_up(budget, n_live * k)
                     value = f.weight
                     f = scan(state, width, k, data, indices, row, sums, &p)
@@ -954,7 +958,7 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
         a[label] = 0.0
     if p.update == DA3:
         if p.entropic:
-            conditional(line, scratch, k, c, a, da, d, followed)
+            interior(line, scratch, k, c, a, da, d, alpha, followed)
         else:
             balance(scores, k, label, c * q, open, a)
     gain[0] = c * entropy(a, k)

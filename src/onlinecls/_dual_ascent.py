@@ -63,8 +63,8 @@ class DualAscentClassifier(AscentClassifier):
 
     Notes
     -----
-    Three classes from two (as labels join) take theta/2 each, so that dual_value_ goes on from another f*. ``average`` is not
-    offered with the entropic sigma="auto": each weight then changes on rows that do not touch it.
+    Three classes from two (as labels join) take theta/2 each, so that dual_value_ goes on from another f*. ``average`` is
+    offered with the Euclidean regularizer alone: entropic weights all change on every update.
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
     Features in {{-a, 0, a}} make entropic updates cheaper: one exponential a step of the search.
 
@@ -105,10 +105,11 @@ class DualAscentClassifier(AscentClassifier):
         }  # fmt: skip
 
     def _check_parameters(self, values: dict) -> None:
-        if values["average"] and values["regularizer"] == "entropic" and isinstance(values["sigma"], str):
+        if values["average"] and values["regularizer"] == "entropic":
             raise ValueError(
-                f"{type(self).__name__}: average must be False with regularizer='entropic' and sigma='auto', got "
-                f"average={values['average']!r}: every weight then changes on every row, so that their average has no O(nnz) form."
+                f"{type(self).__name__}: average must be False with regularizer='entropic', got average={values['average']!r}: "
+                "every weight then changes on every update, so that their average has no exact O(nnz) form. "
+                "Use regularizer='euclidean'."
             )
 
     @property
