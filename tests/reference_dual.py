@@ -22,7 +22,7 @@ def softmax(values):
     return powers / powers.sum()
 
 
-GRID = 1.0 + 1.0 / 16.0
+GRID = 1.25
 
 
 def root(slope, high):

@@ -11,11 +11,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 LEARNERS = [
     onlinecls.OGDClassifier(),
-    onlinecls.OGDClassifier(learning_rate="sqrt", average=True, multi_class="crammer_singer"),
+    onlinecls.OGDClassifier(0.01, average=True, multi_class="crammer_singer"),
     onlinecls.DualAscentClassifier(),
-    onlinecls.DualAscentClassifier("auto", loss="log_loss", multi_class="ovr"),
-    onlinecls.DualAscentClassifier("auto", regularizer="entropic", norm_bound=10.0),
-    onlinecls.DualAscentClassifier(regularizer="entropic", loss="log_loss", norm_bound=10.0, class_weight="balanced"),
+    onlinecls.DualAscentClassifier(loss="log_loss", multi_class="ovr"),
+    onlinecls.DualAscentClassifier(regularizer="entropic", norm_bound=10.0),
+    onlinecls.DualAscentClassifier("auto", regularizer="entropic", norm_bound=10.0, update="DA1"),
 ]
 
 

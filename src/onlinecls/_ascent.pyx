@@ -64,7 +64,7 @@ SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "
 
 cdef double SPREAD = 30.0
 cdef double SHRUNK = 2.0 ** -40
-cdef double STEP_OF_GRID = 1.0 + 1.0 / 16.0
+cdef double STEP_OF_GRID = 1.25
 cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
@@ -91,17 +91,20 @@ ctypedef struct Facts:      # of a row
 
 # --- one feature, one number ---------------------------------------------------------------------------------------------------
 
-cdef inline void halves(double u, double shift, double root, double* up, double* down) noexcept nogil:
-    """e^(u - K)/2 and e^(-u - K)/2, for root = e^-K. The lesser is 0 where it is below 1e-34 of the greater."""
-    cdef double size = fabs(u), big, small = 0.0, power
+cdef inline double sinh_of(double u, double shift, double root) noexcept nogil:
+    """e^-K sinh u, for root = e^-K."""
+    cdef double size = fabs(u), power
     if size <= 40.0:
         power = exp(size)
-        big = 0.5 * root * power
-        small = 0.5 * root / power
-    else:
-        big = 0.5 * exp(size - shift)
-    up[0] = big if u >= 0.0 else small
-    down[0] = small if u >= 0.0 else big
+        power = 0.5 * (root * power - root / power)
+    else:                       # (e^-u is below 1e-34 of e^u)
+        power = 0.5 * exp(size - shift)
+    return power if u >= 0.0 else -power
+
+
+cdef inline double cosh_of(double sinh, double root) noexcept nogil:
+    """e^-K cosh u of e^-K sinh u: what is stored tells it without another power."""
+    return sqrt(sinh * sinh + root * root)
 
 
 cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
@@ -134,7 +137,7 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
                   double factor) noexcept nogil:
     """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew."""
     cdef Py_ssize_t j, c, at, n_idle = 0
-    cdef double shift = 0.0, root, up, down
+    cdef double shift = 0.0, root
     cdef floating u
     for j in range(n_live):
         for c in range(first, last):
@@ -150,9 +153,8 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
             if state[at + k] == 0.0:
                 n_idle += 1
                 continue
-            halves(state[at + k], shift, root, &up, &down)
-            state[at] = <floating>(up - down)
-            add_to(&group[Z_HIGH], &group[Z_LOW], up + down)
+            state[at] = <floating>sinh_of(state[at + k], shift, root)
+            add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[at], root))
     add_to(&group[Z_HIGH], &group[Z_LOW], n_idle * root)
     group[PEAK] = group[Z_HIGH]
 
@@ -204,7 +206,9 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
         for j in range(line.m):
             at = line.which[i] * line.room + j
             h = line.d[i] * line.h[j]
-            if top > HEADROOM:
+            if s == 0.0:
+                e = back = 1.0
+            elif top > HEADROOM:
                 e, back = exp(s * h - top), exp(-s * h - top)
             else:
                 e = exp(s * h)
@@ -227,6 +231,14 @@ cdef double climb(const Line* line, double high, double gain, double damping, do
     cdef Py_ssize_t i, n
     if k:
         s = 1.0 if high > 1.0 else 0.5 * high
+    elif line.entropic:                     # Newton's first step, from 0, takes no powers
+        probe(line, 0.0, &value, &curvature)
+        if not (gain - value) < high * (damping + curvature):
+            s = high
+        elif gain > value:
+            s = (gain - value) / (damping + curvature)
+        else:
+            return 0.0
     for n in range(200):
         probe(line, s, &value, &curvature)
         slope = gain - damping * s - value
@@ -255,7 +267,7 @@ cdef double climb(const Line* line, double high, double gain, double damping, do
             new = 0.5 * (low + top)
             if not (low < new < top):
                 return low
-        if fabs(new - s) <= 1e-15 * new:
+        if fabs(new - s) <= 1e-9 * new:     # what is left is of the order of the square
             return new
         s = new
     return low
@@ -594,12 +606,14 @@ cdef void lay_out(Line* line, const floating[::1] state, Py_ssize_t k, const dou
         x = data[j] if j < row.hi else p.bias
         if not flat:
             line.h[j - row.lo] = beta * x
-        at = 2 * k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1) + k
+        at = 2 * k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
         for i in range(n):
             c = classes[i]
             up = down = 0.0
             if x != 0.0:
-                halves(state[at + c], group[SHIFT], root, &up, &down)
+                down = cosh_of(state[at + c], root)
+                up = 0.5 * (down + state[at + c])
+                down = down - up
             if not flat:
                 line.up[c * line.room + j - row.lo] = up
                 line.down[c * line.room + j - row.lo] = down
@@ -616,7 +630,7 @@ cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* gro
                double beta, double ages, Py_ssize_t n_live, const Params* p) noexcept nogil:
     """θ_c += d_c x for some classes of a group; False, and nothing done, where that would leave the range of the dtype."""
     cdef Py_ssize_t i, j, at, place, width = 2 * k if p.entropic else k, n_columns = state.shape[0] // width, second = k
-    cdef double x, up, down, old_up, old_down, root, before, most = 0.0
+    cdef double x, root, before, most = 0.0
     cdef bint far
     if not p.entropic:
         second = 0
@@ -645,12 +659,11 @@ cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* gro
             elif far:
                 state[at + k] += <floating>(beta * d[i] * x)
             else:
-                halves(state[at + k], group[SHIFT], root, &old_up, &old_down)
+                before = cosh_of(state[at], root)
                 state[at + k] += <floating>(beta * d[i] * x)
-                halves(state[at + k], group[SHIFT], root, &up, &down)
-                state[at] = <floating>(up - down)
-                add_to(&group[Z_HIGH], &group[Z_LOW], up + down)
-                add_to(&group[Z_HIGH], &group[Z_LOW], -(old_up + old_down))
+                state[at] = <floating>sinh_of(state[at + k], group[SHIFT], root)
+                add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[at], root))
+                add_to(&group[Z_HIGH], &group[Z_LOW], -before)
     if not p.entropic:
         return True
     group[PEAK] = larger(group[PEAK], group[Z_HIGH])
@@ -702,7 +715,7 @@ cdef bint settle(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, double[::
     """σ of this round. True if the scores have changed by it otherwise than by a factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
-    sixteenth more; then all is made anew.
+    quarter more; then all is made anew.
     """
     cdef Py_ssize_t g, n_groups = (books.shape[0] - N_SHARED) // N_GROUP
     cdef double wanted, old = books[SIGMA], size = 2.0 * n_live * (k if n_groups == 1 else 1)

@@ -39,7 +39,7 @@ class DualAscentClassifier(AscentClassifier):
     sigma : float or "auto", default=1.0
         Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
         sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n the entries of the simplex (2 n_features, of the joint construction times
-        n_classes), held until a sixteenth more is wanted, so that a row costs O(nnz) but for these few (about 8 log t of them).
+        n_classes), held until a quarter more is wanted, so that a row costs O(nnz) but for these few (about 2 log t of them).
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
