@@ -13,7 +13,7 @@ from reference_dual import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls
-from onlinecls import DualAscentClassifier, OGDClassifier, _ascent, _core
+from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier, _ascent, _core
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -50,7 +50,6 @@ def test_the_slots_of_tally_are_those_of_the_other_kernels():
     """enter, MISTAKES and so on are written for these numbers."""
     names = ("t", "mistakes", "updates", "skipped", "seen", "loss", "reach")
     assert [_core.TALLY[name] for name in names] == list(range(7))
-    assert _core.TALLY["squared"] == 8 and _core.TALLY["absolute"] == 9
     assert _ascent.BOOKS["shared"] == 3
 
 
@@ -369,6 +368,84 @@ def test_a_row_costs_its_non_zeros():
     before = learner._state.values.copy()
     learner.partial_fit(X[:1], [1])
     assert set(np.flatnonzero(learner._state.values != before) // 2) <= {0, 5, 1_000_000}
+
+
+# --- experts -------------------------------------------------------------------------------------------------------------------
+
+
+def advice(n, d, seed):
+    """Experts who know more or less, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    noise = np.linspace(0.2, 0.9, d)
+    X = np.clip(y[:, None] * (1 - noise) + noise * rng.random((n, d)) - noise / 4, 0.0, 1.0)
+    return np.where(rng.random((n, d)) < 0.1, 0.0, X), y
+
+
+@pytest.mark.parametrize("eta0", ["auto", 0.3])
+def test_hedge_equals_the_slow_twin_and_keeps_its_bound(eta0):
+    X, y = advice(300, 12, seed=0)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], size=300)
+    for c in (np.ones(300), weights):
+        learner = HedgeClassifier(eta0).partial_fit(csr32(X), y, classes=[0, 1], sample_weight=c)
+        losses, t, paid, mistakes = np.zeros(12), 0, 0.0, 0
+        for x, label, weight in zip(X, 2 * y - 1, c, strict=True):
+            if weight == 0.0:
+                continue
+            t += 1
+            eta = np.sqrt(8 * np.log(12) / t) if eta0 == "auto" else eta0
+            w = np.exp(-eta * (losses - losses.min()))
+            w /= w.sum()
+            paid += (label + 1) / 2 - label * (w @ x)
+            mistakes += (w @ x > 0.5) != (label > 0)
+            losses += weight * ((label + 1) / 2 - label * x)
+        eta = np.sqrt(8 * np.log(12) / (t + 1)) if eta0 == "auto" else eta0
+        w = np.exp(-eta * (losses - losses.min()))
+        assert_allclose(learner.coef_[0], w / w.sum(), rtol=1e-10)
+        assert_allclose(learner.expected_loss_, paid, rtol=1e-12)
+        assert (learner.n_mistakes_, learner.t_) == (mistakes, t)
+        if eta0 == "auto" and weights is not c:
+            assert paid <= losses.min() + 2 * np.sqrt(t * np.log(12) / 2) + np.sqrt(np.log(12) / 8)
+
+
+def test_hedge_predicts_both_ways():
+    X, y = advice(200, 5, seed=1)
+    labels = np.array(["ham", "spam"])[y]
+    learner = HedgeClassifier().fit(X, labels)
+    chances = learner.predict_proba(X)
+    assert_allclose(chances[:, 1], X @ learner.coef_[0], rtol=1e-12, atol=1e-15)
+    assert (learner.predict(X) == np.where(chances[:, 1] > 0.5, "spam", "ham")).all()
+    drawn = np.mean([learner.predict_randomised(X, random_state=i) == "spam" for i in range(500)], axis=0)
+    assert np.abs(drawn - chances[:, 1]).max() < 0.1
+    assert (learner.predict_randomised(X, 3) == learner.predict_randomised(X, 3)).all()
+
+
+@pytest.mark.parametrize("eta0", ["auto", 0.3])
+def test_hedge_in_chunks_and_pickled_is_the_same_to_the_bit(eta0):
+    X, y = advice(90, 6, seed=2)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=90)
+    whole = HedgeClassifier(eta0).partial_fit(X, y, sample_weight=weights)
+    parts = HedgeClassifier(eta0)
+    for start, stop in pairwise([0, 1, 7, 40, 90]):
+        parts = pickle.loads(pickle.dumps(parts.partial_fit(csr32(X[start:stop]), y[start:stop], sample_weight=weights[start:stop])))
+    assert fingerprint(parts) == fingerprint(whole)
+
+
+def test_hedge_refuses_what_is_no_advice_and_a_third_class():
+    X, y = advice(20, 3, seed=3)
+    learner = HedgeClassifier().partial_fit(X, y)
+    before = fingerprint(learner)
+    for rows, labels, message in (
+        (X + 1.0, y, r"HedgeClassifier: X must be advice in \[0, 1\], got "),
+        (X, y + 1, "Only binary classification is supported: y must have 2 classes, got 3 classes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(rows, labels)
+    with pytest.raises(ValueError, match="Only binary"):
+        HedgeClassifier().fit(X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="eta0 must be 'auto' or a finite number > 0, got eta0=0"):
+        learner.set_params(eta0=0).partial_fit(X, y)
+    assert fingerprint(learner) == before
 
 
 @pytest.mark.parametrize("name", ["_dual_ascent", "_baselines"])

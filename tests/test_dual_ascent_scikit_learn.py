@@ -19,6 +19,14 @@ LEARNERS = [
 ]
 
 
-@parametrize_with_checks(LEARNERS, expected_failed_checks=expected_failures)
+def expected(estimator):
+    failures = expected_failures(estimator)
+    if getattr(estimator, "average", False) or getattr(estimator, "regularizer", "") == "entropic":
+        reason = "weights of 1000 against 0.0001: an average keeps its first rounds; entropic weights are within norm_bound"
+        failures["check_class_weight_classifiers"] = reason
+    return failures
+
+
+@parametrize_with_checks(LEARNERS, expected_failed_checks=expected)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -6,7 +6,7 @@
 ['spam']
 """
 
-from ._baselines import OGDClassifier
+from ._baselines import HedgeClassifier, OGDClassifier
 from ._dual_ascent import DualAscentClassifier
 from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 from ._second_order import (
@@ -26,6 +26,7 @@ __all__ = [
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
     "DualAscentClassifier",
+    "HedgeClassifier",
     "NAROWClassifier",
     "OGDClassifier",
     "PassiveAggressiveClassifier",

@@ -30,9 +30,6 @@ cdef enum:                  # slots of tally: those of _core, which a test compa
     SEEN
     LOSS
     REACH
-    CURVATURE
-    SQUARED
-    ABSOLUTE
 
 cdef enum:                  # slots of books
     GAIN                    # what the losses' conjugates give the dual value: D = GAIN - f*(θ)
@@ -51,14 +48,14 @@ BOOKS = {"gain": GAIN, "lipschitz": LIPSCHITZ, "sigma": SIGMA, "shared": N_SHARE
          "high": Z_HIGH, "low": Z_LOW, "shift": SHIFT, "peak": PEAK, "group": N_GROUP}
 
 cdef enum:
-    HINGE, LOG_LOSS, ABSOLUTE_LOSS, SQUARED_LOSS
+    HINGE, LOG_LOSS
     DA1 = 1, DA2 = 2, DA3 = 3
     FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT     # how σ goes: OGD is DA1 with σ = λt, or steps η/√t
     QUANTUM = 1 << 21
     MOST = 1000             # iterations of a maximisation that is not in closed form
     HEADROOM = 300          # e^HEADROOM fits a double with room for sums
 
-LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute_error": ABSOLUTE_LOSS, "squared_error": SQUARED_LOSS}
+LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
@@ -221,9 +218,9 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
     curvature[0] = line.sigma * (second / z - (first / z) * (first / z))
 
 
-cdef double climb(const Line* line, double high, double gain, double damping, double c, const double* a, const double* da,
+cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
                   Py_ssize_t k) noexcept nogil:
-    """s in [0, high] that maximises gain s - damping s²/2 + c H(a + s da) - f*: Newton's steps, halvings where they leave the bracket.
+    """s in [0, high] that maximises gain s + c H(a + s da) - f*: Newton's steps, halvings where they leave the bracket.
 
     k = 0: no entropy.
     """
@@ -233,16 +230,16 @@ cdef double climb(const Line* line, double high, double gain, double damping, do
         s = 1.0 if high > 1.0 else 0.5 * high
     elif line.entropic:                     # Newton's first step, from 0, takes no powers
         probe(line, 0.0, &value, &curvature)
-        if not (gain - value) < high * (damping + curvature):
+        if not (gain - value) < high * curvature:
             s = high
         elif gain > value:
-            s = (gain - value) / (damping + curvature)
+            s = (gain - value) / curvature
         else:
             return 0.0
     for n in range(200):
         probe(line, s, &value, &curvature)
-        slope = gain - damping * s - value
-        bend = damping + curvature
+        slope = gain - value
+        bend = curvature
         for i in range(k):
             if da[i] == 0.0:
                 continue
@@ -291,7 +288,7 @@ cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept
 
 cdef double single(Line* line, double margin, double gamma, const Facts* f, double* gain, const Params* p) noexcept nogil:
     """α of one signed example of this margin, and what it gives the dual value. 0: no step."""
-    cdef double c = f.weight, alpha, rate, loss = gamma - margin, damping = 0.0, high = c
+    cdef double c = f.weight, alpha, rate, loss = gamma - margin
     cdef double[2] a, da
     gain[0] = 0.0
     if p.loss == LOG_LOSS:
@@ -299,7 +296,7 @@ cdef double single(Line* line, double margin, double gamma, const Facts* f, doub
         if p.update != DA1:
             a[0], a[1], da[0], da[1] = 0.0, 1.0, 1.0, -1.0
             line.d[0] *= c                  # (s is the share α/c)
-            rate = climb(line, 1.0, 0.0, 0.0, c, a, da, 2) if line.entropic else squash(margin, c * line.slope)
+            rate = climb(line, 1.0, 0.0, c, a, da, 2) if line.entropic else squash(margin, c * line.slope)
             alpha = c * rate
         rate = alpha / c
         if rate > 0.0:
@@ -307,16 +304,14 @@ cdef double single(Line* line, double margin, double gamma, const Facts* f, doub
         return alpha
     if not loss > 0.0:
         return 0.0
-    if p.loss == SQUARED_LOSS:
-        damping, high = 0.5 / c, 2.0 * c * loss
-    alpha = high
+    alpha = c
     if p.update != DA1:
         if line.entropic:
-            alpha = climb(line, high, gamma, damping, 0.0, NULL, NULL, 0)
+            alpha = climb(line, c, gamma, 0.0, NULL, NULL, 0)
         else:
-            rate = loss / (line.slope + damping) if line.slope + damping > 0.0 else high
-            alpha = rate if rate < high else high
-    gain[0] = alpha * gamma - 0.5 * damping * alpha * alpha
+            rate = loss / line.slope if line.slope > 0.0 else c
+            alpha = rate if rate < c else c
+    gain[0] = alpha * gamma
     return alpha
 
 
@@ -477,7 +472,7 @@ cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t lab
             d[line.n] = 1.0 if worst == label else -1.0
             gain = gamma * d[line.n]
             line.n += 1
-        s = climb(line, alpha[worst], gain, 0.0, 0.0, NULL, NULL, 0)
+        s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0)
         if s <= 0.0:
             return gap
         alpha[best] += s
@@ -539,7 +534,7 @@ cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double*
                 high = -shares[r] / wanted[r]
         if high == INFINITY:
             return c * gap
-        s = climb(line, high, 0.0, 0.0, c, shares, wanted, k)
+        s = climb(line, high, 0.0, c, shares, wanted, k)
         if s <= 0.0:
             return c * gap
         for r in range(k):
@@ -924,7 +919,7 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
                 lay_out(line, state, k, group, beta, data, indices, row, f, which if p.update == DA3 else moves,
                         k if p.update == DA3 else 2, p)
                 line.which, line.d, line.n = moves, d, 2
-                alpha[rival] = climb(line, c, p.margin, 0.0, 0.0, NULL, NULL, 0)
+                alpha[rival] = climb(line, c, p.margin, 0.0, NULL, NULL, 0)
             elif p.update == DA2 or not (q * c > 1e-300):
                 value = loss / (2.0 * q) if q > 0.0 else c
                 alpha[rival] = value if value < c else c
@@ -962,7 +957,7 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
             line.start += d[r] * scores[r]
             line.slope += d[r] * d[r] * q
         if p.update == DA2 or p.entropic:
-            s = climb(line, 1.0 / total, 0.0, 0.0, c, a, da, k)
+            s = climb(line, 1.0 / total, 0.0, c, a, da, k)
             if p.entropic and p.update == DA3:
                 follow(line, s)
     for r in range(k):
@@ -1007,3 +1002,82 @@ def decision(Params p, const floating[::1] data, const index_t[::1] indices, con
                 for j in range(row.lo, row.hi):
                     value -= data[j] * drift[k * column(indices, j, row.lo) + c]
                 scores[i, c] = (value - p.bias * drift[drift.shape[0] - k + c]) / rounds
+
+
+# --- experts -------------------------------------------------------------------------------------------------------------------
+
+cdef void committee(const floating[::1] theta, Py_ssize_t n, double rate, double[::1] w) noexcept nogil:
+    """w_j = exp(η θ_j) / Σ exp(η θ)."""
+    cdef Py_ssize_t j
+    cdef double most = theta[0], total = 0.0
+    for j in range(n):
+        most = larger(most, <double>theta[j])
+    for j in range(n):
+        w[j] = exp(rate * (theta[j] - most))
+        total += w[j]
+    for j in range(n):
+        w[j] /= total
+
+
+cdef inline double hedge_rate(double t, Py_ssize_t n, const Params* p) noexcept nogil:
+    """η of round t = 1, 2, ..."""
+    return sqrt(8.0 * log(<double>n) / t) if p.schedule == AUTO else p.sigma
+
+
+def hedge(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+          const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
+          floating[::1] state, Py_ssize_t n, double[::1] counts, double[::1] tally, double[::1] books, int32_t[::1] predictions):
+    """One pass of Hedge over rows of n experts' advice: θ_j, the advice that was right less what was wrong. O(n) a row.
+
+    The expected loss of the randomised prediction is summed, weighted in tally[LOSS] and as it is in books[GAIN].
+    """
+    cdef Py_ssize_t i, j, at, label, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
+    cdef double[::1] w = np.empty(n)
+    cdef double c, score
+    cdef int32_t said
+    cdef Row row
+    with nogil:
+        for i in range(n_rows):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, 4 * n)
+            at = order[i] if order.shape[0] else i
+            label = y[at]
+            c = enter(at, label, weights, class_weights, counts, tally, &p)
+            if c == 0.0:
+                continue
+            committee(state, n, hedge_rate(tally[ROUNDS], n, &p), w)
+            score = 0.0
+            for j in range(row.lo, row.hi):
+                score += data[j] * w[column(indices, j, row.lo)]
+            said = score > 0.5
+            tally[MISTAKES] += (said != label) | (p.open_classes & (counts[label] == 1.0))
+            if predictions.shape[0]:
+                predictions[at] = said
+            if label:
+                score = 1.0 - score
+            books[GAIN] += score
+            tally[LOSS] += c * score if c * score < 1e290 else 0.0
+            if tally[REACH] + c > p.limit:
+                tally[SKIPPED] += 1.0
+                continue
+            tally[REACH] += c
+            for j in range(row.lo, row.hi):
+                state[column(indices, j, row.lo)] += <floating>((c if label else -c) * data[j])
+            tally[UPDATES] += row.hi > row.lo
+
+
+def advise(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr, const floating[::1] state,
+           double t, double[::1] w, double[:, ::1] scores):
+    """w of round t, and scores[i, 0] = w.x_i - 1/2."""
+    cdef Py_ssize_t i, j, budget = QUANTUM
+    cdef int64_t[::1] order = np.empty(0, np.int64)
+    cdef Row row
+    with nogil:
+        committee(state, w.shape[0], hedge_rate(t, w.shape[0], &p), w)
+        for i in range(scores.shape[0]):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            scores[i, 0] = 0.0
+            for j in range(row.lo, row.hi):
+                scores[i, 0] += data[j] * w[column(indices, j, row.lo)]
+            scores[i, 0] -= 0.5

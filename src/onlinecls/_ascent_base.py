@@ -141,9 +141,9 @@ class AscentClassifier(OnlineClassifier):
         _validation.read_dtype(who, values["dtype"])
         params = {
             "loss": _ascent.LOSSES["hinge"], "update": _ascent.UPDATES_OF["DA1"], "entropic": 0,
-            "joint": int(values["multi_class"] == "crammer_singer"), "open_classes": 0, "balanced": 0,
-            "average_from": int(values["average"]) - 1 if values["average"] else -1, "margin": 1.0, "bound": 1.0, "limit": 0.0,
-            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
+            "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
+            "average_from": int(values["average"]) - 1 if values.get("average") else -1, "margin": 1.0, "bound": 1.0, "limit": 0.0,
+            "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, **self._translated(values),
         }  # fmt: skip
         self._check_parameters(values)
@@ -170,6 +170,10 @@ class AscentClassifier(OnlineClassifier):
             largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
             self._params_of = params, self._open, balanced
             self._params = {**params, "open_classes": int(self._open), "balanced": int(balanced), "limit": largest}
+        self._run(rows, order, targets, weights, class_weights, predictions)
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
         _CLASSIFY[state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values, state.drift,
             state.counts, state.tally, state.books, predictions,
