@@ -11,7 +11,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 
-
 def logsumexp(values):
     most = values.max()
     return most + log(np.exp(values - most).sum())
@@ -131,13 +130,15 @@ class DualAscent:
     def best(self, x, label, alpha, c):
         """DA3: mass goes between two dual variables, or one and what is left of c, until no two gain by it."""
         n = len(alpha)
-        ways = [np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(n) if i != j] + [s * v for v in np.eye(n) for s in (1, -1)]
+        ways = [np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(n) if i != j]
+        ways += [sign * unit for unit in np.eye(n) for sign in (1, -1)]
         for _ in range(500):
             before = alpha
             for way in ways:
                 give = [alpha[i] for i in range(n) if way[i] < 0] + ([c - alpha.sum()] if way.sum() > 0.5 else [])
                 if min(give) > 0.0 and self.slope(x, label, alpha, way, c) > 0.0:
-                    alpha = np.maximum(alpha + root(lambda s, a=alpha, v=way: self.slope(x, label, a + s * v, v, c), min(give)) * way, 0.0)
+                    s = root(lambda s, a=alpha, v=way: self.slope(x, label, a + s * v, v, c), min(give))
+                    alpha = np.maximum(alpha + s * way, 0.0)
             if np.abs(alpha - before).max() <= 1e-11 * c:
                 break
         return alpha

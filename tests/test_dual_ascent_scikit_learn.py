@@ -7,7 +7,7 @@ import onlinecls
 
 pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 LEARNERS = [
     onlinecls.OGDClassifier(),

@@ -1,18 +1,18 @@
 """Dual ascent (Shalev-Shwartz and Singer's tutorial) and what is of its form: one pass of each over rows.
 
-A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a row
-costs O(nnz) however κ moves.
+A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a
+row costs O(nnz) however κ moves.
 
     f             state of a feature              the weight that predicts       κ
     Euclidean     θ                               κ θ                            1/σ
     entropic      e^-K sinh u, u = Wθ/σ           κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
 
-Z is kept in two doubles (its telescoping sums are then exact), K is the largest |u| when the numbers were last scaled; that is done
-again, in O(features), when they have grown by e^SPREAD or Z has shrunk by 2^40, and when a growing σ has left its step of the grid
-(see `settle`): amortised, nothing.
+Z is kept in two doubles (its telescoping sums are then exact), K is the largest |u| when the numbers were last scaled; that is
+done again, in O(features), when they have grown by e^SPREAD or Z has shrunk by 2^40, and when a growing σ has left its step of
+the grid (see `settle`): amortised, nothing.
 
-A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. Its numbers are a run of
-`books`; the first few are the model's.
+A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. Its numbers are a run
+of `books`; the first few are the model's.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
@@ -225,7 +225,7 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
     k = 0: no entropy.
     """
     cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i, _n
     if k:
         s = 1.0 if high > 1.0 else 0.5 * high
     elif line.entropic:                     # Newton's first step, from 0, takes no powers
@@ -236,7 +236,7 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
             s = (gain - value) / curvature
         else:
             return 0.0
-    for n in range(200):
+    for _n in range(200):
         probe(line, s, &value, &curvature)
         slope = gain - value
         bend = curvature
@@ -318,8 +318,8 @@ cdef double single(Line* line, double margin, double gamma, const Facts* f, doub
 cdef double squash(double margin, double slope) noexcept nogil:
     """The a in (0, 1) with log(a/(1 - a)) + margin + slope a = 0: online logistic regression's DA2, Euclidean."""
     cdef double low = 0.0, high = 1.0, a = 0.5, new, value
-    cdef Py_ssize_t n
-    for n in range(200):
+    cdef Py_ssize_t _n
+    for _n in range(200):
         value = log(a) - log1p(-a) + margin + slope * a
         if value > 0.0:
             high = a
@@ -374,12 +374,12 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
 cdef double lambert(double t, double kappa) noexcept nogil:
     """The a > 0 with log a + κ a = t."""
     cdef double y = t, value
-    cdef Py_ssize_t n
+    cdef Py_ssize_t _n
     if kappa * exp(y if y < 700.0 else <double>700.0) > 1.0:
         value = larger(t, <double>1.0) / kappa
         y = log(value) if value > 0.0 else t
         y = y if y < t else t
-    for n in range(100):                    # Newton in y = log a, on y + κ e^y - t, rising and convex
+    for _n in range(100):                    # Newton in y = log a, on y + κ e^y - t, rising and convex
         value = y + kappa * exp(y) - t
         value /= 1.0 + kappa * exp(y)
         y -= value
@@ -388,10 +388,11 @@ cdef double lambert(double t, double kappa) noexcept nogil:
     return exp(y)
 
 
-cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open, double* shares) noexcept nogil:
+cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
+                  double* shares) noexcept nogil:
     """The shares a of the classes with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3 of the log loss, Euclidean."""
     cdef double low, high, nu, total, slope, h, new
-    cdef Py_ssize_t r, n
+    cdef Py_ssize_t r, _n
     high = scores[label] + kappa
     for r in range(k):
         if open[r]:
@@ -399,7 +400,7 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
     low = high - kappa                      # the largest share is 1 there
     high += log(<double>k)                  # and no share more than 1/k here
     nu = 0.5 * (low + high)
-    for n in range(200):
+    for _n in range(200):
         total = slope = 0.0
         for r in range(k):
             shares[r] = 0.0
@@ -427,15 +428,15 @@ cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t lab
                   double* alpha, double* gradient) noexcept nogil:
     """DA3 of the hinge loss, entropic: the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c, from the α given.
 
-    Mass goes from the α (or what is left of c, which is in alpha[label]) of the least derivative to that of the largest, as much as
-    is best: the line's masses move along. Returns the gap.
+    Mass goes from the α (or what is left of c, which is in alpha[label]) of the least derivative to that of the largest, as much
+    as is best: the line's masses move along. Returns the gap.
     """
-    cdef Py_ssize_t r, i, j, n, at, best, worst
-    cdef double z, total, gap, gain, s, e, value
+    cdef Py_ssize_t r, j, at, best, worst, _n
+    cdef double total, gap, gain, s, value
     cdef Py_ssize_t[3] which
     cdef double[3] d
     line.which, line.d = which, d
-    for n in range(MOST * k):
+    for _n in range(MOST * k):
         for r in range(k):                  # scores at this α
             total = 0.0
             at = r * line.room
@@ -498,15 +499,15 @@ cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double*
                      Py_ssize_t* which) noexcept nogil:
     """DA3 of the log loss, entropic: shares a of the classes that maximise the dual, to a gap of GAP c, from those given.
 
-    At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's by
-    the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap.
+    At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's
+    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap.
     """
-    cdef Py_ssize_t r, j, n, at
+    cdef Py_ssize_t r, j, at, _n
     cdef double total, square, gap, s, mean, rates, high
     line.which, line.d, line.n = which, d, k
     for r in range(k):
         which[r] = r
-    for n in range(MOST):
+    for _n in range(MOST):
         for r in range(k):
             total = square = 0.0
             at = r * line.room
@@ -545,8 +546,8 @@ cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double*
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
-cdef inline Facts scan(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices,
-                       Row row, double* sums, const Params* p) noexcept nogil:
+cdef inline Facts scan(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data,
+                       const index_t[::1] indices, Row row, double* sums, const Params* p) noexcept nogil:
     """sums[c] = Σ x_i (what is stored of feature i, class c), from left to right; and what there is to know of the row itself."""
     cdef Py_ssize_t i, c, at
     cdef double x, total = 0.0, q = 0.0, largest = 0.0
@@ -621,8 +622,8 @@ cdef void lay_out(Line* line, const floating[::1] state, Py_ssize_t k, const dou
 
 
 cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
-               const Py_ssize_t* classes, const double* d, Py_ssize_t n, const floating[::1] data, const index_t[::1] indices, Row row,
-               double beta, double ages, Py_ssize_t n_live, const Params* p) noexcept nogil:
+               const Py_ssize_t* classes, const double* d, Py_ssize_t n, const floating[::1] data, const index_t[::1] indices,
+               Row row, double beta, double ages, Py_ssize_t n_live, const Params* p) noexcept nogil:
     """θ_c += d_c x for some classes of a group; False, and nothing done, where that would leave the range of the dtype."""
     cdef Py_ssize_t i, j, at, place, width = 2 * k if p.entropic else k, n_columns = state.shape[0] // width, second = k
     cdef double x, root, before, most = 0.0
@@ -854,8 +855,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                                 if c != label:
                                     total += shares[c]
                         if loss > 0.0 and (p.loss == HINGE or total > 0.0):
-                            n_moves = joint_step(&line, state, group, beta, data, indices, row, &f, scores, shares, total, label, rival,
-                                                 loss, k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
+                            n_moves = joint_step(&line, state, group, beta, data, indices, row, &f, scores, shares, total, label,
+                                                 rival, loss, k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
                     elif not (p.open_classes and counts[g] == 0.0):
                         sign = (2.0 * label - 1.0) if k == 1 else (1.0 if g == label else -1.0)
                         value = sign * scores[g]
@@ -882,8 +883,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         if p.schedule == SQRT:
                             d[n] *= p.sigma / sqrt(tally[ROUNDS])
                         value += d[n] * (2.0 * sums[moves[n]] + d[n] * f.q)
-                    if move(state, drift, k, group, 0 if n_groups == 1 else g, k if n_groups == 1 else g + 1, moves, d, n_moves, data,
-                            indices, row, beta, group[AGES] if averaging else 0.0, n_live, &bounded):
+                    if move(state, drift, k, group, 0 if n_groups == 1 else g, k if n_groups == 1 else g + 1, moves, d, n_moves,
+                            data, indices, row, beta, group[AGES] if averaging else 0.0, n_live, &bounded):
                         if not p.entropic:
                             group[ENERGY] += value
                         books[GAIN] += gain
@@ -984,7 +985,7 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
 def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
              const floating[::1] state, const double[::1] drift, const double[::1] ages, double rounds, const double[::1] scales,
              double[:, ::1] scores):
-    """scores[i, c] = w_c.x_i of the model, w = κ (what is stored); or (rounds > 0) of its average, (ages (stored) - drift) / rounds."""
+    """scores[i, c] = w_c.x_i of the model, w = κ (what is stored); or of its average, (ages (stored) - drift) / rounds."""
     cdef Py_ssize_t i, j, c, k = scores.shape[1], width = 2 * k if p.entropic else k, budget = QUANTUM
     cdef int64_t[::1] order = np.empty(0, np.int64)
     cdef double value

@@ -1,4 +1,4 @@
-"""What the dual ascent learners and gradient descent share: their state, their parameters, and the way to the kernel `_ascent`."""
+"""What the dual ascent learners and gradient descent share: state, parameters, and the way to the kernel `_ascent`."""
 
 from __future__ import annotations
 
@@ -142,9 +142,11 @@ class AscentClassifier(OnlineClassifier):
         params = {
             "loss": _ascent.LOSSES["hinge"], "update": _ascent.UPDATES_OF["DA1"], "entropic": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
-            "average_from": int(values["average"]) - 1 if values.get("average") else -1, "margin": 1.0, "bound": 1.0, "limit": 0.0,
+            "average_from": int(values["average"]) - 1 if values.get("average") else -1,
+            "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
-            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, **self._translated(values),
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0,
+            **self._translated(values),
         }  # fmt: skip
         self._check_parameters(values)
         self._compiled = found, params

@@ -23,8 +23,8 @@ class OGDClassifier(AscentClassifier):
         learning_rate="strongly_convex":   w <- (1 - 1/t) w + [m < 1] c y x / (alpha t)
         learning_rate="sqrt":              w <- w + [m < 1] eta0 c y x / sqrt(t)
 
-    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+ with step 1/(alpha t), whose regret grows as log t (it is Pegasos
-    with one row a step); the sum z of c y x is kept, and w is z / (alpha t). For each class against the rest or, with
+    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+ with step 1/(alpha t), whose regret grows as log t (Pegasos with
+    one row a step); the sum z of c y x is kept, and w is z / (alpha t). For each class against the rest or, with
     ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one, and m the difference of their scores.
 
     Parameters
@@ -75,7 +75,7 @@ class OGDClassifier(AscentClassifier):
 
 
 class HedgeClassifier(AscentClassifier):
-    """Hedge (exponential weights): predicts, of two classes, about as well as the best of the experts whose advice the features are.
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
 
     Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
     expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
@@ -83,7 +83,7 @@ class HedgeClassifier(AscentClassifier):
         P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
 
     `predict` says ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as the bound has it: with
-    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds of d experts.
+    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
     A row costs O(n_features), for every weight changes.
 
     Parameters
@@ -130,7 +130,7 @@ class HedgeClassifier(AscentClassifier):
     >>> from onlinecls import HedgeClassifier
     >>> learner = HedgeClassifier().partial_fit([[1.0, 0.0], [0.9, 0.6], [0.1, 0.8]], ["spam", "spam", "ham"])
     >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
-    (['spam'], [[0.93, 0.07]])
+    (['spam'], [[0.7, 0.3]])
     """
 
     _ranges = {"eta0": Either((Options(("auto",)), POSITIVE))}

@@ -16,8 +16,8 @@ SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step
 class DualAscentClassifier(AscentClassifier):
     """Online learning by dual ascent: each row's dual variables raise the dual of  min_w f(w) + sum of c_t loss_t(w).
 
-    With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``), and
-    theta the sum of alpha_i y_i x_i, the weights are
+    With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),
+    and theta the sum of alpha_i y_i x_i, the weights are
 
         euclidean:   w = theta / sigma
         entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-).
@@ -29,24 +29,24 @@ class DualAscentClassifier(AscentClassifier):
         log loss log(1 + exp(-m)):     DA1   alpha = c / (1 + exp(m))
                                        DA2   the best alpha in [0, c]   (online logistic regression)
 
-    With ``multi_class="crammer_singer"`` and three classes or more, x goes to the true class and -x to the wrong ones: DA1 and DA2
-    along the loss's (sub)gradient (hinge: the best wrong class; log loss: all, as their probabilities), DA3 the best of all
-    alpha_r >= 0 with sum <= c. With two classes, or each against the rest, DA3 is DA2. Every update raises the dual at least by the
-    loss - c^2 L^2 / (2 sigma), L the dual norm of the row (DA3 by as much as DA2 or more, DA2 as DA1), which bounds the regret.
+    With ``multi_class="crammer_singer"`` and three classes or more, x goes to the true class and -x to the wrong ones: DA1 and
+    DA2 along the loss's (sub)gradient (hinge: the best wrong class; log loss: all, as their probabilities), DA3 the best of all
+    alpha_r >= 0 with sum <= c. With two classes, or each against the rest, DA3 is DA2. Every update raises the dual at least by
+    the loss - c^2 L^2 / (2 sigma), L the dual norm of the row (DA3 by no less than DA2, DA2 than DA1), which bounds the regret.
 
     Parameters
     ----------
     sigma : float or "auto", default=1.0
         Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
-        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n the entries of the simplex (2 n_features, of the joint construction times
-        n_classes), held until a quarter more is wanted, so that a row costs O(nnz) but for these few (about 2 log t of them).
+        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n the entries of the simplex (2 n_features, of the joint construction
+        times n_classes), held until a quarter more is wanted, so that a row costs O(nnz) but for about 2 log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     norm_bound : float, default=1.0
-        W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of the weights to compete with.
+        W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
     {parameters}
 
     Attributes
@@ -101,7 +101,8 @@ class DualAscentClassifier(AscentClassifier):
         return {
             "loss": _ascent.LOSSES[values["loss"]], "update": _ascent.UPDATES_OF[values["update"]],
             "entropic": int(values["regularizer"] == "entropic"), "schedule": _ascent.SCHEDULES["auto" if auto else "fixed"],
-            "margin": float(values["margin"]), "sigma": 1.0 if auto else float(values["sigma"]), "bound": float(values["norm_bound"]),
+            "margin": float(values["margin"]), "bound": float(values["norm_bound"]),
+            "sigma": 1.0 if auto else float(values["sigma"]),
         }  # fmt: skip
 
     def _check_parameters(self, values: dict) -> None:
