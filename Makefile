@@ -8,17 +8,17 @@ SOURCES := pyproject.toml setup.py $(shell find src -name "*.p*" -not -name "*.p
 
 .PHONY: demo test test-oldest lint format bench-smoke clean
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 $(PYTEST)
+test: $(VENV)/.package $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST)
 
 # The oldest versions that are supported, each in the wheels there are for Python 3.11.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet ".[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
-	.venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
+	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -26,14 +26,20 @@ lint: $(VENV)/.lint
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 
 # Every benchmark once, on little data; nothing is measured.
-bench-smoke: $(VENV)/.bench
+bench-smoke: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/smoke.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv python3-dev"; exit 1; }
 
-$(VENV)/.%: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet ".[$*]"
+# The package is compiled once for each environment; an extra adds what it needs.
+$(VENV)/.package: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	touch $@
+
+EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")
+$(VENV)/.%: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -c '$(EXTRA)' > $@.txt && $(BIN)/python -m pip install --quiet -r $@.txt
 	touch $@
 
 clean:

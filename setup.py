@@ -39,4 +39,7 @@ extensions = [
     for path in sorted(SOURCES.rglob("*.pyx"))
 ]
 
-setup(ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True))
+setup(
+    ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES, force=True),
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)

@@ -1,4 +1,4 @@
-"""Where measured figures go: between two marker lines of README.md, and nowhere else."""
+"""Where measured figures go: between two marker lines of README.md or of a page of docs, and nowhere else."""
 
 from pathlib import Path
 
@@ -11,11 +11,15 @@ def markers(name):
 
 
 def write_readme(name, text):
+    write_between(README, name, text)
+
+
+def write_between(path, name, text):
     """Replace what stands between the markers of that name."""
-    page = README.read_text(encoding="utf-8")
+    page = path.read_text(encoding="utf-8")
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1:
-        raise SystemExit(f"{README.name} must hold the lines {begin} and {end} once each; nothing was written")
+        raise SystemExit(f"{path.name} must hold the lines {begin} and {end} once each; nothing was written")
     head, rest = page.split(begin)
     tail = rest.split(end)[1]
-    README.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+    path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")

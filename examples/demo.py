@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 import onlinecls
+from onlinecls import progressive_validation
 from onlinecls._registry import ALGORITHMS
 from onlinecls.datasets import load_sms_spam
 
@@ -21,12 +22,6 @@ STEP = 40  # messages between two points of a curve
 
 def make(algorithm):
     return getattr(onlinecls, algorithm.estimator)(**algorithm.selects)
-
-
-def learning_curve(learner, X, y):
-    """Mistakes so far after every STEP messages. (Learning in pieces gives the same model as learning at once, to the bit.)"""
-    mistakes = [learner.partial_fit(X[i : i + STEP], y[i : i + STEP], CLASSES).n_mistakes_ for i in range(0, len(y), STEP)]
-    return np.minimum(np.arange(STEP, len(y) + STEP, STEP), len(y)), np.array(mistakes)
 
 
 def rate(algorithm, X, y, repeats=5):
@@ -39,26 +34,16 @@ def rate(algorithm, X, y, repeats=5):
     return len(y) / np.median(seconds)
 
 
-def draw(curves, path):
-    """Error so far against messages seen; the best half of the learners named beside their curves."""
+def draw(results, path):
+    """Error so far against messages seen, the learners in the order of their final error."""
     import matplotlib
 
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from onlinecls.plotting import ProgressiveDisplay
 
-    figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
-    colours = plt.get_cmap("tab20").colors
-    ranked = sorted(curves.items(), key=lambda item: item[1][1][-1])
-    for colour, (title, (seen, mistakes)) in zip(colours, ranked, strict=False):
-        error = 100 * mistakes / seen
-        axes.plot(seen, error, color=colour, linewidth=1.8, label=f"{title} ({error[-1]:.1f} %)")
-    axes.set(
-        xlabel="messages seen", ylabel="mistakes so far, per cent of messages seen", xlim=(0, None), ylim=(0, 14),
-        title="SMS spam, one pass: each message is predicted, then learnt",
-    )  # fmt: skip
-    axes.grid(alpha=0.3)
-    figure.legend(title="in the order of their final error", fontsize=9, loc="outside right upper")
-    figure.savefig(path, dpi=120)
+    display = ProgressiveDisplay.from_results(results)
+    display.ax_.set(xlabel="messages seen", title="SMS spam, one pass: each message is predicted, then learnt")
+    display.figure_.savefig(path, dpi=120)
 
 
 def main():
@@ -72,17 +57,17 @@ def main():
     print(f"SMS Spam Collection: {n_stream} messages to learn, {len(y) - n_stream} held out, {X.nnz / len(y):.1f} words each,")
     print(f"hashed to {X.shape[1]} columns; {np.mean(y == 'spam'):.1%} are spam.\n")
     print(f"{'algorithm':<38}{'mistakes':>9}{'error':>8}{'held-out':>10}{'updates':>9}{'messages/s':>12}")
-    curves = {}
+    results = {}
     for algorithm in (a for a in ALGORITHMS.values() if "binary" in a.tasks):
         learner, speed = make(algorithm), rate(algorithm, X[stream], y[stream])
-        curves[algorithm.title] = learning_curve(learner, X[stream], y[stream])
+        results[algorithm.title] = progressive_validation(learner, (X[stream], y[stream]), classes=CLASSES, every=STEP)
         print(
             f"{algorithm.title:<38}{learner.n_mistakes_:>9}{learner.n_mistakes_ / learner.t_:>8.2%}"
             f"{learner.score(X[held_out], y[held_out]):>10.2%}{learner.n_updates_:>9}{speed:>12,.0f}"
         )
     print("\nmistakes, error: while learning; held-out: accuracy after it; updates: messages that changed the model.")
     try:
-        draw(curves, args.picture)
+        draw(results, args.picture)
     except ImportError:
         print("No picture: matplotlib is not installed (pip install 'onlinecls[demo]').")
     else:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from reference import run_binary, run_multiclass, run_regression, run_stream
+from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
 import onlinecls
 from onlinecls._registry import ALGORITHMS
@@ -12,6 +12,8 @@ from onlinecls._registry import ALGORITHMS
 CASES = {
     "perceptron": [{"eta0": 0.75}],
     "aggressive_perceptron": [{"eta0": 0.375}],
+    "p_norm": [{"p": 3.3}, {"p": 18.0}, {"p": 2}],
+    "aggressive_p_norm": [{"p": 6.0, "radius": 1.7}, {"p": 2.5, "radius": 0.9}],
     "pa1": [{"C": 0.02}, {"C": float("inf")}],
     "pa2": [{"C": 0.05}, {"C": float("inf")}],
     "sop": [{"r": 2.0}],
@@ -27,6 +29,7 @@ CASES = {
     "pa1_regression": [{"C": 0.2, "epsilon": 0.3}, {"C": float("inf"), "epsilon": 0.0}],
     "pa2_regression": [{"C": 0.3, "epsilon": 0.2}, {"C": float("inf"), "epsilon": 0.5}],
     "arow_regression": [{"r": 0.5}],
+    "pa_one_class": [{"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}],
 }
 assert CASES.keys() == ALGORITHMS.keys(), "every row of the registry is tested"
 
@@ -42,6 +45,10 @@ class Case:
     @property
     def algorithm(self):
         return ALGORITHMS[self.name]
+
+    @property
+    def can_average(self):
+        return not self.params.get("l1") and self.algorithm.geometry != "p_norm"
 
     def estimator(self, multi_class="crammer_singer", **others):
         """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""
@@ -62,6 +69,9 @@ class Case:
     def regression(self, X, y, **others):
         return run_regression(self.name, X, y, **self.params, **others)
 
+    def one_class(self, X, **others):
+        return run_one_class(self.name, X, **self.params, **others)
+
     def _reference_params(self):
         # The kernels hold a CW step that is large only as a number of double; the twin's limit would leave it out.
         return {**self.params, **({"largest": np.inf} if self.name.startswith(("cw", "scw")) else {})}
@@ -70,8 +80,10 @@ class Case:
 EVERY = [Case(name, params) for name, several in CASES.items() for params in several]
 ALL = [case for case in EVERY if "binary" in case.algorithm.tasks]
 REGRESSION = [case for case in EVERY if "regression" in case.algorithm.tasks]
+ONE_CLASS = [case for case in EVERY if "one_class" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
 
 ESTIMATORS = [getattr(onlinecls, name) for name in sorted({algorithm.estimator for algorithm in ALGORITHMS.values()})]
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
+OUTLIER_DETECTORS = [cls for cls in ESTIMATORS if cls._estimator_type == "outlier_detector"]
 REGRESSORS = [cls for cls in ESTIMATORS if cls._estimator_type == "regressor"]

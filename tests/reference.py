@@ -39,6 +39,9 @@ class Learner(ABC):
 
     d: int = field(kw_only=False)
 
+    # Whether blocks of z that are 0 leave the others' w alone: if not, Crammer-Singer's learner has all classes' blocks.
+    separable = True
+
     # The arrays of the state, with their factors for the (smaller, larger) label when a third class splits them (Model.side).
     state = {"w": (-1 / 2, 1 / 2)}
     Sigma = None
@@ -51,6 +54,10 @@ class Learner(ABC):
     def step(self, z, c=1.0):
         """Learn from z with weight c > 0.  True when the model changed; a zero row never changes it."""
         return bool(np.any(z)) and self.update(z, c)
+
+    def split(self, multi_class):
+        """The factors by which the state splits, so that w becomes -w/2 and w/2."""
+        return self.state
 
     @abstractmethod
     def update(self, z, c):
@@ -78,6 +85,49 @@ class AggressivePerceptron(Perceptron):
 
     def unsatisfied(self, m):
         return m < 1
+
+
+@dataclass(kw_only=True)
+class PNorm(Learner):
+    """m <= 0:  theta += z,  w_i = (q - 1) sgn(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2).  NAROW 4.1."""
+
+    p: float
+    radius: float = sqrt(2)
+
+    state = {"theta": (-1 / 2, 1 / 2)}
+    separable = False
+
+    @property
+    def w(self):
+        norm = np.linalg.norm(self.theta, self.p)
+        if norm == 0:
+            return np.zeros(len(self.theta))
+        q = self.p / (self.p - 1)
+        return (q - 1) * norm * np.sign(self.theta) * (np.abs(self.theta) / norm) ** (self.p - 1)
+
+    def split(self, multi_class):
+        """Joint, the two halves of theta have a norm 2^(1/p) times that of one of them; w is homogeneous."""
+        share = 1 / 2 if multi_class == "ovr" else 2 ** ((self.p - 2) / self.p) / 2
+        return {"theta": (-share, share)}
+
+    def eta(self, m, z):
+        return 1.0 if m <= 0 else 0.0
+
+    def update(self, z, c):
+        eta = self.eta(self.w @ z, z)
+        if eta == 0:
+            return False
+        self.theta = self.theta + eta * c * z
+        return True
+
+
+class AggressivePNorm(PNorm):
+    """0 < m < 1 as well:  eta = clip((R^2/2 - m) / ||z||_p^2, 0, 1).  NAROW 4.1."""
+
+    def eta(self, m, z):
+        if not 0 < m < 1:
+            return super().eta(m, z)
+        return float(np.clip((self.radius**2 / 2 - m) / np.linalg.norm(z, self.p) ** 2, 0, 1))
 
 
 @dataclass(kw_only=True)
@@ -405,11 +455,46 @@ class RecursiveLeastSquares(Regressor, SecondOrder):
         return True
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# One class: a centre in R^d
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class PassiveAggressiveOneClass:
+    """w_1 = the first row.  l = [||x - w|| - epsilon]+,  w += l (x - w) / ||x - w||.  Crammer et al. (NIPS 2003), 2 and 3.
+
+    The constraint is hard, so a weight scales the step by min(1, c).
+    """
+
+    d: int = field(kw_only=False)
+    epsilon: float
+
+    def __post_init__(self):
+        self.w, self.t = None, 0
+
+    def step(self, x, c=1.0):
+        """Learn x with weight c > 0.  True when the centre moved (the first row makes it)."""
+        if self.w is None:
+            self.w = x
+            return False
+        distance = np.linalg.norm(x - self.w)
+        loss = max(0.0, distance - self.epsilon)
+        if loss == 0:
+            return False
+        self.w = self.w + min(1.0, c) * loss * (x - self.w) / distance
+        return True
+
+
+ONE_CLASS = {"pa_one_class": PassiveAggressiveOneClass}
+
 REGRESSION = {"pa1_regression": PA1Regression, "pa2_regression": PA2Regression, "arow_regression": RecursiveLeastSquares}
 
 REFERENCE = {
     "perceptron": Perceptron,
     "aggressive_perceptron": AggressivePerceptron,
+    "p_norm": PNorm,
+    "aggressive_p_norm": AggressivePNorm,
     "pa1": PA1,
     "pa2": PA2,
     "sop": SecondOrderPerceptron,
@@ -440,7 +525,17 @@ class Model:
 
     @property
     def W(self):
+        if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
+            return self.joint(self.learners).w.reshape(self.k, -1)
         return np.stack([learner.w for learner in self.learners])
+
+    @staticmethod
+    def joint(learners):
+        """One learner of the blocks of several."""
+        joint = copy(learners[0])
+        for name in joint.state:
+            setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
+        return joint
 
     @property
     def Sigma(self):
@@ -469,17 +564,16 @@ class Model:
         return self.learn_crammer_singer(x, y, c)
 
     def learn_crammer_singer(self, x, y, c):
-        """The learner in R^(k d) on z = phi(x, y) - phi(x, r).  z is 0 outside blocks y and r, so those two are all of it."""
+        """The learner in R^(k d) on z = phi(x, y) - phi(x, r).  z is 0 outside blocks y and r: if it may, it has but those."""
         wrong = self.W @ x
         wrong[y] = -np.inf
         r = int(np.argmax(wrong))
-        pair = self.learners[y], self.learners[r]
-        joint = copy(pair[0])
+        blocks = [y, r] if self.learners[0].separable else range(self.k)
+        joint = self.joint([self.learners[j] for j in blocks])
+        updated = joint.step(np.concatenate([x if j == y else -x if j == r else 0 * x for j in blocks]), c)
         for name in joint.state:
-            setattr(joint, name, np.concatenate([getattr(learner, name) for learner in pair]))
-        updated = joint.step(np.concatenate([x, -x]), c)
-        for name in joint.state:
-            self.learners[y].__dict__[name], self.learners[r].__dict__[name] = np.split(getattr(joint, name), 2)
+            for j, part in zip(blocks, np.split(getattr(joint, name), len(blocks)), strict=True):
+                setattr(self.learners[j], name, part)
         return updated
 
     def add_class(self, at):
@@ -493,7 +587,7 @@ class Model:
 
     def side(self, code):
         part = copy(self.learners[0])
-        for name, factors in part.state.items():
+        for name, factors in part.split(self.multi_class).items():
             setattr(part, name, factors[code] * getattr(part, name))
         return part
 
@@ -528,6 +622,16 @@ def run_regression(name, X, y, weights=None, fit_intercept=False, intercept_scal
         learner.squared += error**2
         learner.absolute += abs(error)
         learner.n_updates += learner.step(x, float(target), c)
+        learner.t += 1
+    return learner
+
+
+def run_one_class(name, X, weights=None, **params):
+    """One pass.  Returns the learner, with t."""
+    d, stream = rows(X, np.zeros(len(X)), weights, False, 1.0)
+    learner = ONE_CLASS[name](d, **params)
+    for x, _, c in stream:
+        learner.step(x, c)
         learner.t += 1
     return learner
 

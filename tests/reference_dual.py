@@ -1,8 +1,8 @@
 """The slow twins of dual ascent and gradient descent: NumPy, float64, dense, one row at a time, nothing optimised.
 
-    twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
-    twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
-    twin.W, twin.dual_value, twin.increase, twin.sufficient
+twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
+twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
+twin.W, twin.dual_value, twin.increase, twin.sufficient
 """
 
 from math import log, sqrt

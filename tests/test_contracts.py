@@ -27,10 +27,6 @@ both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 
-def can_average(case):
-    return not case.params.get("l1")
-
-
 # --- 1. storage ----------------------------------------------------------------------------------------------------------------
 
 
@@ -48,7 +44,7 @@ def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
 @pytest.mark.parametrize(
     "kind", [csr64, csr_unsorted, csr_duplicates, csr_explicit_zeros, dense_c], ids=lambda kind: kind.__name__
 )
-@pytest.mark.parametrize("case", [c for c in ONE_EACH if can_average(c)], ids=str)
+@pytest.mark.parametrize("case", [c for c in ONE_EACH if c.can_average], ids=str)
 def test_every_way_of_storing_a_matrix_gives_the_same_average(case, kind):
     for n_classes in (2, 4):
         X, y = continuous_problem(80, 13, seed=11, n_classes=n_classes)
@@ -98,7 +94,7 @@ def streams(draw):
 @given(stream=streams(), multi_class=st.sampled_from(["crammer_singer", "ovr"]), average=st.sampled_from([False, True, 9]))
 @every_case
 def test_any_split_into_calls_gives_the_same_bits(case, stream, multi_class, average):
-    average = average and can_average(case)
+    average = average and case.can_average
     make = lambda: case.estimator(multi_class=multi_class, average=average, class_weight=stream["class_weight"])  # noqa: E731
     arguments = stream["X"], stream["y"], stream["weights"]
     whole = in_chunks(make(), *arguments, [], stream["classes"])
@@ -179,7 +175,7 @@ PAUSES = [lambda learner: pickle.loads(pickle.dumps(learner)), copy.deepcopy, th
 @pytest.mark.parametrize("others", [{}, {"average": True}, {"class_weight": "balanced", "multi_class": "ovr"}], ids=str)
 @one_case_each
 def test_a_pause_changes_nothing(case, others, pause):
-    if others.get("average") and not can_average(case):
+    if others.get("average") and not case.can_average:
         return
     X, y = continuous_problem(80, 6, seed=14, n_classes=4)
     y = np.minimum(y, np.arange(80) // 8)  # one label for 8 rows, two for 16, ...
@@ -209,7 +205,7 @@ def test_any_array_of_a_model_may_have_become_read_only(n_labels, name):
 @one_case_each
 def test_reading_never_writes(case):
     X, y = continuous_problem(40, 6, seed=16, n_classes=3)
-    learner = case.estimator(average=can_average(case)).partial_fit(X, y)
+    learner = case.estimator(average=case.can_average).partial_fit(X, y)
     before = fingerprint(learner)
     learner.predict(X), learner.decision_function(csr32(X)), learner.score(X, y), repr(learner), pickle.dumps(learner)
     learner.sparsify().densify()

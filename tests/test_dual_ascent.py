@@ -346,6 +346,25 @@ def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
         OGDClassifier(alpha=0.0).fit(X, y)
 
 
+def test_a_file_without_pickle_is_refused(tmp_path):
+    X, y = continuous_problem(30, 5, seed=43)
+    for learner in (DualAscentClassifier(), OGDClassifier()):
+        with pytest.raises(ValueError, match="save must have a linear learner.* Use pickle"):
+            learner.fit(X, y).save(tmp_path / "model")
+
+
+def test_progressive_validation_says_what_predict_would_have():
+    X, y = continuous_problem(60, 6, seed=44, n_classes=3)
+    for learner in (DualAscentClassifier(), OGDClassifier(), DualAscentClassifier(regularizer="entropic")):
+        other, said = fresh(learner), []
+        for i in range(60):
+            said.append(other.predict(X[i : i + 1])[0] if i else -1)
+            other.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
+        learner.partial_fit(X[:1], y[:1], classes=range(3))
+        found = learner._partial_fit(X[1:], y[1:], None, None, predict=True)
+        assert found.tolist() == said[1:] and fingerprint(learner) == fingerprint(other)
+
+
 def test_many_rows_leave_the_normaliser_exact():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)

@@ -360,6 +360,10 @@ OUT_OF_RANGE = {
     "r": ([0.0, -1.0, np.nan, np.inf, "1", None], R),
     "epsilon": ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got epsilon={!r}. Residuals up to "
         "epsilon, in units of y, are no loss."),
+    "p": ([1, 1.5, 0.0, np.nan, np.inf, "2"], "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
+          "None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
+    "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of the "
+               "rows; 2**0.5 makes the steps of p = 2 those of PA-I."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
@@ -384,7 +388,7 @@ OUT_OF_RANGE = {
     "tol": (["a", np.nan, np.inf], "tol must be None or a finite number, got tol={!r}."),
     "shuffle": (["yes"], "shuffle must be True or False, got shuffle={!r}."),
     "warm_start": ([None], "warm_start must be True or False, got warm_start={!r}."),
-    "average": ([-1, 1.5, "a", None], "average must be True or False or an integer >= 1, got average={!r}."),
+    "average": ([-1, 1.5, "a", None, 2**31], "average must be True or False or an integer in [1, 2147483647], got average={!r}."),
     "early_stopping": (["a"], "early_stopping must be True or False, got early_stopping={!r}."),
     "validation_fraction": ([0.0, 1.0, None], "validation_fraction must be a number in (0, 1), got validation_fraction={!r}."),
     "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),
@@ -401,6 +405,8 @@ OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
     ("SCWClassifier", "variant"): (["stdev", None], "variant must be one of 'SCW-I', 'SCW-II', got variant={!r}."),
+    ("PassiveAggressiveOneClass", "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got "
+                                               "epsilon={!r}. It is the radius of the ball, in units of the features."),
     ("PassiveAggressiveRegressor", "loss"): (["hinge", None], "loss must be one of 'epsilon_insensitive', "
                                              "'squared_epsilon_insensitive', got loss={!r}."),
 }  # fmt: skip
@@ -497,16 +503,19 @@ def test_not_fitted(estimator):
     of_task = {
         "classifier": (["predict", "decision_function"], ["n_mistakes_"]),
         "regressor": (["predict"], ["progressive_mse_", "progressive_mae_"]),
+        "outlier_detector": (["predict", "decision_function", "score_samples"], ["center_", "offset_", "n_mistakes_"]),
     }
     methods, attributes = of_task[estimator._estimator_type]
     for name in methods:
         refused(message, lambda: getattr(learner, name)(X), learner)  # noqa: B023
-    refused(message, lambda: learner.score(X, Y), learner)
-    for name in ("coef_", "intercept_", "t_", "n_updates_", "n_skipped_", *attributes):
+    weights = () if estimator._estimator_type == "outlier_detector" else ("coef_", "intercept_")
+    for name in (*weights, "t_", "n_updates_", "n_skipped_", *attributes):
         refused(message, lambda: getattr(learner, name), learner)  # noqa: B023
         assert not hasattr(learner, name)
-    refused(message, learner.densify, learner)
-    refused(message, learner.sparsify, learner)
+    if weights:
+        refused(message, lambda: learner.score(X, Y), learner)
+        refused(message, learner.densify, learner)
+        refused(message, learner.sparsify, learner)
 
 
 def test_unknown_parameters():
@@ -569,7 +578,7 @@ def test_extreme_values_make_a_finite_model(case, dtype, size):
         rows, y = rng.choice([-1.0, -0.5, 0.0, 1e-3, 1.0], size=(60, 5)), rng.integers(0, n_classes, 60)
         rows = (rows * dtype(size)).astype(dtype)
         rows[30:, 1:] = rng.standard_normal((30, 4))  # and after the storm ordinary rows
-        for average in (False, True) if not case.params.get("l1") else (False,):
+        for average in (False, True) if case.can_average else (False,):
             learner = case.estimator(multi_class=multi_class, average=average).partial_fit(rows, y)
             assert is_finite(learner) and learner.coef_.dtype == dtype
             assert learner.t_ == 60 and learner.n_skipped_ <= 60 and learner.n_updates_ <= 60
@@ -584,7 +593,7 @@ def test_extreme_weights_make_a_finite_model(case, weight, dtype):
     for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
         rows, y = rng.standard_normal((400, 5)).astype(dtype), rng.integers(0, n_classes, 400)
         for others in ({}, {"average": True}, {"class_weight": {0: 1e300}}, {"class_weight": "balanced"}):
-            if others.get("average") and case.params.get("l1"):
+            if others.get("average") and not case.can_average:
                 continue
             learner = case.estimator(multi_class=multi_class, **others).partial_fit(
                 1e4 * rows, y, sample_weight=np.full(400, weight)
@@ -640,3 +649,12 @@ def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
     for scale in (1e15, 1e-15, 1e-30, 1.0):
         learner.partial_fit((rows * scale).astype(np.float32), y)
         assert is_finite(learner)
+
+
+@every_estimator
+def test_the_latest_start_of_an_average(estimator):
+    """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
+    learner, plain = estimator(average=2**31 - 1), estimator()
+    targets = np.array([0, 1, 0, 1])
+    assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
+    assert len(learner._state.drift) and not learner._state.drift.any()

@@ -126,7 +126,7 @@ def test_mistakes_are_those_predict_would_have_made(case, multi_class):
 
 @pytest.mark.parametrize("average", [True, 7])
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("case", [c for c in ALL if not c.params.get("l1")], ids=str)
+@pytest.mark.parametrize("case", [c for c in ALL if c.can_average], ids=str)
 def test_average_is_the_plain_average_of_the_weights(case, n_classes, average):
     X, y = continuous_problem(60, 9, seed=8, n_classes=n_classes)
     plain, averaged, weights = case.estimator(), case.estimator(average=average), []

@@ -22,7 +22,8 @@ from scipy import sparse
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
-    "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
+    "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5},
+    "p_norm": {"p": 3.5}, "aggressive_p_norm": {"p": 3.5, "radius": 1.2}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
     "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
     "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
     "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
@@ -30,6 +31,8 @@ PARAMS = {
 SECOND_ORDER = ["sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2"]
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
 BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, phi = 1
+NORM = 9 ** (1 / 3)  # of (1, 2), p = 3
+THETA = 0.2 + (2 - 0.9 / NORM) / NORM**2
 RNG_ROWS = np.random.default_rng(1).standard_normal((30, 5))  # signed examples
 
 every_algorithm = pytest.mark.parametrize("name", REFERENCE)
@@ -44,6 +47,10 @@ BY_HAND = [
     ("perceptron", {"eta0": 0.5}, [A, B, ((1, 0), 1, 1)], [1.5, 0], None, 2),
     # A: w = (.1, .2).  A again: m = 1/2, where the Perceptron would rest.
     ("aggressive_perceptron", {"eta0": 0.1}, [A, A], [0.2, 0.4], None, 2),
+    # A: theta = (1, 2), w = (1, 4) / (2 * 9^(1/3)).  B: m < 0, theta = (3, 0), w = (9/2, 0) / 3.
+    ("p_norm", {"p": 3}, [A, B], [1.5, 0], None, 2),
+    # Weight .2: theta = (.2, .4), m = .2 * 9/2 / NORM = .43; again: theta += ETA z.  Then m = .56 * 9/2 / NORM > 1.
+    ("aggressive_p_norm", {"p": 3, "radius": 2}, [((1, 2), 1, 0.2), A, A], [0.5 * THETA / NORM, 2 * THETA / NORM], None, 2),
     # A: tau = min(.1, 1/5), w = (.1, .2).  B: m = -.1, tau = min(.1 * 2, 1.1/2) = .2.
     ("pa1", {"C": 0.1}, [A, B], [0.3, 0.0], None, 2),
     # A: tau = 1/5, w = (.2, .4).  B: m = -.2, tau = 1.2/2 = .6, whatever its weight.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from reference import REFERENCE, REGRESSION
+from reference import ONE_CLASS, REFERENCE, REGRESSION
 
 import onlinecls
 from onlinecls import _core
@@ -16,7 +16,7 @@ every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=
 @every_algorithm
 def test_a_row_names_what_there_is(algorithm):
     assert algorithm.rule in _core.RULES and algorithm.geometry in _core.GEOMETRIES
-    twins = REGRESSION if algorithm.tasks == ("regression",) else REFERENCE
+    twins = {("regression",): REGRESSION, ("one_class",): ONE_CLASS}.get(algorithm.tasks, REFERENCE)
     assert algorithm.name in twins, "every algorithm has its slow twin"
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()
     assert {*algorithm.params, *algorithm.selects} <= set(parameters)

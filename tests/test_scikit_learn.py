@@ -26,10 +26,27 @@ VARIANTS = [
     onlinecls.AdaGradClassifier(update="dual_averaging"),
     onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
     onlinecls.SCWClassifier(variant="SCW-II"),
+    onlinecls.AROWClassifier(covariance="full", multi_class="crammer_singer"),
+    onlinecls.NAROWClassifier(covariance="full"),
 ]
 REGRESSION_VARIANTS = [
     onlinecls.PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", average=True),
     onlinecls.AROWRegressor(early_stopping=True),
+    onlinecls.AROWRegressor(covariance="full"),
+]
+OTHERS = [
+    onlinecls.KernelOnlineClassifier(),
+    onlinecls.KernelOnlineClassifier("pa", budget=250),
+    onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer"),
+    onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True),
+    onlinecls.KernelOnlineRegressor(),
+    onlinecls.KernelOnlineRegressor("arow", budget=30),
+    onlinecls.KernelOnlineOneClass(),
+    onlinecls.KernelOnlineOneClass(budget=10),
+    *(
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=5)
+        for method in ("average", "vote", "validation", "random")
+    ),
 ]
 
 
@@ -43,7 +60,9 @@ def expected_failures(estimator):
     }
 
 
-@parametrize_with_checks([cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS + OTHERS, expected_failed_checks=expected_failures
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -6,7 +6,7 @@ Repeated ``partial_fit`` on the same rows would flatter the passive learners, wh
 import numpy as np
 import scipy.sparse as sp
 
-from .common import BINARY, REGRESSION, best_seconds, one_pass, skip_without, timed_stream
+from .common import BINARY, ONE_CLASS, REGRESSION, best_seconds, one_pass, skip_without, timed_stream
 
 FEW = ["perceptron", "pa1", "arow"]
 
@@ -73,6 +73,26 @@ class Regression(_Throughput):
         return self.model.progressive_mse_
 
     track_progressive_mse.unit = "squared units of y"
+
+
+class OneClass(_Throughput):
+    """Every one-class learner; the share of rows that it called outliers beside its speed."""
+
+    params = [ONE_CLASS, [20, 75]]
+    param_names = ["algorithm", "nnz"]
+
+    def prepare(self, algorithm, nnz):
+        self.X, self.y = timed_stream(nnz)
+        self.model = one_pass(algorithm)
+
+    def time_fit(self, *params):
+        self.fit()
+
+    def track_outliers(self, *params):
+        self.fit()
+        return 100 * self.model.n_mistakes_ / self.X.shape[0]
+
+    track_outliers.unit = "%"
 
 
 class Features(_Throughput):

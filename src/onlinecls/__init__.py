@@ -8,7 +8,18 @@
 
 from ._baselines import HedgeClassifier, OGDClassifier
 from ._dual_ascent import DualAscentClassifier
-from ._first_order import AdaGradClassifier, PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
+from ._evaluation import progressive_validation
+from ._first_order import (
+    AdaGradClassifier,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PNormPerceptron,
+)
+from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._one_class import PassiveAggressiveOneClass
+from ._online_to_batch import OnlineToBatch
+from ._saving import load
 from ._second_order import (
     AROWClassifier,
     AROWRegressor,
@@ -27,11 +38,19 @@ __all__ = [
     "ConfidenceWeightedClassifier",
     "DualAscentClassifier",
     "HedgeClassifier",
+    "KernelOnlineClassifier",
+    "KernelOnlineOneClass",
+    "KernelOnlineRegressor",
     "NAROWClassifier",
     "OGDClassifier",
+    "OnlineToBatch",
+    "PNormPerceptron",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveOneClass",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "SCWClassifier",
     "SecondOrderPerceptron",
+    "load",
+    "progressive_validation",
 ]

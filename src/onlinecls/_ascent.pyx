@@ -751,7 +751,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     predictions : what predict would have said before each row, by row number; or empty.
     """
     cdef Py_ssize_t n_classes = counts.shape[0], k = n_classes if n_classes > 2 else 1, width = 2 * k if p.entropic else k
-    cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, n_live = state.shape[0] // width - (p.bias == 0.0)
+    cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last, n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, updated
     cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
@@ -883,7 +883,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         if p.schedule == SQRT:
                             d[n] *= p.sigma / sqrt(tally[ROUNDS])
                         value += d[n] * (2.0 * sums[moves[n]] + d[n] * f.q)
-                    if move(state, drift, k, group, 0 if n_groups == 1 else g, k if n_groups == 1 else g + 1, moves, d, n_moves,
+                    first, last = (0, k) if n_groups == 1 else (g, g + 1)
+                    if move(state, drift, k, group, first, last, moves, d, n_moves,
                             data, indices, row, beta, group[AGES] if averaging else 0.0, n_live, &bounded):
                         if not p.entropic:
                             group[ENERGY] += value

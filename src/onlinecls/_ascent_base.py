@@ -25,7 +25,8 @@ class AscentState(State):
 
     def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
         self.geometry = "entropic" if params["entropic"] else "additive"
-        self.joint, self.bias, self.variance = bool(params["joint"]), params["bias"], 1.0
+        self.joint, self.bias, self.variance, self.power = bool(params["joint"]), params["bias"], 1.0, 2.0
+        self.norms = np.empty((0, 0))
         self.n_features, self.n_columns = n_features, n_classes if n_classes > 2 else 1
         slots = 2 if params["entropic"] else 1
         self.values = np.zeros((n_features + 1) * slots * self.n_columns, dtype)
@@ -62,7 +63,7 @@ class AscentState(State):
 
     def _like(self, counts: np.ndarray) -> AscentState:
         new = AscentState.__new__(AscentState)
-        for name in ("geometry", "joint", "bias", "variance", "n_features"):
+        for name in ("geometry", "joint", "bias", "variance", "n_features", "power", "norms"):
             setattr(new, name, getattr(self, name))
         new.counts, new.tally, new.sigma = counts, self.tally.copy(), self.sigma
         new.n_columns = len(counts) if len(counts) > 2 else 1
@@ -73,7 +74,7 @@ class AscentState(State):
         ages = self.of_columns(self.groups[:, BOOKS["ages"]])
         return ages * self.view[:, 0] - self.drift.reshape(-1, self.n_columns)
 
-    def with_classes(self, places: np.ndarray, n_classes: int) -> AscentState:
+    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
         """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
         counts = np.zeros(n_classes)
         counts[places] = self.counts
@@ -85,7 +86,7 @@ class AscentState(State):
         if self.n_columns > 1:
             spread[np.arange(self.n_columns), places] = 1.0
         else:
-            spread[0, places] = (-0.5, 0.5)[: len(places)]
+            spread[0, places] = (-share, share)[: len(places)]
         self._carry(grown, spread)
         return grown
 

@@ -7,12 +7,13 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+from math import log
 from operator import is_, itemgetter
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from . import _blas, _core, _validation
+from . import _blas, _core, _link, _saving, _validation
 from ._compat import not_fitted
 from ._registry import algorithms_of, select
 from ._state import NO_ORDER, State
@@ -31,6 +32,10 @@ _TASKS = {
     "regression": _specialised(_core.regression),
 }
 _FULL = _specialised(_core.full)
+NO_PREDICTIONS = np.empty(0, np.int32)
+_LINK = _specialised(_link.learn)
+_LINK_DECISION = _specialised(_link.decision)
+_ENCLOSE = _specialised(_link.enclose)
 _DECISION = _specialised(_core.decision)
 _DEVIATION = _specialised(_core.deviation)
 
@@ -72,11 +77,33 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def save(self, path, metadata=None) -> None:
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
+
+        The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
+        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, to be deleted.)
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            A file there is replaced, keeping its permissions; a link is followed.
+        metadata : dict, default=None
+            Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, is a kernel learner or an `OnlineToBatch`, is of a class that extends one of this
+            library, or has a parameter that a file without pickle cannot hold (a RandomState, say). Nothing is written then.
+        OSError
+            If the file cannot be written. What was there before is as it was.
+        """
+        _saving.save(self, path, metadata)
+
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = (
-            f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(defaults[name].default)
-        )
+        values = self.get_params(deep=False).items()
+        changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
@@ -110,6 +137,7 @@ class OnlineLearner(Estimator):
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
+            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
@@ -128,8 +156,10 @@ class OnlineLearner(Estimator):
         """Whether the parameters now ask for a model that cannot go on from the one there is."""
         kind = ("geometry", "average_from")
         dtype = _validation.read_dtype(type(self).__name__, self.dtype)
-        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
-            dtype is None or dtype == self._state.dtype
+        return (
+            [params[name] for name in kind] != [self._params[name] for name in kind]
+            or not (dtype is None or dtype == self._state.dtype)
+            or self._power(params, self.n_features_in_) != self._state.power
         )
 
     def _check_range(self, params: dict, dtype) -> None:
@@ -155,7 +185,13 @@ class OnlineLearner(Estimator):
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
         self._check_memory(params, n_features, n_classes, dtype)
-        return State(self._geometry(params), n_features, n_classes, dtype, params["variance"], params["average_from"] >= 0)
+        shape = n_features, n_classes, dtype
+        power = self._power(params, n_features)
+        return State(self._geometry(params), *shape, params["variance"], params["average_from"] >= 0, power)
+
+    def _power(self, params: dict, n_features: int) -> float:
+        """The p of a p-norm."""
+        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
 
     @staticmethod
     def _geometry(params: dict) -> str:
@@ -232,8 +268,8 @@ class OnlineLearner(Estimator):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER) -> None:
-        """Hand rows to the kernel of the task: the one place where a model changes."""
+    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)"""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
@@ -248,15 +284,26 @@ class OnlineLearner(Estimator):
                 "spacing": float(info.eps),
                 # The average's books hold weights times rounds.
                 "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
+                **_link.roots(state.power),
             }  # fmt: skip
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
         books = weights, class_weights, state.values, state.drift, state.counts, state.tally
+        if task == "one_class":
+            books = weights, state.values, state.counts, state.tally, state.norms
+            _ENCLOSE[sizes](self._params, *arrays, *books)
+            return
+        if state.is_linked:
+            state.link(task)
+            targets = targets.astype(np.float64, copy=False)
+            books = weights, class_weights, state.values, state.counts, state.tally, predictions, state.norms
+            _LINK[sizes](self._params, _core.TASKS[task], *arrays, targets, *books)
+            return
         if not state.is_full:
-            _TASKS[task][sizes](self._params, *arrays, targets, *books)
+            _TASKS[task][sizes](self._params, *arrays, targets, *books, *(() if task == "regression" else (predictions,)))
             return
         _blas.load()
         targets, how = targets.astype(np.float64, copy=False), (_core.TASKS[task], _core.FORESIGHT[self._foresight], self._depth)
-        _FULL[sizes](self._params, *how, *arrays, targets, *books, state.sigma)
+        _FULL[sizes](self._params, *how, *arrays, targets, *books, predictions, state.sigma)
 
     def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
@@ -319,6 +366,10 @@ class OnlineLearner(Estimator):
         state = self._state
         scores = np.empty((rows.n_rows, state.n_columns))
         params = self._read_params()
+        if state.is_linked:
+            arrays = rows.data, rows.indices, rows.indptr, state.values
+            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, state.known_norms(params), scores)
+            return scores
         _DECISION[state.values.itemsize, rows.indices.itemsize](
             params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores
         )
@@ -327,11 +378,32 @@ class OnlineLearner(Estimator):
     def _read_params(self) -> dict:
         """The Params by which the model was last learnt, for reading its weights now."""
         params = {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
+        if self._state.is_linked:
+            params.update(_link.roots(self._state.power))
         if self._state.is_full:  # the weights are stored as they are
             params["geometry"] = _core.GEOMETRIES["additive"]
         return params
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def t_(self):
+        """Rounds: rows of weight > 0 consumed since the model began."""
+        return self._fitted_state().count("t")
+
+    @property
+    def n_updates_(self):
+        """Rounds that changed the model."""
+        return self._fitted_state().count("updates")
+
+    @property
+    def n_skipped_(self):
+        """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
+        return self._fitted_state().count("skipped")
+
+
+class WithWeights(OnlineLearner):
+    """A learner of vectors of weights, one for each score."""
 
     @property
     def coef_(self):
@@ -348,21 +420,6 @@ class OnlineLearner(Estimator):
         state = self._fitted_state()
         params = self._read_params()
         return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
-
-    @property
-    def t_(self):
-        """Rounds: rows of weight > 0 consumed since the model began."""
-        return self._fitted_state().count("t")
-
-    @property
-    def n_updates_(self):
-        """Rounds that changed the model."""
-        return self._fitted_state().count("updates")
-
-    @property
-    def n_skipped_(self):
-        """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
-        return self._fitted_state().count("skipped")
 
     def sparsify(self):
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""

@@ -7,12 +7,14 @@ from math import ceil
 import numpy as np
 
 from . import _validation
-from ._base import OnlineLearner, WithVariances
+from ._base import NO_PREDICTIONS, WithVariances, WithWeights
 from ._compat import classifier_tags, random_state
 from ._state import NO_ORDER
 
+NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
-class OnlineClassifier(OnlineLearner):
+
+class OnlineClassifier(WithWeights):
     """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
 
     _estimator_type = "classifier"
@@ -54,11 +56,18 @@ class OnlineClassifier(OnlineLearner):
         ValueError
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        self._partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+        """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
+        a class among classes_, NO_ROUND or NO_CLASS."""
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = _validation.read_labels(who, y, rows.n_rows)
         weights = _validation.read_weights(who, sample_weight, rows.n_rows)
         classes = self._read_classes(classes, first)
+        predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
         known = classes if first and classes is not None else self.classes_ if not first else y[:0]
         is_open = classes is None if first else self._open
         if len(known):
@@ -71,10 +80,10 @@ class OnlineClassifier(OnlineLearner):
                 class_weights = _validation.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
                     self._begin_with(known, is_open, X, rows, params)
-                self._learn(params, rows, codes, weights, class_weights)
-                return self
-        self._learn_with_newcomers(X, params, rows, y, weights, known, first)
-        return self
+                self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
+                return predictions
+        self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
+        return predictions
 
     def _read_classes(self, classes, first: bool):
         """The classes argument as a sorted array; None if it was not given."""
@@ -98,7 +107,7 @@ class OnlineClassifier(OnlineLearner):
         self._begin(X, rows, params, state or self._start(params, rows.n_features, len(classes), rows.data.dtype))
         self._open, self.classes_ = is_open, classes
 
-    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first) -> None:
+    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first, predictions) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
         who = type(self).__name__
         everyone = np.union1d(known, y)
@@ -133,25 +142,35 @@ class OnlineClassifier(OnlineLearner):
             if len(classes) == 1:
                 self._state = self._state.writable()
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                if len(predictions):
+                    predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
+                    if not len(known):
+                        predictions[live.argmax()] = NO_CLASS
                 continue
             codes, _ = _validation.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            said = predictions[start:stop]
             before = self._state, self.classes_, self.t_
             try:
                 self._join(classes)
-                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these)
+                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
                 if self.t_ == before[2]:
                     self._state, self.classes_ = before[:2]
                 elif not came.all():
                     self._state, self.classes_ = self._state.only(came), self.classes_[came]
+            said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join(self, classes) -> None:
         """Let classes join the model; it stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
-            self._state, self.classes_ = self._state.with_classes(places, len(classes)), classes
+            self._state, self.classes_ = self._state.with_classes(places, len(classes), self._share()), classes
+
+    def _share(self) -> float:
+        """What each of two vectors gets of the one that a third label splits, so that w becomes -w/2 and w/2."""
+        return 0.5
 
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.

@@ -50,10 +50,25 @@ def regressor_tags(poor_score: bool):
     )
 
 
+def outlier_tags():
+    """The same for an outlier detector."""
+    from sklearn.utils import InputTags, Tags, TargetTags
+
+    return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
+
+
 def warn_undefined_score() -> None:
     module = sys.modules.get("sklearn.exceptions")
     kind = module.UndefinedMetricWarning if module else UserWarning
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
+
+
+def kind_of(estimator) -> str | None:
+    """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
+    kind = getattr(estimator, "_estimator_type", None)
+    if kind is None and hasattr(estimator, "__sklearn_tags__"):
+        kind = estimator.__sklearn_tags__().estimator_type
+    return kind
 
 
 def text_transformer_tags():

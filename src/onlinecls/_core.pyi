@@ -8,6 +8,8 @@ RULES: dict[str, int]
 GEOMETRIES: dict[str, int]
 TALLY: dict[str, int]
 TALLY_SIZE: int
+TASKS: dict[str, int]
+FORESIGHT: dict[str, int]
 
 class _Fused:
     __signatures__: dict[str, Any]
@@ -15,15 +17,19 @@ class _Fused:
     def __call__(self, *args: Any) -> Any: ...
 
 binary: _Fused
-"""One pass of a two-class learner over rows."""
+"""One pass of a two-class learner over rows; what predict would have said of each comes to the last argument, if not empty."""
 crammer_singer: _Fused
 """One pass of a joint multiclass learner over rows."""
 ovr: _Fused
 """One pass of a learner of each class against the rest."""
 regression: _Fused
 """One pass of a regressor over rows."""
+full: _Fused
+"""One pass of any of these with a full covariance."""
 decision: _Fused
 """The scores of rows."""
+deviation: _Fused
+"""The standard deviations of scores."""
 all_finite: _Fused
 """Whether bit patterns of floats hold no NaN and no infinity."""
 

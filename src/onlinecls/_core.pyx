@@ -5,8 +5,7 @@ around them. Kernels trust their input: `check_rows`, `all_finite` and the Pytho
 write. Arrays not in use have length 0. State and counters are changed in place, row by row, so that an interrupt
 leaves a whole number of rows.
 """
-from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
@@ -17,124 +16,31 @@ from ._full cimport (
     roots_at, spread_full, write_down,
 )
 from ._linalg cimport (
-    ADDITIVE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Row, Sums, drift_score, floating, index_t,
-    larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
+    ADDITIVE, CENTRE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, Row, Sums, drift_score, floating,
+    index_t, larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
+)
+from ._rounds cimport (
+    ABSOLUTE, BINARY, CRAMMER_SINGER, LOSS, MISTAKES, N_SLOTS, OVR, QUANTUM, REACH, REGRESSION, ROUNDS, SEEN, SKIPPED, SQUARED,
+    UPDATES, Party, Task, averaged, charge, enter, fits, look_up, note, party, readable, top,
 )
 from ._rules cimport (
-    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, NAROW, PA1, PA2, PERCEPTRON,
-    SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled, smaller,
+    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, NAROW, PA1,
+    PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled,
 )
 
 RULES = {
     "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
-    "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV, "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2,
-    "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
+    "aggressive_p_norm": AGGRESSIVE_P_NORM, "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV,
+    "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
 }
 GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
-              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL}
-
-cdef enum:                  # the slots of tally
-    ROUNDS                  # rows of weight > 0
-    MISTAKES                # of them, those that predict would have got wrong just before the update
-    UPDATES                 # of them, those that changed the model
-    SKIPPED                 # of them, those whose step would have left the range of the dtype
-    SEEN                    # classes that have had a row
-    LOSS                    # sum of weighted losses before the update: what the margin lacks
-    REACH                   # no |w_i| (θ_i, z_i) is larger than this
-    CURVATURE               # no G_i is larger than this
-    SQUARED                 # regression: sum of the squared errors of predict, asked just before the update
-    ABSOLUTE                # and of the absolute ones
-    N_SLOTS
+              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE}
 
 TALLY = {
     "t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,
     "squared": SQUARED, "absolute": ABSOLUTE,
 }
 TALLY_SIZE = N_SLOTS
-
-cdef enum:
-    QUANTUM = 1 << 21       # weights read between two looks at pending signals: well under 50 ms
-
-
-# --- what every task does with a row -------------------------------------------------------------------------------------------
-
-cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weights, const double[::1] class_weights,
-                         double[::1] counts, double[::1] tally, Params* p) noexcept nogil:
-    """Count a row in and return its weight c; a row of weight 0 is an exact no-op."""
-    cdef double c = 1.0
-    if weights.shape[0]:
-        c = weights[at]
-    if class_weights.shape[0]:
-        c *= class_weights[label]
-    if c <= 0.0:
-        return 0.0
-    p.threshold = p.l1 * tally[ROUNDS]
-    tally[ROUNDS] += 1.0
-    counts[label] += 1.0
-    if counts[label] == 1.0:
-        tally[SEEN] += 1.0
-    if p.balanced:          # N_t / (k_t n_{y,t}), this row among them
-        c *= tally[ROUNDS] / (tally[SEEN] * counts[label])
-    return c
-
-
-cdef inline double averaged(const double[::1] tally, const Params* p) noexcept nogil:
-    """Over how many w_t the average runs, before the present row."""
-    cdef double rounds = tally[ROUNDS] - 1.0 - p.average_from
-    return rounds if p.average_from >= 0 and rounds > 0.0 else 0.0
-
-
-cdef inline void charge(const Stats* s, double[::1] tally, const Params* p) noexcept nogil:
-    """Add the row's loss to the sum by which epochs end; not where that would take the sum out of double's range."""
-    cdef double loss = s.weight * (p.margin - s.margin)
-    if 0.0 < loss < 1e290:
-        tally[LOSS] += loss
-
-
-cdef inline bint fits(const Stats* s, Step step, double[::1] tally, const Params* p) noexcept nogil:
-    """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
-
-    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
-    What is computed on the way must fit too: x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
-    """
-    cdef double stride, reach, curvature = tally[CURVATURE]
-    if p.geometry == GAUSSIAN or p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:
-        stride = fabs(step.tau) * sqrt(p.variance * s.v)
-    else:
-        stride = fabs(step.tau) * sqrt(s.q)
-    if p.geometry == MIRROR or p.geometry == DUAL:
-        curvature += stride * stride
-        if p.geometry == MIRROR:
-            stride = p.eta0
-    reach = tally[REACH] + stride
-    if not (reach <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
-            and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
-            and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
-            and (p.geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
-        tally[SKIPPED] += 1.0
-        return False
-    tally[REACH] = reach
-    tally[CURVATURE] = curvature
-    return True
-
-
-cdef inline bint readable(const Stats* s, double[::1] tally) noexcept nogil:
-    """False for a zero row, which teaches nothing, and (counted) for one whose scores overflow double."""
-    if isfinite(s.margin) and isfinite(s.q) and isfinite(s.v):
-        return s.q > 0.0 or s.v > 0.0
-    tally[SKIPPED] += 1.0
-    return False
-
-
-cdef inline Py_ssize_t look_up(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
-    """Let Ctrl-C through, between two rows, every QUANTUM of work."""
-    budget -= work
-    if budget < 0:
-        with gil:
-            PyErr_CheckSignals()
-        budget = QUANTUM
-    return budget
-
 
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
 
@@ -157,15 +63,17 @@ cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_cl
 
 def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
            const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: one vector of weights, label 1 on its positive side.
 
     data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
-    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model.
+    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model;
+    predictions : empty, or for the class that predict would have named just before each row of weight > 0 was learnt.
     """
     cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef int32_t label
     cdef int64_t only = 0
+    cdef bint newcomer
     cdef double sign, score
     cdef Row row
     cdef Sums sums
@@ -189,7 +97,10 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             score = sums.score
             if averaged(tally, &p) > 0.0:
                 score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
+            newcomer = p.open_classes & (counts[label] == 1.0)
+            tally[MISTAKES] += ((score > 0.0) != label) | newcomer
+            if predictions.shape[0]:
+                predictions[at] = 1 - label if newcomer else score > 0.0
             if not readable(&s, tally):
                 continue
             charge(&s, tally, &p)
@@ -200,13 +111,6 @@ def binary(Params p, const floating[::1] data, const index_t[::1] indices, const
             if step.tau != 0.0 and fits(&s, step, tally, &p):
                 step.tau *= sign
                 advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
-
-
-cdef inline void note(double error, double[::1] tally) noexcept nogil:
-    """Add an error of predict to its sums, which stay numbers whatever the scores were."""
-    error = smaller(fabs(error), 1e140)
-    tally[SQUARED] += error * error
-    tally[ABSOLUTE] += error
 
 
 def regression(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -253,39 +157,28 @@ def regression(Params p, const floating[::1] data, const index_t[::1] indices, c
                 advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
 
 
-cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const double[::1] counts, Py_ssize_t but,
-                           const Params* p) noexcept nogil:
-    """First argmax of scores[i] over the classes that have joined, leaving out one."""
-    cdef Py_ssize_t c, best = -1
-    for c in range(counts.shape[0]):
-        if c != but and not (p.open_classes and counts[c] == 0.0) and (best < 0 or scores[i, c] > scores[i, best]):
-            best = c
-    return best
-
-
-cdef inline bint mistaken(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
-                          const double[::1] drift, const double[::1] counts, const double[::1] tally,
-                          double[:, ::1] scores, const Params* p) noexcept nogil:
-    """Whether predict, asked just before the update, misses the label. A label never seen could not have been predicted."""
-    cdef Py_ssize_t c, k = counts.shape[0]
+cdef inline Py_ssize_t predicted(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
+                                 const double[::1] drift, const double[::1] counts, const double[::1] tally,
+                                 double[:, ::1] scores, const Params* p) noexcept nogil:
+    """What predict, asked just before the update, would have said. A label never seen could not have been predicted."""
+    cdef Py_ssize_t c, k = counts.shape[0], newcomer = label if p.open_classes and counts[label] == 1.0 else -1
     cdef double rounds = averaged(tally, p)
-    if p.open_classes and counts[label] == 1.0:
-        return True
     if rounds == 0.0:
-        return top(scores, 0, counts, -1, p) != label
+        return top(scores, 0, counts, newcomer, p)
     for c in range(k):
         scores[1, c] = scores[0, c] - drift_score(drift, k, c, data, indices, row, p) / rounds
-    return top(scores, 1, counts, -1, p) != label
+    return top(scores, 1, counts, newcomer, p)
 
 
 def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
                    const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, at, label, rival, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, at, label, guess, rival
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef int64_t[2] which
@@ -305,7 +198,10 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
             s.q = 2.0 * scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             rival = top(scores, 0, counts, label, &p)
             s.margin = scores[0, label] - scores[0, rival]
             if not readable(&s, tally):
@@ -330,12 +226,13 @@ def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indice
 
 def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
         const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
+        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
     """One pass over rows: for each class an independent binary learner, that class against the rest.
 
     Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
     """
-    cdef Py_ssize_t i, j, at, c, label, k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
+    cdef Py_ssize_t i, j, at, c, label, guess
+    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, n_open, n_steps
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef double[::1] v = np.empty(k)
@@ -358,7 +255,10 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
             skipped = tally[SKIPPED]
             s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
             s.v = 0.0
-            tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+            tally[MISTAKES] += guess != label
+            if predictions.shape[0]:
+                predictions[at] = guess
             n_open = 0                          # the classes whose margin alone does not settle the row come to which[:n_open]
             for c in range(k):
                 s.margin = scores[0, c] if c == label else -scores[0, c]
@@ -392,12 +292,6 @@ def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const in
 
 # --- the tasks with a full covariance ------------------------------------------------------------------------------------------
 
-cdef enum Task:
-    BINARY
-    CRAMMER_SINGER
-    OVR
-    REGRESSION
-
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION}
 
 cdef enum Foresight:        # which products Σx are made ahead, many at once
@@ -411,38 +305,6 @@ cdef enum:
     SPAN = 16               # rows looked at for each product that is to be made ahead
     NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
     BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
-
-
-ctypedef struct Party:      # the vectors that one step moves, with the sign of x in each, and the margin of the joint example
-    Py_ssize_t n
-    int64_t[2] c
-    double[2] sign
-    double margin
-
-
-cdef inline Party party(Task task, Py_ssize_t number, double y, const double[:, ::1] scores, Py_ssize_t i,
-                        const double[::1] counts, const Params* p) noexcept nogil:
-    """Of a task's steps for a row the one with this number; n = 0 if there is none."""
-    cdef Party members
-    members.n = 1
-    members.c[0], members.c[1], members.sign[1] = number, 0, -1.0
-    if task == BINARY:
-        members.sign[0] = 2.0 * y - 1.0
-    elif task == OVR:
-        members.sign[0] = 1.0 if number == y else -1.0
-        members.n = not (p.open_classes and counts[number] == 0.0)
-    elif task == REGRESSION:
-        members.sign[0] = 1.0 if y - scores[i, 0] >= 0.0 else -1.0
-    else:
-        members.n = 2
-        members.c[0], members.sign[0] = <Py_ssize_t>y, 1.0
-        members.c[1] = top(scores, i, counts, <Py_ssize_t>y, p)
-    members.margin = members.sign[0] * scores[i, members.c[0]]
-    if task == REGRESSION:
-        members.margin = p.epsilon - fabs(y - scores[i, 0])
-    elif members.n == 2:
-        members.margin -= scores[i, members.c[1]]
-    return members
 
 
 cdef inline double gain(double beta, double v, const Params* p) noexcept nogil:
@@ -521,14 +383,14 @@ cdef void look_ahead(Task task, int foresight, const floating[::1] data, const i
 def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::1] data, const index_t[::1] indices,
          const int64_t[::1] indptr, const int64_t[::1] order, const double[::1] y, const double[::1] weights,
          const double[::1] class_weights, floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally,
-         floating[:, :, ::1] sigma):
+         int32_t[::1] predictions, floating[:, :, ::1] sigma):
     """One pass over rows with a full covariance, any task.
 
-    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets); sigma : (vectors, D, D), of which the lower triangles
-    count; foresight : see above; depth : how many steps wait before Σ is written, and how many products are made at once. 1 is
-    Sherman-Morrison row by row.
+    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); sigma : (vectors, D, D), of
+    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products
+    are made at once. 1 is Sherman-Morrison row by row.
     """
-    cdef Py_ssize_t i, j, at, label, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
+    cdef Py_ssize_t i, j, at, label, guess, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
     cdef Py_ssize_t budget = QUANTUM, n_steps = k if task == OVR else 1
     cdef double[:, ::1] scores = np.empty((2, k))
     cdef double q, score, skipped, rounds
@@ -563,7 +425,7 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                 if s.weight == 0.0:
                     continue
                 if i >= f.stop and foresight != NEVER and f.depth > 1:
-                    budget = look_up(budget, QUANTUM)
+                    budget -= QUANTUM       # (pending signals wait for the end of the row)
                     look_ahead(task, foresight, data, indices, indptr, order, y, counts, state, sigma, work, &f, scores, i, &p)
 
                 q = score_all(state, data, indices, row, scores, 0, &p)
@@ -575,9 +437,13 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                     if task == REGRESSION:
                         note(y[at] - score, tally)
                     else:
-                        tally[MISTAKES] += ((score > 0.0) != label) | (p.open_classes & (counts[label] == 1.0))
+                        guess = 1 - label if p.open_classes and counts[label] == 1.0 else score > 0.0
                 else:
-                    tally[MISTAKES] += mistaken(label, data, indices, row, drift, counts, tally, scores, &p)
+                    guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
+                if task != REGRESSION:
+                    tally[MISTAKES] += guess != label
+                    if predictions.shape[0]:
+                        predictions[at] = <int32_t>guess
 
                 expanded = updated = False
                 skipped = tally[SKIPPED]
@@ -593,9 +459,11 @@ def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::
                         expand(data, indices, row, work[present_at(&f)], &p)
                         expanded = True
                     for j in range(members.n):
-                        budget = look_up(budget, f.D * f.D // 4)
+                        budget -= f.D * f.D // 4
                         v[j] = spread_full(sigma[members.c[j]], work, &f, members.c[j], i, data, indices, row, &p)
                         s.v += v[j]
+                    if not readable(&s, tally):     # u or x'Σx overflows
+                        continue
                     if p.geometry == FULL_POTENTIAL:
                         s.margin = peeked(&members, scores, 0, precision(&s, &p), v, &p)
                     step = apply_rule(&s, &p)

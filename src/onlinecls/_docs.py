@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 PARAMETERS = """\
 fit_intercept : bool, default=True
@@ -70,6 +71,19 @@ progressive_mse_, progressive_mae_ : float
     Mean squared and mean absolute error of `predict`, asked just before each of the t_ rows was learnt (all rows alike, whatever
     their weight; an error above 1e140 counts as 1e140). NaN before the first."""
 
+ATTRIBUTES["outlier_detector"] = """\
+center_ : ndarray of shape (n_features,)
+    The centre, in the model's dtype. Computed when it is read.
+offset_ : float
+    -epsilon: ``decision_function`` is ``score_samples - offset_``.
+n_features_in_, n_iter_ : int
+feature_names_in_ : ndarray of str
+    Only if X was a data frame.
+t_, n_mistakes_, n_updates_, n_skipped_ : int
+    Rows of weight > 0 consumed; those after the first that `predict`, asked just before, would have called outliers; those that
+    changed the model; those whose step was left out because it, or a number of the model after it, would not have fitted the
+    dtype's range."""
+
 COVARIANCE = """\
 covariance : {{"diagonal", "full"}}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
@@ -84,8 +98,8 @@ covariance_ : ndarray
 RAISES = """\
 ValueError
     By `fit` and `partial_fit`, before anything is written: a parameter out of its range, NaN or infinity in X, a broken CSR
-    matrix, wrong shapes, {targets}, negative weights."""
-TARGETS = {"classifier": "labels that are no classes", "regressor": "targets that are no finite numbers"}
+    matrix, wrong shapes, {targets}negative weights."""
+TARGETS = {"classifier": "labels that are no classes, ", "regressor": "targets that are no finite numbers, "}
 
 
 def documented(cls):
@@ -94,11 +108,12 @@ def documented(cls):
         return cls
     defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
     kind = cls._estimator_type
-    parameters = PARAMETERS + (OF_CLASSIFIERS if kind == "classifier" else "")
+    described = (text for text in re.split(r"\n(?=\w)", PARAMETERS) if text.split(" :")[0] in defaults)
+    parameters = "\n".join(described) + (OF_CLASSIFIERS if kind == "classifier" else "")
     if "covariance" in defaults:
         parameters = f"{COVARIANCE}\n{parameters}"
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
-    raises = RAISES.format(targets=TARGETS[kind])
+    raises = RAISES.format(targets=TARGETS.get(kind, ""))
     parts = {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
     for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():
         cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))

@@ -16,11 +16,14 @@ variance below that is noise, which would run away from 0 (v - kv² falls for ev
 within twice the initial variance, and act on noise alone: no step takes more from a Σ_jj than there is, and where x'Σx comes out
 as noise, Σ moves towards its diagonal until it is ε a².
 
-Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait, B of products made ahead, one of a product made
-alone, √Σ_jj as written, Σ_jj now; then B dense rows (the operand), the present row, and a row of M coefficients s_i.x
-(D >= M = B = depth).
+Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait (the dense rows of a product lie behind them while it
+is made), B of products made ahead, one of a product made alone, √Σ_jj as written, Σ_jj now; then the present row, and a row of M
+coefficients s_i.x (D >= M = B = depth).
+
+A matrix is also written as soon as one of its variances has fallen to a fourth of what is written: what rounding has done to the
+matrix as written would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from ._blas cimport gemv, gemv_t, symm, symv, syrk
@@ -30,6 +33,7 @@ from ._rules cimport Params, smaller
 
 cdef enum:
     AHEAD_AT_LEAST = 3      # products that pay for a matrix product instead of one by one
+    FALL = 4                # a variance that falls to less than a fourth of what is written has its matrix written
     SPARSE = 12             # a row with fewer than D/12 non-zeros gathers its rows of Σ instead
 
 
@@ -67,12 +71,8 @@ cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
     return waiting_at(f, c) + 2 * f.depth + 1
 
 
-cdef inline Py_ssize_t operand_at(const Full* f) noexcept nogil:
-    return waiting_at(f, f.k)
-
-
 cdef inline Py_ssize_t present_at(const Full* f) noexcept nogil:
-    return operand_at(f) + f.depth
+    return waiting_at(f, f.k)
 
 
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x,
@@ -188,7 +188,7 @@ cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noe
 cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, const floating[::1] data,
                                const index_t[::1] indices, const int64_t[::1] indptr, const Params* p) noexcept nogil:
     """The products that were foreseen, one matrix product for each vector."""
-    cdef Py_ssize_t c, i, n, operand = operand_at(f)
+    cdef Py_ssize_t c, i, n, operand
     cdef Row row
     row.ahead = 0
     for c in range(f.k):
@@ -196,6 +196,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         if n < AHEAD_AT_LEAST:
             forget(f, c)
             continue
+        operand = waiting_at(f, c) + f.n_waiting[c]     # (open_window left room for as many steps to wait)
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
@@ -239,11 +240,14 @@ cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* 
         gemv_t(work[waiting_at(f, c):], <int>n, work[present + 1], work[f.place[c]])
     for j in range(f.D):
         a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
-        most = larger(most, fabs(work[f.place[c], j]))
     v = dot(work[present], work[f.place[c]])
     least = larger(f.noise * a * a, p.floor)
+    if not isfinite(v):
+        return v
     if v < least:
         calm(S, work, f, c, v, least)
+    for j in range(f.D):
+        most = larger(most, fabs(work[f.place[c], j]))
     return larger(larger(v, least), most * most / p.variance)       # u_j² <= Σ_jj x'Σx
 
 
@@ -252,6 +256,7 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
     """w_c += τ u; the step Σ_c -= k u u' waits. The average's books take rounds * Δw."""
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
+    cdef bint fallen = False
     for j in range(f.D):
         before = state[j * f.k + c]
         state[j * f.k + c] = before + step * work[at, j]
@@ -265,7 +270,8 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
     for j in range(f.D):
         s = share * root * work[at, j]
         work[waiting, j] = s
-        work[left, j] -= s * s
+        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)       # (its root is taken; rounding may pass 0)
+        fallen |= FALL * work[left, j] < work[left - 1, j] * work[left - 1, j]
     f.n_waiting[c] += 1
-    if f.n_waiting[c] == f.depth:
+    if fallen or f.n_waiting[c] == f.depth:
         write_down(S, work, f, c)

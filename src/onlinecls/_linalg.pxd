@@ -13,6 +13,8 @@ the second slots, so that a non-zero touches one run of memory:
     MIRROR       w                      G = Σ g²              w
     DUAL         z = -Σ g               G                     η soft(z, λt) / (δ + √G)
     FULL_*       w                      -  (Σ: _full.pxd)     w
+    P_NORM       θ                      see _link.pyx         ∇f*(θ)
+    CENTRE       u                      -                     a u
 
 The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
 storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.
@@ -41,6 +43,8 @@ cdef enum Geometry:
     DUAL
     FULL_GAUSSIAN
     FULL_POTENTIAL
+    P_NORM
+    CENTRE
 
 cdef enum:
     AHEAD = 32              # non-zeros between a state row's prefetch and its use

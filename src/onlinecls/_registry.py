@@ -46,15 +46,18 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """The integers from low on."""
+    """The integers from low to high."""
 
     low: float = -math.inf
+    high: float = math.inf
     hint: str = ""
 
     def __contains__(self, value) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= self.low
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and self.low <= value <= self.high
 
     def __str__(self) -> str:
+        if self.high < math.inf:
+            return f"an integer in [{self.low}, {self.high}]"
         return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
 
 
@@ -109,7 +112,7 @@ COMMON = {
     "tol": Either((NONE, Real())),
     "shuffle": Boolean(),
     "warm_start": Boolean(),
-    "average": Either((Boolean(), Integer(1))),
+    "average": Either((Boolean(), Integer(1, 2**31 - 1))),  # (a C int)
     "early_stopping": Boolean(),
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),
@@ -124,11 +127,17 @@ AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf'
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
 EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, are no loss.")
+BALL = Real(0.0, low_allowed=True, hint="It is the radius of the ball, in units of the features.")
 DELTA = Real(0.0, hint="It keeps the first steps finite.")
+POWER = Either(
+    (NONE, Real(2.0, 500.0, True, True)),
+    hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound.",
+)
+RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
 
 #: Parameters that are Params fields of the same name.
-PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1")
+PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1", "radius")
 
 
 def _quantile(eta: float) -> float:
@@ -144,7 +153,7 @@ class Algorithm:
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code. estimator : class that
     offers it. selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
     from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
-    tasks : the kernels that the estimator runs it in, ("binary", "multiclass") or ("regression",).
+    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",) or ("one_class",).
     """
 
     name: str
@@ -173,6 +182,12 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": POSITIVE},
               selects={"aggressive": True},
               title="Aggressive Perceptron", paper="ICML 2008 tutorial, DA1"),
+    Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS},
+              selects={"aggressive": False}, margin=0.0, kernel={"power": lambda v: v["p"] or 0.0},
+              title="p-norm Perceptron", paper="NAROW, section 4.1"),
+    Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS},
+              selects={"aggressive": True}, kernel={"power": lambda v: v["p"] or 0.0},
+              title="Aggressive p-norm Perceptron", paper="NAROW, section 4.1 (aggressive)"),
     Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS},
               selects={"loss": "hinge"},
               title="PA-I (PA with C=inf)", paper="PA, section 3; ICML 2008 tutorial, III"),
@@ -215,6 +230,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
+    Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", {"epsilon": BALL}, margin=0.0,
+              kernel={"C": lambda v: math.inf}, tasks=("one_class",),
+              title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
     Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               title="PA-II regression", paper="PA, sections 2 and 5"),

@@ -7,14 +7,14 @@ from math import ceil
 import numpy as np
 
 from . import _core, _validation
-from ._base import OnlineLearner, WithVariances
+from ._base import WithVariances, WithWeights
 from ._compat import random_state, regressor_tags, warn_undefined_score
 from ._state import NO_ORDER
 
 _NO_CLASSES = np.empty(0)
 
 
-class OnlineRegressor(OnlineLearner):
+class OnlineRegressor(WithWeights):
     """Base of all regressors. A subclass is its docstring and its constructor; the registry knows the rest."""
 
     _estimator_type = "regressor"

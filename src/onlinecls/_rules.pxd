@@ -14,6 +14,7 @@ cdef enum Rule:             # up to AROW: a margin of 1 settles the row
     PA1
     PA2
     ADAGRAD
+    AGGRESSIVE_P_NORM
     AROW
     LEAST_SQUARES
     CW_STDEV
@@ -44,6 +45,10 @@ ctypedef struct Params:
     double threshold        # dual averaging: l1 * rounds so far
     double variance         # the initial variance, which no variance ever exceeds
     double floor            # the least variance
+    double power            # p-norm: p
+    double root             # p-norm: (p - 1) / 2^squarings
+    int squarings
+    double radius
     double spacing          # the spacing of the dtype's numbers at 1
     double limit            # the largest number a model may hold
     double tiny             # the smallest normal number of its dtype
@@ -52,7 +57,7 @@ ctypedef struct Params:
 ctypedef struct Stats:
     double margin           # m = w.z; regression: ε - |y - s|
     double q                # ||z||^2
-    double v                # z'Σz
+    double v                # z'Σz; p-norm: ||z||_p²
     double weight           # c, the row's weight
 
 
@@ -95,6 +100,17 @@ cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
         step.tau = (p.margin - s.margin) / (s.q + 0.5 / (p.C * s.weight))
+    return step
+
+
+cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nogil:
+    # NAROW 4.1:  m < 1:  θ += η c z,  η = 1 where m <= 0, else clip((R²/2 - m) / ||z||_p², 0, 1).
+    cdef Step step = Step(0.0, 0.0)
+    cdef double lack = 0.5 * p.radius * p.radius - s.margin
+    if s.margin <= 0.0:
+        step.tau = s.weight
+    elif s.margin < 1.0 and lack > 0.0:
+        step.tau = s.weight * (lack / s.v if lack < s.v else 1.0)
     return step
 
 
@@ -232,6 +248,8 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return pa2(s, p)
     elif p.rule == ADAGRAD:
         return adagrad(s, p)
+    elif p.rule == AGGRESSIVE_P_NORM:
+        return aggressive_p_norm(s, p)
     elif p.rule == AROW:
         return arow(s, p)
     elif p.rule == LEAST_SQUARES:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _core
+from . import _core, _link
+from ._validation import all_finite
 
 WITH_VARIANCE = ("gaussian", "potential")
+LINKED = ("p_norm", "centre")  # weights that share a number: _link.pyx
+ONE_SLOT = ("additive", "centre")
 NO_ORDER = np.empty(0, np.int64)
 
 
@@ -16,16 +19,21 @@ class State:
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    norms : float64, (1 or columns, _link.NORM_SIZE), or empty: of weights that share a norm; power : its p.
     counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
     """
 
-    __slots__ = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
+    __slots__ = (
+        "counts", "drift", "geometry", "n_columns", "n_features", "norms", "power", "sigma", "tally", "values", "variance"
+    )  # fmt: skip
 
-    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool):
+    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool, power: float = 2.0):
         self.geometry = geometry
         self.n_features = n_features
         self.n_columns = n_classes if n_classes > 2 else 1
         self.variance = variance
+        self.power = power
+        self.norms = self._unknown_norms(1)
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.drift = np.zeros((n_features + 1) * self.n_columns) if average else np.empty(0)
@@ -39,16 +47,106 @@ class State:
         for name, value in state.items():
             setattr(self, name, value)
 
+    @staticmethod
+    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_norms: int = 1) -> dict:
+        """Name: (shape, dtype) of the arrays that a State of these arguments has, without making one."""
+        n_columns, double, is_full = n_classes if n_classes > 2 else 1, np.dtype(np.float64), geometry.startswith("full")
+        size = n_features + 1
+        n_weights = size * n_columns
+        return {
+            "values": ((n_weights * (1 if geometry in ONE_SLOT or is_full else 2),), np.dtype(dtype)),
+            "sigma": ((n_columns, size, size) if is_full else (0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "norms": ((n_norms if geometry in LINKED else 0, _link.NORM_SIZE), double),
+            "counts": ((n_classes,), double),
+            "tally": ((_core.TALLY_SIZE,), double),
+        }
+
+    def problem(self) -> str:
+        """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
+        info, tally = np.finfo(self.dtype), {name: self.tally[at] for name, at in _core.TALLY.items()}
+        for name in self.__slots__:
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray) and not all_finite(array):
+                return f"{name} with NaN or infinity"
+        whole = np.append(self.counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(self.tally.min(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+            return "counters that are not numbers of rows"
+        if max(self.counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+            return "counters beyond the number of rounds"
+        first, largest = self.view[:, 0], float(info.max) / 4
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
+        if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
+            return "weights beyond their reach"
+        if self.is_linked:
+            return self._problem_of_norms()
+        if self.is_full:
+            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay at 0.)
+            if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
+                return "variances below 0"
+            if max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance:
+                return "covariances out of their range"
+        elif self.geometry != "additive":
+            second = self.view[:, 1]
+            low, high = float(second.min()), float(second.max())
+            if self.geometry in WITH_VARIANCE:
+                if not (info.tiny / info.eps <= low and high <= self.dtype.type(self.variance)):
+                    return "variances out of their range"
+            elif not (0.0 <= low and high <= largest):
+                return "sums of squares out of their range"
+        return ""
+
+    def _problem_of_norms(self) -> str:
+        """The same for what is kept beside θ or u: it follows from them, but for rounding."""
+        if (self.norms[:, [at for at in range(_link.NORM_SIZE) if at != _link.REST_AT]] < 0.0).any():
+            return "norms below 0"
+        first = self.view[:, 0].astype(np.float64)
+        if self.geometry == "centre":
+            found, known = [self.norms[0, _link.SUM_AT]], [np.sum(first**2)]
+            return "" if self.norms[0, _link.SCALE_AT] <= 1.0 and np.allclose(found, known, 1e-9, 0.0) else "another norm of u"
+        root = _link.roots(self.power)["root"]
+        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
+            return "roots that are not those of the weights"
+        for at, norm in enumerate(self.norms):
+            if norm[_link.SCALE_AT] == 0.0:
+                continue
+            theta = np.abs(first if len(self.norms) == 1 else first[:, at])
+            size = float(theta.max())
+            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
+            if self.power == 2.0:
+                inverse = gain = 1.0
+            if not np.allclose(norm[[_link.INVERSE_AT, _link.GAIN_AT]], [inverse, gain], 1e-3, 0.0):
+                return "another norm of the weights"
+        return ""
+
     @property
     def dtype(self):
         return self.values.dtype
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        slots = 1 if self.geometry == "additive" or self.is_full else 2
+        slots = 1 if self.geometry in ONE_SLOT or self.is_full else 2
         values = np.zeros((self.n_features + 1, slots, n_columns), dtype)
         if self.geometry in WITH_VARIANCE:
             values[:, 1] = self.variance
         return values
+
+    @property
+    def is_linked(self) -> bool:
+        return self.geometry in LINKED
+
+    def _unknown_norms(self, n: int) -> np.ndarray:
+        """Norms of which nothing is known: the kernels sum them anew."""
+        return np.zeros((n if self.is_linked else 0, _link.NORM_SIZE))
+
+    def link(self, task: str) -> None:
+        """Keep as many norms as the task has learners: one against the rest has one for each vector."""
+        n = self.n_columns if task == "ovr" else 1
+        if len(self.norms) != n:
+            self.norms = self._unknown_norms(n)
+
+    def known_norms(self, params: dict) -> np.ndarray:
+        return _link.known(params, self.values, self.n_columns, self.norms)
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         if not self.is_full:
@@ -70,22 +168,29 @@ class State:
     def count(self, name: str) -> int:
         return int(self.tally[_core.TALLY[name]])
 
-    def with_classes(self, places: np.ndarray, n_classes: int) -> State:
+    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
 
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
-        stay what they were. For a potential w = Σθ this means that θ keeps its size.
+        stay what they were. For a potential w = Σθ this means that θ keeps its size; `share` is what a linked θ keeps.
         """
         grown = State.__new__(State)
-        for name in ("geometry", "n_features", "variance"):
+        for name in ("geometry", "n_features", "variance", "power"):
             setattr(grown, name, getattr(self, name))
         grown.n_columns = n_classes if n_classes > 2 else 1
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
         grown.tally = self.tally.copy()
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift, grown.sigma = self.values.copy(), self.drift.copy(), self.sigma.copy()
+            grown.values, grown.drift = self.values.copy(), self.drift.copy()
+            # A full Σ is large, and no one changes it before the first row: it goes along.
+            grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
+            grown.norms = self.norms.copy()
             return grown
+        grown.norms = self.norms.copy() if self.n_columns > 1 else self._unknown_norms(1)
+        if self.n_columns > 1 and len(self.norms) == self.n_columns:
+            grown.norms = self._unknown_norms(n_classes)
+            grown.norms[places] = self.norms
         new, old = self._fresh(n_classes, self.dtype), self.view
         grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
@@ -96,7 +201,7 @@ class State:
             if drift is not None:
                 drift[:, places] = self.drift.reshape(-1, self.n_columns)
         else:
-            share = 1.0 if self.geometry == "potential" else 0.5
+            share = 1.0 if self.geometry == "potential" else share
             for sign, place in zip((-1, 1), places, strict=False):
                 new[:, 0, place] = sign * share * old[:, 0, 0]
                 if self.is_full:
@@ -104,6 +209,9 @@ class State:
                 elif self.geometry in WITH_VARIANCE:
                     info = np.finfo(self.dtype)
                     new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
+                elif self.geometry == "p_norm":
+                    root = _link.roots(self.power)["root"]
+                    new[:, 1, place] = sign * share**root * old[:, 1, 0]
                 elif self.geometry != "additive":
                     new[:, 1, place] = old[:, 1, 0]
                 if drift is not None:
@@ -114,7 +222,7 @@ class State:
 
     def writable(self) -> State:
         """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = (self.values, self.sigma, self.drift, self.counts, self.tally)
+        arrays = (self.values, self.sigma, self.drift, self.norms, self.counts, self.tally)
         if all(array.flags.writeable for array in arrays):
             return self
         return self.with_classes(np.arange(len(self.counts)), len(self.counts))
@@ -122,6 +230,15 @@ class State:
     def weights(self, params: dict, features: slice) -> np.ndarray:
         """(columns, features) weights that predict: a read-only view where they are stored as they are."""
         view = self.view[features]
+        if self.geometry == "centre":
+            first = (self.norms[0, _link.SCALE_AT] * view[:, 0]).astype(self.dtype).T
+            first.flags.writeable = False
+            return first
+        if self.is_linked:
+            found = np.empty((self.n_columns, len(view)), self.dtype)
+            _link.weights(params, view, self.known_norms(params), found)
+            found.flags.writeable = False
+            return found
         first = view[:, 0]
         if self.geometry == "potential":
             first = first * view[:, 1]
@@ -154,9 +271,10 @@ class State:
     def only(self, keep: np.ndarray) -> State:
         """This model of three classes or more without the others, which have never had a row."""
         rest = State.__new__(State)
-        for name in ("geometry", "n_features", "variance"):
+        for name in ("geometry", "n_features", "variance", "power"):
             setattr(rest, name, getattr(self, name))
         rest.n_columns, rest.counts, rest.tally = int(keep.sum()), self.counts[keep], self.tally.copy()
+        rest.norms = self.norms[keep] if len(self.norms) == len(keep) else self.norms
         rest.sigma = self.sigma[keep] if self.is_full else self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift

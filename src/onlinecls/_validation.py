@@ -75,7 +75,7 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     _two_dimensional(who, X.ndim)
     if X.format != "csr":
-        X = _converted(who, X)
+        X = as_csr(who, X)
     n_rows, n_features = X.shape
     data, indices, indptr = X.data, X.indices, X.indptr
     if data.dtype.kind == "c":
@@ -95,7 +95,7 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
-def _converted(who: str, X):
+def as_csr(who: str, X):
     """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
     try:
         if X.format == "coo":
@@ -150,9 +150,14 @@ def _summed(data, indices, indptr, shape):
     return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
 
 
+def all_finite(array: np.ndarray) -> bool:
+    """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
+    bits = _BITS[array.dtype.itemsize]
+    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+
+
 def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.ndarray:
-    bits = _BITS[data.dtype.itemsize]
-    if _ALL_FINITE[bits](data.view(bits)):
+    if all_finite(data):
         return data
     at = int(np.flatnonzero(~np.isfinite(data))[0])
     row = int(np.searchsorted(indptr, at, side="right")) - 1

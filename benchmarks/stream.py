@@ -1,0 +1,171 @@
+"""The way from bytes to a model, whole processes: `onlinecls train` beside Vowpal Wabbit's driver; and how time and memory grow.
+
+    python benchmarks/stream.py [--copies 2] [--rounds 5] [--grow 100 200 400] [--json FILE]
+
+imdb-train and imdb-test (65 MB of label<TAB>text), `copies` times over, are written to a temporary directory, uncompressed, and
+for VW in its format: the same texts with ':' and '|', which mean something else there, as blanks; and a second time as the
+words that ours finds in them, lower-cased, so that VW has nothing to do but hash. The contestants run in turns, each as a
+process of its own; wall clock and peak memory are the operating system's. VW has no program in its Python package: its driver
+runs in a Python process, and the time of a process that only imports it is taken off. Ours is the whole process, Python's start
+and all imports included. Mistakes are those of one copy: a learner knows the others.
+
+--grow measures `onlinecls train` on files of so many megabytes, and fits seconds = a + b megabytes.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import corpora
+import numpy as np
+
+VW = """
+import sys
+from vowpalwabbit import Workspace
+learner = Workspace(sys.argv[1])
+print('{"mistakes": %d}' % learner.get_sum_loss())
+learner.finish()
+"""
+WORD = re.compile(r"\w\w+")
+
+
+# Runs a command and says (seconds, peak MB, CPU seconds, what it printed): a small process of its own, because Linux counts the
+# parent's memory at the start of a child as the child's.
+LAUNCH = """
+import json, os, sys, tempfile, time
+with tempfile.TemporaryFile() as output:
+    start = time.perf_counter()
+    pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)])
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    output.seek(0)
+    print(json.dumps([seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime, output.read().decode()]))
+    sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def run(command):
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def lines():
+    """The corpus, three ways: (tsv, VW, VW of words)."""
+    for name in ("imdb-train", "imdb-test"):
+        for label, text in zip(*corpora._read_text(corpora._require(name)), strict=True):
+            sign = corpora.SIGNS[label]
+            raw, words = text.translate({58: " ", 124: " "}), " ".join(WORD.findall(text.lower()))
+            yield f"{label}\t{text}\n", f"{sign} | {raw}\n", f"{sign} | {words}\n"
+
+
+def write(folder, copies):
+    """Files of one copy and of all: (one, all) of each format."""
+    found = []
+    for name, text in zip(("imdb.tsv", "imdb.vw", "words.vw"), map("".join, zip(*lines(), strict=True)), strict=True):
+        for path, n in ((folder / f"one-{name}", 1), (folder / name, copies)):
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                for _ in range(n):
+                    file.write(text)
+        found.append((folder / f"one-{name}", folder / name))
+    return found
+
+
+def ours(path, algorithm):
+    return [sys.executable, "-m", "onlinecls", "train", str(path), "--algorithm", algorithm, "--quiet", "--json"]
+
+
+def vw(path, loss):
+    return [sys.executable, "-c", VW, f"-b 20 --no_stdin --quiet --binary --loss_function {loss} -d {path}"]
+
+
+def race(folder, copies, rounds):
+    tsv, raw, words = write(folder, copies)
+    contestants = {  # title: (files, command for a file)
+        "onlinecls train, AROW": (tsv, lambda path: ours(path, "arow")),
+        "onlinecls train, PA-I": (tsv, lambda path: ours(path, "pa1")),
+        "VW, hinge": (raw, lambda path: vw(path, "hinge")),
+        "VW, logistic": (raw, lambda path: vw(path, "logistic")),
+        "VW, hinge, words made ready": (words, lambda path: vw(path, "hinge")),
+    }
+    idle = {"vw": [sys.executable, "-c", "import vowpalwabbit"], "ours": [sys.executable, "-m", "onlinecls", "--version"]}
+    found, starts, mistakes = {name: [] for name in contestants}, {name: [] for name in idle}, {}
+    for name, (files, command) in contestants.items():
+        mistakes[name] = json.loads(run(command(files[0]))[3])["mistakes"] / 50_000
+    for _ in range(rounds):
+        for name, command in idle.items():
+            starts[name].append(run(command)[0])
+        for name, (files, command) in contestants.items():
+            found[name].append(run(command(files[1])))
+    imports = {name: statistics.median(seconds) for name, seconds in starts.items()}
+    results = []
+    for name, outcomes in found.items():
+        seconds, memory, cpu, _ = (list(column) for column in zip(*outcomes, strict=True))
+        size, taken = contestants[name][0][1].stat().st_size / 1e6, statistics.median(seconds)
+        taken -= imports["vw"] if name.startswith("VW") else 0.0
+        results.append({
+            "name": name, "MB": size, "seconds": taken, "MB/s": size / taken, "rows/s": copies * 50_000 / taken,
+            "cpu": statistics.median(cpu), "peak MB": max(memory), "mistakes": mistakes[name],
+        })  # fmt: skip
+    return results, imports
+
+
+def grow(folder, sizes, rounds):
+    """Seconds and memory by the size of the file, and the line through them."""
+    text = "".join(tsv for tsv, _, _ in lines()).encode()
+    points = []
+    for megabytes in sizes:
+        path = folder / "grown.tsv"
+        with open(path, "wb") as file:
+            copies, rest = divmod(megabytes * 10**6, len(text))
+            for _ in range(copies):
+                file.write(text)
+            file.write(text[: text.rfind(b"\n", 0, rest) + 1])
+        outcomes = [run(ours(path, "arow")) for _ in range(rounds)]
+        seconds, peak = statistics.median(o[0] for o in outcomes), max(o[1] for o in outcomes)
+        points.append({"MB": path.stat().st_size / 1e6, "seconds": seconds, "peak MB": peak})
+        path.unlink()
+        print(points[-1], file=sys.stderr, flush=True)
+    slope, start = np.polyfit([p["MB"] for p in points], [p["seconds"] for p in points], 1)
+    return points, start, slope
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--copies", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--grow", type=int, nargs="*", default=[])
+    parser.add_argument("--no-race", action="store_true")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    report = {}
+    with tempfile.TemporaryDirectory() as folder:
+        if not options.no_race:
+            results, imports = race(Path(folder), options.copies, options.rounds)
+            report.update(race=results, start=imports)
+            print(f"start alone: onlinecls {imports['ours']:.2f} s (in its times), VW {imports['vw']:.2f} s (taken off)\n")
+            one = next(r["seconds"] for r in results if r["name"] == "VW, hinge")
+            print("| | MB | s | MB/s | rows/s | CPU s | peak MB | mistakes | speed |\n|---|---|---|---|---|---|---|---|---|")
+            for r in results:
+                print(
+                    f"| {r['name']} | {r['MB']:.0f} | {r['seconds']:.2f} | {r['MB/s']:.0f} | {r['rows/s']:,.0f} | {r['cpu']:.2f} "
+                    f"| {r['peak MB']:.0f} | {100 * r['mistakes']:.2f} % | {one / r['seconds']:.1f}x |"
+                )
+        if options.grow:
+            points, start, slope = grow(Path(folder), options.grow, options.rounds)
+            report["grow"] = {"points": points, "start": start, "seconds_per_MB": slope}
+            print("\n| MB | s | peak MB |\n|---|---|---|")
+            for p in points:
+                print(f"| {p['MB']:.0f} | {p['seconds']:.2f} | {p['peak MB']:.0f} |")
+            hours = (start + slope * 1e5) / 60
+            print(f"\nseconds = {start:.2f} + MB / {1 / slope:.0f}; 100 GB: {hours:.0f} minutes")
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""Progressive validation: every row is predicted, then learnt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import issparse
+
+from . import _validation
+from ._classifier import NO_ROUND, OnlineClassifier
+from ._compat import kind_of
+
+_WHO = "progressive_validation"
+
+
+@dataclass(frozen=True)
+class ProgressiveResult:
+    """What `progressive_validation` found: a learning curve. Arrays have one number a point of it; the last point is the end.
+
+    Attributes
+    ----------
+    examples : ndarray of int64
+        Rows of weight > 0 predicted and learnt so far.
+    mistakes : ndarray of int64
+        How many of them were predicted wrong.
+    weight, weighted_mistakes : ndarray of float64
+        The same in sample weights: all of it so far, and that of the rows predicted wrong. (Class weights are not in it.)
+    updates : ndarray of int64 or None
+        How many of them changed the model; None for a learner that does not count them.
+    seconds : ndarray of float64
+        Time spent predicting and learning so far, without the reading of the stream.
+    by_row : bool
+        True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
+        (learners of other libraries), so that early mistakes depend on the size of the batches.
+    """
+
+    examples: np.ndarray
+    mistakes: np.ndarray
+    weight: np.ndarray
+    weighted_mistakes: np.ndarray
+    updates: np.ndarray | None
+    seconds: np.ndarray
+    by_row: bool
+
+    @property
+    def error(self) -> np.ndarray:
+        """Progressive error at each point: mistakes / examples, in [0, 1]."""
+        return self.mistakes / self.examples
+
+    @property
+    def weighted_error(self) -> np.ndarray:
+        """Weighted progressive error at each point: weighted_mistakes / weight."""
+        return self.weighted_mistakes / self.weight
+
+    @property
+    def mistakes_since_last(self) -> np.ndarray:
+        """Mistakes since the point before (at the first: since the start)."""
+        return np.diff(self.mistakes, prepend=0)
+
+    @property
+    def error_since_last(self) -> np.ndarray:
+        """Mistakes since the point before, over the examples since then."""
+        return self.mistakes_since_last / np.diff(self.examples, prepend=0)
+
+    @property
+    def progressive_error(self) -> float:
+        """The error over the whole stream: the last of `error`."""
+        return float(self.error[-1])
+
+
+@dataclass
+class _Tally:
+    """What has been counted so far, and the points of the curve."""
+
+    examples: int = 0
+    mistakes: int = 0
+    weight: float = 0.0
+    weighted_mistakes: float = 0.0
+    updates: int | None = None
+    seconds: float = 0.0
+    points: list[tuple] = field(default_factory=list)
+
+    def add(self, live: np.ndarray, wrong: np.ndarray, weights: np.ndarray) -> None:
+        wrong = wrong & live
+        self.examples += int(np.count_nonzero(live))
+        self.mistakes += int(np.count_nonzero(wrong))
+        self.weight += float(weights[live].sum()) if len(weights) else float(np.count_nonzero(live))
+        self.weighted_mistakes += float(weights[wrong].sum()) if len(weights) else float(np.count_nonzero(wrong))
+
+    def mark(self) -> None:
+        """A point of the curve, where there is something new to show."""
+        if self.examples > (self.points[-1][0] if self.points else 0):
+            self.points.append(
+                (self.examples, self.mistakes, self.weight, self.weighted_mistakes, self.updates or 0, self.seconds)
+            )
+
+    def result(self, by_row: bool) -> ProgressiveResult:
+        kinds = np.int64, np.int64, float, float, np.int64, float
+        columns = [np.array(column, kind) for column, kind in zip(zip(*self.points, strict=True), kinds, strict=True)]
+        if self.updates is None:
+            columns[4] = None
+        return ProgressiveResult(*columns, by_row)
+
+
+def _batches(stream) -> Iterable[tuple]:
+    """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one."""
+    if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
+        stream = [stream]
+    for batch in stream:
+        if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+            raise ValueError(
+                f"{_WHO}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, "
+                f"got {type(batch).__name__ if not isinstance(batch, tuple) else f'a tuple of {len(batch)}'} for a batch. "
+                "Give arrays as progressive_validation(estimator, (X, y))."
+            )
+        X, y, weight = (*batch, None)[:3]
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        n_rows = X.shape[0] if X.ndim else 0
+        yield X, _validation.read_labels(_WHO, y, n_rows), _validation.read_weights(_WHO, weight, n_rows)
+
+
+def _rows(X, start: int, stop: int):
+    """Some rows of X, not copied: scipy's slices of a CSR matrix take as long as learning them."""
+    if stop - start == X.shape[0]:
+        return X
+    if not issparse(X):
+        return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+    lo, hi = X.indptr[start], X.indptr[stop]
+    parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
+    return type(X)(parts, shape=(stop - start, X.shape[1]))
+
+
+class _CleanLabels:
+    """The labels to count mistakes against: those of a whole stream as one array, or an array for each batch."""
+
+    def __init__(self, y_clean):
+        self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
+        self.batches, self.at = None if self.whole is not None or y_clean is None else iter(y_clean), 0
+        if self.whole is not None:
+            self.whole = _validation.read_labels(_WHO, y_clean, len(y_clean))
+
+    def of(self, y: np.ndarray) -> np.ndarray:
+        if self.batches is not None:
+            clean = next(self.batches, None)
+            return self._fit(None if clean is None else np.asarray(clean), y)
+        if self.whole is None:
+            return y
+        self.at += len(y)
+        return self._fit(self.whole[self.at - len(y) : self.at], y)
+
+    @staticmethod
+    def _fit(clean, y: np.ndarray) -> np.ndarray:
+        if clean is None or clean.shape != y.shape:
+            raise ValueError(
+                f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else len(clean)} labels "
+                f"for {len(y)} rows of a batch. Give one array for the whole stream, or an iterator of one array a batch."
+            )
+        _validation.comparable(_WHO, clean, y)
+        return clean
+
+    def end(self) -> None:
+        left = self.whole is not None and len(self.whole) - self.at
+        if left or (self.batches is not None and next(self.batches, None) is not None):
+            raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
+
+
+def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
+    """The kernels predict each row on the way: a pass costs what learning costs."""
+    start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
+    said = learner._partial_fit(X, y, classes, weights if len(weights) else None, predict=True)
+    tally.seconds += time.perf_counter() - start
+    live = said != NO_ROUND
+    if not live.any():
+        return
+    tally.updates += learner.n_updates_ - updates
+    wrong = said < 0
+    wrong |= learner.classes_[np.maximum(said, 0)] != clean
+    tally.add(live, wrong, weights)
+
+
+def _by_batch(learner, X, y, clean, weights, classes, fitted: bool, tally: _Tally) -> None:
+    """Predict a batch, then learn it: any learner with the two methods."""
+    start = time.perf_counter()
+    wrong = learner.predict(X) != clean if fitted else np.ones(len(y), bool)
+    arguments = {"sample_weight": weights} if len(weights) else {}
+    if not fitted:
+        arguments["classes"] = classes
+    learner.partial_fit(X, y, **arguments)
+    tally.seconds += time.perf_counter() - start
+    tally.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
+
+
+def progressive_validation(estimator, stream, y_clean=None, *, classes=None, every=1000):
+    """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
+
+    The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
+    has learnt the t - 1 rows before: an honest estimate of the error, made of all rows, without holding any out.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier of this library, or any with `partial_fit` and `predict`. It learns in place, from where it is.
+    stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
+        The rows, in one batch or many. For learners of this library their sizes do not matter.
+    y_clean : array-like of shape (n_rows of the stream,), or iterator of arrays, one a batch, default=None
+        Labels to count mistakes against, while y is what is learnt: the papers train on labels with noise and count against those
+        before it. None: y.
+    classes : array-like of shape (n_classes,), default=None
+        All labels there will be, for the first `partial_fit`. None: labels join as they appear; a learner of another library gets
+        those of y where the stream is one (X, y).
+    every : int, default=1000
+        Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
+
+    Returns
+    -------
+    result : ProgressiveResult
+        The curve: examples, mistakes, updates and seconds so far; `result.progressive_error` is the end of it.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is not a classifier, or cannot go on learning.
+    ValueError
+        If the stream has no row of weight > 0, or a batch is not valid. What came before it has been learnt.
+
+    Notes
+    -----
+    Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
+    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
+    label that nobody has named before is a mistake, as nobody could have predicted it.
+
+    Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
+    that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been
+    fitted, the first row counts as a mistake.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier, progressive_validation
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 4, ["ham", "spam"] * 4
+    >>> result = progressive_validation(AROWClassifier(), (X, y), every=4)
+    >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
+    ([4, 8], [3, 3], 0.375)
+    """
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
+    for method in ("partial_fit", "predict"):
+        if not hasattr(estimator, method):
+            raise TypeError(
+                f"{_WHO}: estimator must have partial_fit and predict, got {type(estimator).__name__} without {method}. "
+                "Only learners that go on learning can be validated on the way."
+            )
+    kind = kind_of(estimator)
+    if kind not in (None, "classifier"):
+        raise TypeError(
+            f"{_WHO}: estimator must be a classifier, got {type(estimator).__name__}, a {kind}. A regressor of this library "
+            "keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
+        )
+    by_row = isinstance(estimator, OnlineClassifier)
+    fitted = hasattr(estimator, "classes_")
+    if not (by_row or fitted) and classes is None:
+        if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
+            raise ValueError(
+                f"{_WHO}: classes must name all labels for {type(estimator).__name__} on a stream of batches, got None. "
+                "Its first partial_fit needs them."
+            )
+        classes = np.unique(stream[1])
+    clean_labels, tally = _CleanLabels(y_clean), _Tally(updates=0 if by_row else None)
+    rows = 0
+    for X, y, weights in _batches(stream):
+        clean, start = clean_labels.of(y), 0
+        if issparse(X) and X.format != "csr":
+            X = _validation.as_csr(_WHO, X)
+        while start < len(y):
+            stop = min(start + every - rows % every, len(y))
+            if not by_row:
+                stop = min(stop, start + max(rows, 1))
+            part = slice(start, stop)
+            these = _rows(X, start, stop)
+            if by_row:
+                named = None if estimator.__sklearn_is_fitted__() else classes
+                _by_row(estimator, these, y[part], clean[part], weights[part], named, tally)
+            else:
+                _by_batch(estimator, these, y[part], clean[part], weights[part], classes, fitted, tally)
+                fitted = True
+            rows, start = rows + stop - start, stop
+            if rows % every == 0:
+                tally.mark()
+    clean_labels.end()
+    tally.mark()
+    if not tally.points:
+        raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
+    return tally.result(by_row)

@@ -1,0 +1,491 @@
+"""Learners whose weights are w = ∇f*(θ) for a θ that moves along x, where ∇f* has one number in common for all features, a norm.
+
+The geometry P_NORM (NAROW 4.1), f = ||.||_q²/2, 1/p + 1/q = 1, p >= 2:
+
+    w_i = (q - 1) sgn(θ_i) |θ_i|^(p-1) / ||θ||^(p-2) = (q - 1) ||θ|| sgn(θ_i) (|θ_i| / ||θ||)^(p-1),   ||.|| = ||.||_p
+
+Powers cost 15 ns and, at p = 28, leave the range of any dtype. So the second slot keeps a root of the power,
+
+    ρ_i = sgn(θ_i) |θ_i|^a,   a = (p - 1) / 2^squarings <= 1,   w_i = g sgn(ρ_i) (|ρ_i| m)^(2^squarings),
+
+with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a step takes a root, and no θ is out of range.
+(|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own counts p - 1 times.)
+
+The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
+in. A term is a function of what is stored, so that the same number goes out that came in; the sum has 106 bits, and a bound on
+its rounding errors. Where the bound passes 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i went), or S leaves
+double's range, S is summed anew, O(n_features).
+
+Crammer-Singer's joint learner lives in all classes' θ together: one norm. One against the rest: one norm a class.
+
+The geometry CENTRE (PA 2, the uniclass): the centre of a ball, w = a u, moves towards a row by a share b of the way,
+
+    w <- (1 - b) w + b x,   that is   a <- (1 - b) a,   u += (b/a) x,   ||x - w||² = ||x||² - 2a u.x + a² ||u||².
+
+||u||² is the sum S above, of u_i². a only shrinks; before it, or u, leaves the range it is multiplied into u, O(n_features).
+"""
+from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow, powf, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from ._linalg cimport ADDITIVE, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as
+from ._rounds cimport (
+    MISTAKES, OVR, QUANTUM, REACH, REGRESSION, SKIPPED, UPDATES, Party, Task, charge, enter, fits, look_up, note, party, readable,
+    top,
+)
+from ._rules cimport AGGRESSIVE_P_NORM, Params, Stats, Step, apply_rule, settled, smaller
+
+cdef enum:                  # the numbers of a norm
+    SUM                     # S = SUM + REST
+    REST
+    NOISE                   # S is known to this
+    SCALE                   # 1/s; 0: nothing of this is known. CENTRE: a; 0: there is no centre yet
+    SHRINK                  # s^-a
+    INVERSE                 # m
+    GAIN                    # g
+    N_NORM
+
+NORM_SIZE, SUM_AT, REST_AT, SCALE_AT, INVERSE_AT, GAIN_AT = N_NORM, SUM, REST, SCALE, INVERSE, GAIN
+
+
+def roots(power):
+    """The fields of Params for a p."""
+    cdef int squarings = 0
+    while (1 << squarings) < power - 1.0:
+        squarings += 1
+    return {"power": power, "root": (power - 1.0) / (1 << squarings), "squarings": squarings}
+
+
+cdef enum:
+    SURFACE = 16            # how far rounding may take ||x - w||², in units of the dtype's spacing times ||x||² + ||w||²
+
+SURFACE_SPACINGS = SURFACE
+
+cdef double LARGEST = 1.7976931348623157e308
+
+
+# --- the norm ------------------------------------------------------------------------------------------------------------------
+
+cdef inline double raised(double root, double factor, int squarings) noexcept nogil:
+    """(|root| factor)^(2^squarings)"""
+    cdef double value = fabs(root) * factor
+    cdef int _
+    if squarings >= 4:                  # (most p that ln n_features gives; a loop's counting costs as much as its squares)
+        value *= value
+        value *= value
+        value *= value
+        value *= value
+        squarings -= 4
+    for _ in range(squarings):
+        value *= value
+    return value
+
+
+cdef inline double term(double theta, double root, double scale, double shrink, int squarings) noexcept nogil:
+    """(|θ_i| / s)^p"""
+    return raised(root, shrink, squarings) * (fabs(theta) * scale)
+
+
+ctypedef struct Sum:        # in registers while a row's terms are added
+    double whole
+    double rest             # of whole's roundings
+    double mass             # no partial sum was larger
+    double n
+
+
+cdef inline Sum begin(const double* norm) noexcept nogil:
+    return Sum(norm[SUM], norm[REST], fabs(norm[SUM]), 1.0)
+
+
+cdef inline void add(Sum* sum, double x) noexcept nogil:
+    """Knuth's two-sum: whole takes x, rest what was rounded away."""
+    cdef double whole = sum.whole + x, part = whole - sum.whole
+    sum.rest += (sum.whole - (whole - part)) + (x - part)
+    sum.whole = whole
+    sum.mass += fabs(x)
+    sum.n += 1.0
+
+
+cdef inline void end(const Sum* sum, double* norm) noexcept nogil:
+    """Each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
+    norm[SUM] = sum.whole + sum.rest
+    norm[REST] = sum.rest - (norm[SUM] - sum.whole)
+    norm[NOISE] += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
+
+
+cdef inline void settle(double* norm, const Params* p) noexcept nogil:
+    """The numbers that scans use, from S."""
+    cdef double size
+    if p.power == 2.0:                  # w = θ
+        norm[INVERSE] = norm[GAIN] = 1.0
+    elif norm[SUM] > 0.0:
+        size = fmin(pow(norm[SUM], 1.0 / p.power) / norm[SCALE], LARGEST)
+        norm[INVERSE] = fmin(pow(size, -p.root), LARGEST)
+        norm[GAIN] = size / (p.power - 1.0)
+    else:
+        norm[INVERSE] = norm[GAIN] = 0.0
+
+
+cdef void sum_anew(const floating[::1] state, Py_ssize_t k, Py_ssize_t first, Py_ssize_t last, double* norm,
+                   const Params* p) noexcept nogil:
+    """The norm of the classes first .. last - 1 of k from their θ."""
+    cdef Py_ssize_t j, at, c, n = state.shape[0] // (2 * k)
+    cdef double largest = 0.0
+    cdef Sum sum
+    for j in range(n):
+        for c in range(first, last):
+            largest = larger(largest, fabs(state[2 * k * j + c]))
+    norm[SUM] = norm[REST] = norm[NOISE] = 0.0
+    norm[SCALE] = ldexp(1.0, -ilogb(larger(largest, <double>1e-300)) - 1) if largest > 0.0 else 1.0
+    norm[SHRINK] = pow(norm[SCALE], p.root)
+    sum = begin(norm)
+    for j in range(n):
+        for c in range(first, last):
+            at = 2 * k * j + c
+            if state[at] != 0.0:
+                add(&sum, term(state[at], state[at + k], norm[SCALE], norm[SHRINK], p.squarings))
+    end(&sum, norm)
+    settle(norm, p)
+
+
+cdef inline bint is_known(const double* norm) noexcept nogil:
+    """Whether S is in the midst of double's range, and known to 2^-44 of itself. (NaN is not.)"""
+    return norm[NOISE] <= 5.7e-14 * norm[SUM] and 1e-270 <= norm[SUM] <= 1e270
+
+
+cdef Py_ssize_t know(const floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const Params* p) noexcept nogil:
+    """Sum what norms are not known at all; returns the work that it was."""
+    cdef Py_ssize_t j, work = 0
+    for j in range(norms.shape[0]):
+        if norms[j, SCALE] == 0.0:
+            if norms.shape[0] == k:
+                sum_anew(state, k, j, j + 1, &norms[j, 0], p)
+            else:
+                sum_anew(state, k, 0, k, &norms[j, 0], p)
+            work += state.shape[0]
+    return work
+
+
+# --- one row -------------------------------------------------------------------------------------------------------------------
+
+cdef inline double score(const floating[::1] state, const double* norm, const floating[::1] data, const index_t[::1] indices,
+                         Row row, double* q, const Params* p) noexcept nogil:
+    """w.x of the only vector there is, and q = ||x||²."""
+    cdef Py_ssize_t k, at
+    cdef double x, root, total = 0.0, squares = p.bias * p.bias
+    for k in range(row.lo, row.hi):
+        if index_t is not dense_t:
+            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
+        at = 2 * column(indices, k, row.lo)
+        x = data[k]
+        root = state[at + 1]
+        total += x * copysign(raised(root, norm[INVERSE], p.squarings), root)
+        squares += x * x
+    root = state[state.shape[0] - 1]
+    q[0] = squares
+    return norm[GAIN] * (total + p.bias * copysign(raised(root, norm[INVERSE], p.squarings), root))
+
+
+cdef inline void add_scores(const floating[::1] state, Py_ssize_t at, double x, const double[:, ::1] norms, double[:, ::1] scores,
+                            Py_ssize_t i, const Params* p) noexcept nogil:
+    cdef Py_ssize_t c, k = scores.shape[1], own = norms.shape[0] > 1
+    cdef double root
+    for c in range(k):
+        root = state[at + k + c]
+        if root != 0.0:
+            scores[i, c] += x * copysign(raised(root, norms[c * own, INVERSE], p.squarings), root)
+
+
+cdef inline double score_all(const floating[::1] state, const double[:, ::1] norms, const floating[::1] data,
+                             const index_t[::1] indices, Row row, double[:, ::1] scores, Py_ssize_t i,
+                             const Params* p) noexcept nogil:
+    """The scores of all vectors, into scores[i]; returns ||x||²."""
+    cdef Py_ssize_t k, c, n_classes = scores.shape[1], own = norms.shape[0] > 1
+    cdef double q = p.bias * p.bias
+    if n_classes == 1:
+        scores[i, 0] = score(state, &norms[0, 0], data, indices, row, &q, p)
+        return q
+    for c in range(n_classes):
+        scores[i, c] = 0.0
+    for k in range(row.lo, row.hi):
+        if index_t is not dense_t:
+            prefetch(&state[2 * n_classes * <Py_ssize_t>indices[k + row.ahead]])
+            prefetch(&state[2 * n_classes * <Py_ssize_t>indices[k + row.ahead] + n_classes])
+        add_scores(state, 2 * n_classes * column(indices, k, row.lo), data[k], norms, scores, i, p)
+        q += <double>data[k] * data[k]
+    add_scores(state, state.shape[0] - 2 * n_classes, p.bias, norms, scores, i, p)
+    for c in range(n_classes):
+        scores[i, c] *= norms[c * own, GAIN]
+    return q
+
+
+cdef double p_norm(const floating[::1] data, Row row, double copies, const Params* p) noexcept nogil:
+    """||z||_p², for so many copies of x in z. A row's numbers are often the same: one power for a run of them."""
+    cdef Py_ssize_t k
+    cdef double x, largest = fabs(p.bias), last = -1.0, power = 0.0, total = 0.0
+    for k in range(row.lo, row.hi):
+        largest = larger(largest, fabs(data[k]))
+    for k in range(row.lo, row.hi + 1):
+        x = fabs(data[k]) if k < row.hi else fabs(p.bias)
+        if x == 0.0:
+            continue
+        if x != last:
+            last = x
+            power = pow(x / largest, p.power)
+        total += power
+    x = largest * pow(copies * total, 1.0 / p.power)
+    return x * x
+
+
+cdef inline floating root_of(floating theta, double a) noexcept nogil:
+    """sgn(θ) |θ|^a"""
+    if a == 1.0:
+        return theta
+    if floating is float:
+        return <float>copysign(powf(<float>fabs(theta), <float>a), theta)
+    else:
+        return copysign(pow(fabs(theta), a), theta)
+
+
+cdef inline void move_feature(floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau, Sum* sum, double scale,
+                              double shrink, double root, int squarings) noexcept nogil:
+    if x == 0.0:
+        return
+    add(sum, -term(state[a], state[b], scale, shrink, squarings))
+    state[a] += tau * x
+    state[b] = root_of(state[a], root)
+    add(sum, term(state[a], state[b], scale, shrink, squarings))
+
+
+cdef Py_ssize_t move(floating[::1] state, Py_ssize_t k, const Party* members, double tau, double[:, ::1] norms,
+                     const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Take the step tau along the joint example; returns the work beyond the row's own."""
+    cdef Py_ssize_t i, j, c, at, own = norms.shape[0] > 1, work = 0
+    cdef double* norm = &norms[members.c[0] * own, 0]
+    cdef double scale = norm[SCALE], shrink = norm[SHRINK], root = p.root
+    cdef int squarings = p.squarings
+    cdef Sum sum = begin(norm)
+    for j in range(members.n):
+        c = members.c[j]
+        for i in range(row.lo, row.hi):
+            at = 2 * k * column(indices, i, row.lo) + c
+            move_feature(state, at, at + k, data[i], <floating>(members.sign[j] * tau), &sum, scale, shrink, root, squarings)
+        at = state.shape[0] - 2 * k + c
+        move_feature(state, at, at + k, <floating>p.bias, <floating>(members.sign[j] * tau), &sum, scale, shrink, root, squarings)
+    end(&sum, norm)
+    if is_known(norm):
+        settle(norm, p)
+    elif own or k == 1:
+        sum_anew(state, k, members.c[0], members.c[0] + 1, norm, p)
+        work = state.shape[0]
+    else:
+        sum_anew(state, k, 0, k, norm, p)
+        work = state.shape[0]
+    return work
+
+
+# --- the tasks -----------------------------------------------------------------------------------------------------------------
+
+def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+          const int64_t[::1] order, const double[::1] y, const double[::1] weights, const double[::1] class_weights,
+          floating[::1] state, double[::1] counts, double[::1] tally, int32_t[::1] predictions, double[:, ::1] norms):
+    """One pass over rows, any task.
+
+    Arguments as in `_core.binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); norms : (1 or vectors,
+    NORM_SIZE).
+    """
+    cdef Py_ssize_t i, at, number, label, guess, newcomer, k = counts.shape[0] if counts.shape[0] > 2 else 1
+    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], n_steps = k if task == OVR else 1
+    cdef Py_ssize_t budget = QUANTUM, work
+    cdef double[:, ::1] scores = np.empty((1, k))
+    cdef double q, skipped, size
+    cdef bint updated
+    cdef Row row
+    cdef Stats s
+    cdef Step step
+    cdef Party members
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, (row.hi - row.lo + 8) * k)
+            at = order[i] if order.shape[0] else i
+            label = 0 if task == REGRESSION else <Py_ssize_t>y[at]
+            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+            work = know(state, k, norms, &p)
+            q = score_all(state, norms, data, indices, row, scores, 0, &p)
+            if task == REGRESSION:
+                note(y[at] - scores[0, 0], tally)
+            else:
+                newcomer = label if p.open_classes and counts[label] == 1.0 else -1     # it could not have been predicted
+                if k > 1:
+                    guess = top(scores, 0, counts, newcomer, &p)
+                else:
+                    guess = 1 - label if newcomer >= 0 else scores[0, 0] > 0.0
+                tally[MISTAKES] += guess != label
+                if predictions.shape[0]:
+                    predictions[at] = <int32_t>guess
+
+            updated = False
+            size = -1.0
+            skipped = tally[SKIPPED]
+            for number in range(n_steps):
+                members = party(task, number, y[at], scores, 0, counts, &p)
+                s.margin, s.q, s.v = members.margin, members.n * q, 0.0
+                if members.n == 0 or not readable(&s, tally):
+                    continue
+                charge(&s, tally, &p)
+                if settled(s.margin, &p):
+                    continue
+                if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
+                    if size < 0.0:
+                        size = p_norm(data, row, members.n, &p)
+                    s.v = size
+                step = apply_rule(&s, &p)
+                if step.tau != 0.0 and fits(&s, step, tally, &p):
+                    work += move(state, k, &members, step.tau, norms, data, indices, row, &p)
+                    updated = True
+            if tally[SKIPPED] > skipped:        # rows are counted, not classes
+                tally[SKIPPED] = skipped + 1.0
+            tally[UPDATES] += updated
+            budget = look_up(budget, work)
+
+
+cdef inline void shift(floating[::1] state, Py_ssize_t at, floating x, floating share, Sum* sum) noexcept nogil:
+    if x == 0.0:
+        return
+    add(sum, -<double>state[at] * state[at])
+    state[at] += share * x
+    add(sum, <double>state[at] * state[at])
+
+
+cdef void rescale(floating[::1] state, double factor, double* norm) noexcept nogil:
+    """u *= factor (a is then 1), and ||u||² anew."""
+    cdef Py_ssize_t at
+    cdef Sum sum
+    norm[SUM] = norm[REST] = norm[NOISE] = 0.0
+    norm[SCALE] = 1.0
+    sum = begin(norm)
+    for at in range(state.shape[0]):
+        state[at] = <floating>(factor * state[at])
+        add(&sum, <double>state[at] * state[at])
+    end(&sum, norm)
+
+
+cdef inline double squared_distance(Sums sums, const double* norm, double* size) noexcept nogil:
+    """||x - w||², from numbers as large as size."""
+    size[0] = sums.q + norm[SCALE] * norm[SCALE] * norm[SUM]
+    return larger(size[0] - 2.0 * norm[SCALE] * sums.score, <double>0.0)
+
+
+def enclose(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+            const int64_t[::1] order, const double[::1] weights, floating[::1] state, double[::1] counts, double[::1] tally,
+            double[:, ::1] norms):
+    """One pass over rows: the centre of a ball of radius epsilon around them.
+
+    Arguments as in `learn`; norms : (1, NORM_SIZE), of which SCALE is a, 0 before there is a centre.
+    """
+    cdef Py_ssize_t i, k, at, n = order.shape[0] if order.shape[0] else indptr.shape[0] - 1, budget = QUANTUM
+    cdef double least = 1e-18 if floating is float else 1e-120, limit = smaller(p.limit, 1e150)     # of a; of |u_i|
+    cdef double square, distance, size = 0.0, share, a, stride
+    cdef double[::1] no_weights = np.empty(0)
+    cdef double* norm = &norms[0, 0]
+    cdef bint first
+    cdef Row row
+    cdef Sum sum
+    cdef Sums sums
+    cdef Stats s
+    with nogil:
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            at = order[i] if order.shape[0] else i
+            s.weight = enter(at, 0, weights, no_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+            sums = scan_as(ADDITIVE, state, 1, data, indices, row, &p)
+            first = norm[SCALE] == 0.0
+            square = squared_distance(sums, norm, &size)
+            distance = sqrt(square)
+            s.margin, s.q, s.v = p.epsilon - distance, 1.0, size        # ||v|| = 1;  v's place: it must be finite
+            if not readable(&s, tally):
+                continue
+            share = 1.0
+            if not first:
+                # An update leaves its row on the surface, where rounding decides nothing: as decision_function has it.
+                if square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size:
+                    continue
+                tally[MISTAKES] += 1.0
+                charge(&s, tally, &p)
+                # A hard constraint: a row's weight can but hold the step back.
+                share = smaller(smaller(1.0, s.weight) * apply_rule(&s, &p).tau / distance, 1.0)
+            stride = sqrt(sums.q)
+            if stride > limit or share == 0.0:
+                tally[SKIPPED] += 1.0
+                continue
+            a = (1.0 - share) * norm[SCALE]
+            if a < least or tally[REACH] + share / a * stride > limit:
+                rescale(state, a, norm)
+                budget = look_up(budget, state.shape[0])
+                tally[REACH] *= a
+                a = 1.0
+            norm[SCALE] = a
+            tally[REACH] += share / a * stride
+            sum = begin(norm)
+            for k in range(row.lo, row.hi):
+                shift(state, column(indices, k, row.lo), data[k], <floating>(share / a), &sum)
+            end(&sum, norm)
+            if not norm[NOISE] <= 5.7e-14 * norm[SUM]:
+                rescale(state, 1.0, norm)
+                norm[SCALE] = a
+                budget = look_up(budget, state.shape[0])
+            tally[UPDATES] += not first
+
+
+# --- reading -------------------------------------------------------------------------------------------------------------------
+
+def known(Params p, const floating[::1] state, Py_ssize_t k, norms):
+    """The norms, (1 or k, NORM_SIZE), themselves if all is known of them, else a copy that is summed anew."""
+    cdef double[:, ::1] copy
+    if (np.asarray(norms)[:, SCALE] > 0.0).all():
+        return norms
+    norms = np.array(norms)
+    copy = norms
+    with nogil:
+        know(state, k, copy, &p)
+    return norms
+
+
+def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+             const floating[::1] state, const double[:, ::1] norms, double[:, ::1] scores):
+    """scores[i, c] = w_c.x_i"""
+    cdef Py_ssize_t i, k = scores.shape[1], budget = QUANTUM
+    cdef int64_t[::1] order = np.empty(0, np.int64)
+    with nogil:
+        for i in range(scores.shape[0]):
+            budget = look_up(budget, (indptr[i + 1] - indptr[i] + 8) * k)
+            score_all(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
+
+
+def squared_distances(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+                      const floating[::1] state, const double[:, ::1] norms, double[::1] squares, double[::1] sizes):
+    """squares[i] = ||x_i - w||², the difference of numbers as large as sizes[i]."""
+    cdef Py_ssize_t i, budget = QUANTUM
+    cdef int64_t[::1] order = np.empty(0, np.int64)
+    with nogil:
+        for i in range(squares.shape[0]):
+            budget = look_up(budget, indptr[i + 1] - indptr[i] + 8)
+            squares[i] = squared_distance(scan_as(ADDITIVE, state, 1, data, indices, row_at(indptr, order, i), &p),
+                                          &norms[0, 0], &sizes[i])
+
+
+def weights(Params p, const floating[:, :, ::1] view, const double[:, ::1] norms, floating[:, ::1] found):
+    """found[c, j] : the weights that predict, of features view[j] = (first slots, second slots)."""
+    cdef Py_ssize_t c, j, own = norms.shape[0] > 1
+    with nogil:
+        for j in range(view.shape[0]):
+            for c in range(view.shape[2]):
+                found[c, j] = <floating>(norms[c * own, GAIN] * copysign(
+                    raised(view[j, 1, c], norms[c * own, INVERSE], p.squarings), view[j, 1, c]))

@@ -1,0 +1,172 @@
+"""Pictures of learning, with matplotlib (``pip install "onlinecls[plot]"``) and scikit-learn's Display conventions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+import numpy as np
+
+from ._evaluation import ProgressiveResult, progressive_validation
+
+__all__ = ["ProgressiveDisplay"]
+
+_STYLES = ("-", "--", ":", "-.")
+
+
+class ProgressiveDisplay:
+    """Learning curves: the progressive error of learners over the rows that they have seen.
+
+    Make one with `from_results` or `from_estimators`; `plot` draws it again, elsewhere or otherwise.
+
+    Parameters
+    ----------
+    results : dict of str to ProgressiveResult
+        Curves by the names that stand in the legend.
+
+    Attributes
+    ----------
+    results : dict
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        By name, best first: the order of the legend.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier, Perceptron
+    >>> from onlinecls.datasets import load_sms_spam
+    >>> from onlinecls.plotting import ProgressiveDisplay
+    >>> learners = {"AROW": AROWClassifier(), "Perceptron": Perceptron()}
+    >>> display = ProgressiveDisplay.from_estimators(learners, load_sms_spam(), every=100)  # doctest: +SKIP
+    >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, *, results):
+        self.results = results
+
+    @classmethod
+    def from_results(cls, results, *, ax=None, weighted=False, log_x=False, log_y=False, **kwargs):
+        """Draw what `progressive_validation` has found.
+
+        Parameters
+        ----------
+        results : dict of str to ProgressiveResult
+        ax, weighted, log_x, log_y, **kwargs :
+            As in `plot`.
+
+        Returns
+        -------
+        display : ProgressiveDisplay
+
+        Raises
+        ------
+        ValueError
+            If results is not a dict of names and results, or is empty.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not isinstance(results, Mapping) or not results:
+            raise ValueError(
+                f"ProgressiveDisplay: results must be a dict of name: ProgressiveResult with one at least, got {results!r}. "
+                'Give {"AROW": progressive_validation(...)}.'
+            )
+        strange = [result for result in results.values() if not isinstance(result, ProgressiveResult)]
+        if strange:
+            raise ValueError(
+                f"ProgressiveDisplay: results must be what progressive_validation returns, got {type(strange[0]).__name__}."
+            )
+        return cls(results=dict(results)).plot(ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
+
+    @classmethod
+    def from_estimators(
+        cls, estimators, stream, y_clean=None, *, classes=None, every=None, ax=None, weighted=False, log_x=False, log_y=False,
+        **kwargs,
+    ):  # fmt: skip
+        """Stream rows through copies of learners, and draw the curves. The learners stay as they are.
+
+        Parameters
+        ----------
+        estimators : dict of str to estimator
+        stream : tuple (X, y) or (X, y, sample_weight), or list of such tuples
+            As in `progressive_validation`; read once for each learner.
+        y_clean, classes :
+            As in `progressive_validation`.
+        every : int, default=None
+            Rows between two points of a curve; None: 200 points.
+        ax, weighted, log_x, log_y, **kwargs :
+            As in `plot`.
+
+        Returns
+        -------
+        display : ProgressiveDisplay
+        """
+        if not isinstance(stream, (tuple, list)):
+            raise ValueError(
+                f"ProgressiveDisplay: stream must be (X, y) or a list of batches, which every learner can read, got "
+                f"{type(stream).__name__}. Run progressive_validation for each learner, and use from_results."
+            )
+        if every is None:
+            batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
+            every = max(sum(len(batch[1]) for batch in batches) // 200, 1)
+        results = {
+            name: progressive_validation(copy.deepcopy(estimator), stream, y_clean, classes=classes, every=every)
+            for name, estimator in estimators.items()
+        }
+        return cls.from_results(results, ax=ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
+
+    def plot(self, ax=None, *, weighted=False, log_x=False, log_y=False, **kwargs):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a figure of its own.
+        weighted : bool, default=False
+            The error in sample weights instead of rows.
+        log_x, log_y : bool, default=False
+            Logarithmic axes.
+        **kwargs :
+            For every line, as matplotlib's `Axes.plot` takes them.
+
+        Returns
+        -------
+        self : ProgressiveDisplay
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
+            ) from None
+        if ax is None:
+            _, ax = plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")
+
+        def curve(result):
+            return 100 * (result.weighted_error if weighted else result.error)
+
+        ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1])
+        colours = plt.get_cmap("tab10").colors
+        self.lines_ = {}
+        for i, (name, result) in enumerate(ranked):
+            error = curve(result)
+            style = {
+                "color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6,
+                "label": f"{name}  {error[-1]:.3g} %" + ("" if result.by_row else " (by batch)"), **kwargs,
+            }  # fmt: skip
+            (self.lines_[name],) = ax.plot(result.examples, error, **style)
+        ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
+        ax.set_xscale("log" if log_x else "linear")
+        ax.set_yscale("log" if log_y else "linear")
+        if log_y:  # few ticks are powers of ten within so narrow a range
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.yaxis.set_minor_formatter("{x:g}")
+        else:  # the first points, after a handful of rows, would flatten all the rest
+            settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
+            ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
+        ax.grid(alpha=0.3)
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
+        ax.legend(fontsize="small", **outside)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

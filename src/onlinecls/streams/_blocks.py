@@ -1,0 +1,161 @@
+"""Files in blocks of whole lines, into a compiled parser."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from queue import SimpleQueue
+
+from ._errors import MalformedLineError, Tally, excerpt
+from ._lines import BEHIND
+
+BOM = b"\xef\xbb\xbf"
+
+
+def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, guard):
+    """Yield what ``parser.take()`` gives, once a batch. Where reading fails, the rows before that come first.
+
+    guard: a context within which the parser runs.
+    """
+    try:
+        for source in files:
+            skip_bom(source)
+            parser.begin()
+            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, False):
+                if block is None:
+                    parser.skip_line()
+                    tally.refuse(MalformedLineError(source.name, parser.line_number, stop + 1, _too_long(max_line_bytes)))
+                    continue
+                while start < stop:
+                    with guard:
+                        start, fault = parser.feed(block, start, stop)
+                    if fault:
+                        tally.refuse(MalformedLineError(source.name, parser.line_number, *_told(parser, block, fault)))
+                    if parser.full:
+                        yield parser.take()
+    except (ValueError, OSError):
+        if parser.n_rows:
+            yield parser.take()
+        raise
+    if parser.n_rows:
+        yield parser.take()
+
+
+def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_bytes: int):
+    """The same by several parsers, each in a thread and busy with a block of its own: batches end with blocks, too."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    free, waiting, lines = SimpleQueue(), deque(), Counter()
+    for parser in parsers:
+        free.put(parser)
+
+    def work(block):
+        parser = free.get()
+        try:
+            return _parsed(parser, block, tally.skipping)
+        finally:
+            free.put(parser)
+
+    def finish():
+        file, done = waiting.popleft()
+        if isinstance(done, int):  # bytes of a line that is too long
+            n_lines, found, faults, error = 1, (), [(1, done + 1, _too_long(max_line_bytes))], None
+        else:
+            n_lines, found, faults, error = done.result()
+        yield from found
+        for line, column, problem in faults:
+            tally.refuse(MalformedLineError(file[1], lines[file] + line, column, problem))
+        if error:
+            raise error
+        lines[file] += n_lines
+
+    def begin():
+        for number, source in enumerate(files):
+            skip_bom(source)
+            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, True):
+                done = stop if block is None else pool.submit(work, bytes(block[start : stop + BEHIND]))
+                waiting.append(((number, source.name), done))
+                yield
+
+    with ThreadPoolExecutor(len(parsers), "onlinecls.streams") as pool:
+        begun, failure, more = begin(), None, True
+        while more:
+            try:
+                more = next(begun, "end") != "end"
+            except (ValueError, OSError) as error:  # of reading: the rows before that come first
+                failure, more = error, False
+            if len(waiting) > len(parsers):
+                yield from finish()
+        while waiting:
+            yield from finish()
+        if failure:
+            raise failure
+
+
+def _parsed(parser, block: bytes, skipping: bool):
+    """The lines of a block, the batches, what is wrong as (line, column, problem), and what made the parser give up."""
+    found, faults, start, stop, error = [], [], 0, len(block) - BEHIND, None
+    parser.begin()
+    try:
+        while start < stop and (skipping or not faults):
+            start, fault = parser.feed(block, start, stop)
+            if fault:
+                faults.append((parser.line_number, *_told(parser, block, fault)))
+            if parser.full:
+                found.append(parser.take())
+    except ValueError as refused:
+        error = refused
+    if parser.n_rows:
+        found.append(parser.take())
+    return parser.line_number, found, faults, error
+
+
+def _told(parser, block, fault) -> tuple[int, str]:
+    column, expected = fault
+    first, last = parser.line
+    return column, f"expected {expected}, got {excerpt(bytes(block[first + column - 1 : last]))}"
+
+
+def _too_long(max_line_bytes: int) -> str:
+    return f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
+
+
+def _blocks(source, block_bytes: int, max_line_bytes: int, filled: bool):
+    """Yield (buffer, start, stop) of whole lines, in a buffer that the next block overwrites; (None, 0, n) for a line of n bytes
+    and more that is left out. filled: read until a block is full; else what is there is given out at once."""
+    buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
+    held, too_long, more = 0, False, True  # bytes of a line without its end, at the front
+    while more:
+        room, end, n = len(buffer) - 1 - BEHIND, held, 1
+        with memoryview(buffer) as view:
+            while n and end < room and (filled or end == held):
+                n = source.readinto(view[end:room])
+                end += n
+        more = n > 0
+        if not more and end:
+            buffer[end] = ord("\n")
+            end += 1
+        start, stop = 0, buffer.rfind(b"\n", held, end) + 1
+        if stop and too_long:
+            start, too_long = buffer.index(b"\n") + 1, False
+        if start < stop:
+            yield buffer, start, stop
+        held = end - stop
+        if too_long:
+            held = 0
+        elif stop:
+            buffer[:held] = buffer[stop:end]
+        elif held == room and room < max_line_bytes:
+            buffer.extend(bytes(min(room, max_line_bytes - room)))
+        elif held == room:
+            yield None, 0, room
+            held, too_long = 0, True
+
+
+def skip_bom(source) -> None:
+    start = source.peek(3)
+    if start.startswith(BOM):
+        source.drop(len(BOM))
+    elif start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(
+            f"{source.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8."
+        )

@@ -1,0 +1,63 @@
+"""What is wrong with a line, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+KEPT = 5  # reasons
+
+
+class MalformedLineError(ValueError):
+    """A line or record that is not what the format says.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file, without its folder.
+    line : int
+        Number of the line (of the record, in formats without lines), from 1.
+    column : int or None
+        Byte in the line, from 1, where something else was expected.
+    """
+
+    def __init__(self, file: str, line: int, column: int | None, problem: str):
+        super().__init__(f"{file}:{line}:{problem}" if column is None else f"{file}:{line}:{column}: {problem}")
+        self.file, self.line, self.column = file, line, column
+
+    def __reduce__(self):
+        return _rebuilt, (str(self), self.file, self.line, self.column)
+
+
+def _rebuilt(message, file, line, column):
+    error = MalformedLineError(file, line, column, "")
+    error.args = (message,)
+    return error
+
+
+class Tally:
+    """What a reader counts while it reads."""
+
+    def __init__(self, skipping: bool):
+        self.skipping = skipping
+        self.n_rows = self.nnz = self.n_skipped = 0
+        self.reasons: deque[str] = deque(maxlen=KEPT)
+
+    def refuse(self, error: MalformedLineError) -> None:
+        """Raise the error, or count it."""
+        if not self.skipping:
+            raise error
+        self.n_skipped += 1
+        self.reasons.append(str(error))
+
+
+def excerpt(rest: bytes) -> str:
+    """What came in the place of what was expected."""
+    if not rest:
+        return "the end of the line"
+    start = rest[:24]
+    try:
+        shown = repr(start.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        cut_off = len(rest) > 24 and error.end == 24 and error.reason == "unexpected end of data"
+        shown = repr(start[: error.start].decode("utf-8")) if cut_off else repr(start)[1:]
+    return shown + ("..." if len(rest) > 24 else "")

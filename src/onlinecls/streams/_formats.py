@@ -1,0 +1,99 @@
+"""Which format a file has: by its name, else by its first lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+
+from ._sources import HEAD
+
+FORMATS = ("svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
+_SUFFIXES = {
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
+    ".ipc": "arrow", ".arrows": "arrow",
+}  # fmt: skip
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PAIR = rb"\d+:" + _NUMBER
+# Without features a line is svmlight only if it says so by nothing but a number: that is asked of all lines together.
+_SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
+_VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
+_LINES = 20  # that are looked at
+
+
+def by_name(name: str) -> str | None:
+    stem, suffix = os.path.splitext(name.lower())
+    if suffix in _COMPRESSIONS:
+        suffix = os.path.splitext(stem)[1]
+    return _SUFFIXES.get(suffix)
+
+
+def detect(source, wanted: str, labelled: bool) -> str:
+    """The format of a source: the one that is wanted unless that is "auto"."""
+    if wanted not in ("auto", *FORMATS):
+        raise ValueError(f"read: format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {wanted!r}.")
+    if wanted != "auto":
+        return wanted
+    format = by_name(source.name)
+    if format is not None:
+        return format
+    head = source.peek()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    lines = first_lines(head)
+    format = by_lines(lines)
+    if format is None and lines and not labelled:
+        return "tsv"  # texts alone
+    if format is None:
+        found = f"its first line is {lines[0][:60]!r}" if lines else "it has no lines"
+        raise ValueError(
+            f"{source.name}: cannot tell the format from the name or the first lines: {found}. "
+            f"Give format= one of {', '.join(map(repr, FORMATS))}."
+        )
+    return format
+
+
+def whole_lines(head: bytes) -> list[bytes]:
+    """The lines of the head of a file; the last of them only if nothing of it can be missing, or if it is the only one."""
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return lines[:-1] if len(head) >= HEAD and len(lines) > 1 else lines
+
+
+def first_lines(head: bytes) -> list[bytes]:
+    """Those that are not empty, a few."""
+    return [line.rstrip(b"\r") for line in whole_lines(head) if line.strip()][:_LINES]
+
+
+def by_lines(lines: list[bytes]) -> str | None:
+    if not lines:
+        return None
+    if all(map(_is_object, lines)):
+        return "jsonl"
+    data = [line for line in lines if not line.lstrip().startswith(b"#")]
+    if data and all(map(_SVMLIGHT.fullmatch, data)):
+        return "svmlight"
+    if all(map(_VW.match, lines)):
+        return "vw"
+    if all(line.find(b"\t") > 0 for line in lines):
+        return "tsv"
+    return "csv" if _is_csv(lines) else None
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return line.lstrip().startswith(b"{") and isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _is_csv(lines: list[bytes]) -> bool:
+    try:
+        widths = {len(row) for row in csv.reader([line.decode("utf-8", "replace") for line in lines], strict=True)}
+    except csv.Error:
+        return False
+    return len(lines) > 1 and len(widths) == 1 and widths.pop() > 1

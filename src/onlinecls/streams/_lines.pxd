@@ -1,0 +1,82 @@
+"""What the parsers of a line of text share: the rows of a batch on their way, the labels, and what is wrong with a line."""
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+
+cdef enum Found:            # in a line
+    NOTHING
+    ROW
+    FAULT
+
+
+cdef struct Entry:          # a non-zero
+    int64_t column
+    double value
+
+
+cdef struct Slot:           # of the table of labels
+    Py_ssize_t at, n        # its bytes in the blob
+    uint32_t hash
+    int32_t code            # -1 in an empty slot
+
+
+cdef class Labels:
+    cdef bint numbers, texts
+    cdef double* values
+    cdef int32_t* codes
+    cdef Slot* slots
+    cdef Py_ssize_t n_slots, n_names, n_bytes, bytes_capacity
+    cdef unsigned char* blob
+    cdef list names
+    cdef object array
+    cdef const char* expected
+    # Make the text from p to end the label of a row; False, and what was expected, if it is not one.
+    cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil
+    cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil
+    cdef int _grow(self) except -1 nogil
+
+
+cdef class LineParser:
+    cdef Labels labels
+    cdef Py_ssize_t batch_rows, batch_nnz
+    cdef readonly Py_ssize_t n_rows, nnz    # of the batch
+    cdef readonly Py_ssize_t line_number    # of the line that was read last
+    cdef Py_ssize_t position, line_at, line_end
+    cdef const unsigned char* where         # a line is wrong, and why
+    cdef const char* expected
+    # Append the row of a line. A line that is not one changes nothing; there is a byte behind its end.
+    cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil
+    cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil
+    cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil
+
+
+cdef class EntryParser(LineParser):
+    cdef int64_t n_features
+    cdef int high_digit                     # the shift to the highest 8 bits of a column
+    cdef object dtype
+    cdef double too_large                   # from here on a value is infinite in the dtype
+    cdef Entry* entries
+    cdef Entry* spare                       # to sort with
+    cdef Py_ssize_t capacity, spare_capacity, at    # at: where the next entry goes
+    cdef Py_ssize_t* ends                   # of the rows
+    cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil
+    cdef int _more(self) except -1 nogil
+    cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil
+
+
+cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil
+
+
+cdef inline const unsigned char* after_blanks(const unsigned char* p) noexcept nogil:
+    while p[0] == 32 or p[0] == 9:
+        p += 1
+    return p
+
+
+cdef inline int push(EntryParser parser, int64_t column, double value) except -1 nogil:
+    """Append a non-zero to the row."""
+    if parser.at == parser.capacity:
+        parser._more()
+    parser.entries[parser.at].column = column
+    parser.entries[parser.at].value = value
+    parser.at += 1
+    return 0

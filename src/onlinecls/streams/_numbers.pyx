@@ -1,0 +1,85 @@
+"""Numbers of many digits or large exponents. D. Lemire, Number parsing at a gigabyte per second (2021), section 5."""
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    double PyOS_string_to_double(const char* text, char** end, void* overflow_exception)
+
+cdef enum:
+    SMALLEST = -307         # powers of ten; what is beyond, subnormals among it, goes the slow way
+    LARGEST = 288
+
+cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_HIGH   # 5^q, its leading 128 bits
+cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_LOW
+
+
+def _leading_bits(q):
+    """The first 128 bits of 5^q: cut off for q >= 0, rounded up for q < 0, as the proof wants them."""
+    if q >= 0:
+        power = 5 ** q
+        surplus = power.bit_length() - 128
+        return power >> surplus if surplus > 0 else power << -surplus
+    power = 5 ** -q
+    return (1 << (power.bit_length() + 127)) // power + 1
+
+
+def _fill():
+    for q in range(SMALLEST, LARGEST + 1):
+        bits = _leading_bits(q)
+        POWERS_HIGH[q - SMALLEST] = bits >> 64
+        POWERS_LOW[q - SMALLEST] = bits & 0xFFFFFFFFFFFFFFFF
+
+
+_fill()
+
+
+cdef inline uint64_t product(uint64_t a, uint64_t b, uint64_t* low) noexcept nogil:
+    """a * b in 128 bits: the high half, and the low one in low."""
+    cdef uint64_t a0 = <uint32_t>a, a1 = a >> 32, b0 = <uint32_t>b, b1 = b >> 32
+    cdef uint64_t cross = (a0 * b0 >> 32) + <uint32_t>(a1 * b0) + a0 * b1
+    low[0] = a * b
+    return a1 * b1 + (a1 * b0 >> 32) + (cross >> 32)
+
+
+cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsigned char* text) noexcept nogil:
+    """digits * 10^exponent, rounded to nearest even. text is the number without a sign; whole: digits holds all of it."""
+    cdef uint64_t high, low, beyond, unused, mantissa
+    cdef int64_t power
+    cdef int shifted = 0, top
+    cdef double value
+    cdef char* end
+    if whole and digits == 0:
+        return 0.0
+    if whole and SMALLEST <= exponent <= LARGEST:
+        while not digits >> 63:
+            digits <<= 1
+            shifted += 1
+        high = product(digits, POWERS_HIGH[exponent - SMALLEST], &low)
+        if (high & 0x1FF) == 0x1FF:         # what the power's low half adds may reach the bits that count
+            beyond = product(digits, POWERS_LOW[exponent - SMALLEST], &unused)
+            low += beyond
+            if low < beyond:
+                high += 1
+        top = high >> 63
+        mantissa = high >> (top + 9)        # 54 bits: a double's 53 and one to round by
+        power = ((217706 * exponent) >> 16) + 63 + top - shifted
+        # Sure unless the product ends in all ones, or lies half-way between two doubles as far as it is known.
+        if low + 1 != 0 and not (low <= 1 and mantissa << (top + 9) == high) and -1022 < power < 1023:
+            mantissa = (mantissa + (mantissa & 1)) >> 1
+            if mantissa >> 53:
+                mantissa >>= 1
+                power += 1
+            mantissa = (mantissa & ((<uint64_t>1 << 52) - 1)) | <uint64_t>(power + 1023) << 52
+            memcpy(&value, &mantissa, 8)
+            return value
+    with gil:
+        return PyOS_string_to_double(<const char*>text, &end, NULL)
+
+
+def parse(bytes text):
+    """What `read_number` makes of a text, for tests: (number, bytes read), or None."""
+    cdef bytes line = text + b"\n"
+    cdef const unsigned char* start = line
+    cdef double value
+    cdef const unsigned char* behind = read_number(start, &value)
+    return None if behind is NULL else (value, behind - start)

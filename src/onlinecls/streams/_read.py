@@ -1,0 +1,319 @@
+"""`read`: options checked, files opened, the format found, its reader put together."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import threading
+from contextlib import nullcontext
+from numbers import Integral
+
+import numpy as np
+
+from ..text import HashingVectorizer
+from . import _arrow, _blocks, _formats, _records
+from ._errors import Tally
+from ._lines import Labels
+from ._sources import Files
+from ._stream import Batch, Progress, Stream
+from ._svmlight import SvmlightParser
+from ._tsv import TsvParser
+from ._vw import VWParser
+
+_BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
+_ZERO = re.compile(rb"[ \t]0+:")
+
+
+def read(
+    source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based=True,
+    vectorizer=None, label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise",
+    prefetch=True, threads=1, block_bytes=1 << 20, max_line_bytes=1 << 24,
+) -> Stream:  # fmt: skip
+    """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
+
+    A thread reads and parses ahead while the caller learns; both leave the GIL. Rows come in the order of the files, and neither
+    `prefetch` nor `block_bytes` changes any batch.
+
+    Parameters
+    ----------
+    source : path, "-", binary file object, list of these, or iterable of (text, label)
+        "-" is standard input. Files may be compressed (gzip, bzip2, xz, Zstandard), which is seen from their first bytes.
+        Several files are one stream, and of one format. An iterable is consumed in the thread.
+    format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
+        "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
+        suffix of compression), else from its first lines. See docs/streams.md for a line of each.
+    n_features : int, default=2**20
+        Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
+        tables of numbers it is the number of their columns. The vectorizer's, if one is given.
+    batch_rows : int, default=4096
+        Rows in a batch; fewer where 2^18 non-zeros come first.
+    dtype : {"float32", "float64"}, default="float32"
+        Of X: a decimal is rounded to float64, exactly, and then to this. A vectorizer of your own brings its own.
+    labels : {"auto", "number", "str", None}, default="auto"
+        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. None reads files
+        with and without labels, and gives none.
+    zero_based : bool or "auto", default=True
+        True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files that are read apart, for
+        training and for prediction, always agree. False: index 1 is column 0. "auto", as scikit-learn decides, is a guess in a
+        stream: True if index 0 occurs in the lines within the first 64 KB, else False, and an index 0 after that is an error.
+    vectorizer : object with ``transform(texts)``, default=None
+        What makes rows of texts: None is `onlinecls.text.HashingVectorizer` of n_features and dtype.
+    label, text, weight : str or int, default=None
+        Column or key of the labels (default "label"; 0 in a CSV file without a header), of the texts (default "text" if there is
+        one, else the table is numbers) and of the weights (default none). In CSV, JSON lines, Parquet and Arrow.
+    features : list of str or int, or str, default=None
+        The columns of a table of numbers (default all but label and weight); in JSON lines the key of the features ("features").
+    delimiter : str, default=","
+        Of CSV.
+    header : bool, default=True
+        Whether CSV files begin with the names of their columns.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about a malformed line: stop, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
+    prefetch : bool, default=True
+        Read ahead in a thread, two batches at most.
+    threads : int, default=1
+        Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too: learners,
+        to whom batches do not matter, learn the same. Pipes, other formats and a vectorizer with `feature_names` use one.
+    block_bytes : int, default=2**20
+        Bytes that are read at a time.
+    max_line_bytes : int, default=2**24
+        A longer line is malformed. The buffer grows to it only where lines are so long.
+
+    Returns
+    -------
+    Stream
+        Iterator of `Batch` (X, y, weight). Use it in a ``with`` statement, or to its end.
+
+    Raises
+    ------
+    MalformedLineError
+        While iterating: ``train.svm:1204:17: expected ':' after an index, got 'x'``, file, line and byte in the line from 1.
+    ValueError, TypeError
+        If an option is not valid, the format cannot be told, or a compressed file is cut off or damaged.
+    OSError
+        If a file cannot be read.
+    ImportError
+        If a package is missing that reads the file; names the extra that brings it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from onlinecls.streams import read
+    >>> file = io.BytesIO(b"1 | free prize\\n-1 0.5 | see you soon:2\\n")
+    >>> with read(file) as stream:
+    ...     for X, y, weight in stream:
+    ...         print(X.shape, X.nnz, y, weight)
+    (2, 1048576) 5 [ 1. -1.] [1.  0.5]
+    >>> stream.format, stream.n_rows
+    ('vw', 2)
+    """
+    reader = _Reader(
+        format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
+        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
+        on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+    )  # fmt: skip
+    return reader.stream(source, prefetch)
+
+
+class _Reader:
+    """The options of `read`, checked."""
+
+    def __init__(self, **options):
+        self.__dict__.update(options)
+        for name, least in (("batch_rows", 1), ("threads", 1), ("block_bytes", 1), ("max_line_bytes", 1), ("n_features", 1)):
+            value = options[name]
+            whole = isinstance(value, Integral) and not isinstance(value, bool) and least <= value < 2**62
+            _require(whole or (name == "n_features" and value is None), name, f"an int >= {least}", value)
+        try:
+            self.dtype = np.dtype(self.dtype)
+        except TypeError:
+            pass
+        _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
+        _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
+        zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
+        _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
+        _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
+        _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
+        self.labelled, self.tally = self.labels is not None, Tally(self.on_error == "skip")
+        if self.vectorizer is not None:
+            _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
+            width = getattr(self.vectorizer, "n_features", None)
+            if width is not None and self.n_features not in (None, width):
+                raise ValueError(
+                    f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out."
+                )
+            self.n_features = width if width is not None else self.n_features
+        self.n_features = 2**20 if self.n_features is None else int(self.n_features)
+
+    def stream(self, source, prefetch: bool) -> Stream:
+        stop = threading.Event()
+        if not _is_files(source):
+            if self.format != "auto":
+                kind = type(source).__name__
+                raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
+            batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
+            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch)
+        files = Files(_listed(source), stop)
+        try:
+            format = _formats.detect(files.current, self.format, self.labelled)
+            batches = getattr(self, f"_{format}")(files)
+            return Stream(format, self.n_features, files.total, self._counted(batches, files), files, stop, prefetch)
+        except BaseException:
+            files.close()
+            raise
+
+    def _counted(self, batches, files):
+        """(Batch, Progress) of each (X, y, weight)."""
+        tally = self.tally
+        for X, y, weight in batches:
+            tally.n_rows += X.shape[0]
+            tally.nnz += X.nnz
+            yield Batch(X, y, weight), self._progress(files)
+        yield None, self._progress(files)  # of what was skipped since the last batch
+
+    def _progress(self, files) -> Progress:
+        tally = self.tally
+        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
+
+    # --- one method a format ----------------------------------------------------------------------------------------------------
+
+    def _svmlight(self, files):
+        zero_based = self.zero_based
+        if zero_based == "auto":
+            # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
+            lines = [line.split(b"#", 1)[0] for line in _formats.whole_lines(files.current.peek())]
+            zero_based = any(_ZERO.search(b" " + line) for line in lines)
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
+        return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))
+
+    def _vw(self, files):
+        power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
+        _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype
+        return self._lines(files, lambda: VWParser(self._label_buffer("number"), *options))
+
+    def _tsv(self, files):
+        vectorizer = self._vectorizer()
+        if not _reads_bytes(vectorizer):
+            records = _records.tsv(files, self.labelled, self.max_line_bytes)
+            return self._from_records(records, _records.Texts(vectorizer), "str", False)
+        names, options = vectorizer.feature_names, (self.batch_rows, _BATCH_NNZ)
+        return self._lines(
+            files,
+            lambda: TsvParser(self._label_buffer("str"), *options, vectorizer._hasher()),
+            None if names is None else names._lock,
+        )
+
+    def _csv(self, files):
+        rows = _records.rows_of_csv(files, self.delimiter)
+        first = next(rows, None)
+        if first is None:
+            raise ValueError(f"{files.current.name}: expected CSV with a header, got an empty file.")
+        if isinstance(first[1], Exception):
+            raise ValueError(f"{files.current.name}: {first[1]}")
+        names = first[1] if self.header else list(range(len(first[1])))
+        columns = self._columns(files, names, "label" if self.header else 0)
+        rows = _without_headers(rows, first, self.header)
+        records = _records.csv_records(rows, columns, self.labelled)
+        return self._from_records(records, self._content(columns), "str", columns.weight is not None)
+
+    def _jsonl(self, files):
+        label, text, features = self.label or "label", self.text or "text", self.features or "features"
+
+        def read_object(record):
+            content = _records.Named(record, text, features)
+            return record.get(label), content, None if self.weight is None else record.get(self.weight)
+
+        content = _records.TextsOrFeatures(
+            lambda: _records.Texts(self._vectorizer()),
+            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype),
+        )
+        records = _records.jsonl(files, read_object, self.max_line_bytes)
+        return self._from_records(records, content, "auto", self.weight is not None)
+
+    def _parquet(self, files, format="parquet"):
+        table = _arrow.Table(files.current, format)
+        columns = self._columns(files, table.names, "label")
+        vectorizer = None if columns.text is None else self._vectorizer()
+        self.n_features = len(columns.features) if columns.text is None else self.n_features
+        labels = _records.LabelReader(self.labels)
+        return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
+
+    def _arrow(self, files):
+        return self._parquet(files, "arrow")
+
+    # --- their parts ------------------------------------------------------------------------------------------------------------
+
+    def _kind(self, default: str):
+        return default if self.labels == "auto" else self.labels
+
+    def _label_buffer(self, default: str) -> Labels:
+        return Labels(self._kind(default), self.batch_rows)
+
+    def _lines(self, files, make_parser, guard=None):
+        limits = self.tally, self.block_bytes, self.max_line_bytes
+        if self.threads > 1 and guard is None and files.total is not None:
+            batches = _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
+        else:
+            batches = _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
+        for data, indices, indptr, y, weight in batches:
+            yield _records.sparse(data, indices, indptr, self.n_features), y, weight
+
+    def _from_records(self, records, content, default: str, weighted: bool):
+        labels = _records.LabelReader(self._kind(default))
+        return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.tally))
+
+    def _vectorizer(self):
+        if self.vectorizer is not None:
+            return self.vectorizer
+        return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
+
+    def _columns(self, files, names, label):
+        wanted = self.label if self.label is not None else label
+        who = files.current.name
+        return _records.Columns(who, names, wanted, self.text, self.weight, self.features, self.labelled)
+
+    def _content(self, columns):
+        if columns.text is not None:
+            return _records.Texts(self._vectorizer())
+        self.n_features = len(columns.features)
+        return _records.Numbers(len(columns.features), self.dtype)
+
+
+def _require(right: bool, name: str, needed: str, got) -> None:
+    if not right:
+        raise ValueError(f"read: {name} must be {needed}, got {got!r}.")
+
+
+def _is_files(source) -> bool:
+    return _is_one_file(source) or (isinstance(source, (list, tuple)) and len(source) > 0 and all(map(_is_one_file, source)))
+
+
+def _is_one_file(source) -> bool:
+    return isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
+
+
+def _listed(source) -> list:
+    return list(source) if isinstance(source, (list, tuple)) else [source]
+
+
+def _without_headers(rows, first, header: bool):
+    """The rows of data: the header of each file must be that of the first."""
+    file, names = first[0][0], first[1]
+    if not header:
+        yield first
+    for where, row in rows:
+        if header and where[0] != file:
+            file = where[0]
+            if row != names:
+                raise ValueError(f"{file}: expected the header of the first file, {names}, got {row}.")
+            continue
+        yield where, row
+
+
+def _reads_bytes(vectorizer) -> bool:
+    """The compiled reader can take its place."""
+    if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
+        return False
+    return vectorizer._is_native() and codecs.lookup(vectorizer.encoding).name == "utf-8"

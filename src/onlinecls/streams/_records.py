@@ -1,0 +1,384 @@
+"""Formats that Python reads: records of (label, text or features, weight), made into batches here."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import math
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ._blocks import skip_bom
+from ._errors import MalformedLineError, Tally
+from ._features import FeatureRows
+
+_BATCH_CHARS = 1 << 22  # of texts in a batch
+
+
+class WrongRecordError(ValueError):
+    """A record is not what it should be; the reader of the format adds where it is."""
+
+
+class LabelReader:
+    """Labels of one kind: "number", "str", None for none, or "auto": what the first one is."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __call__(self, value):
+        if self.kind is None:
+            return None
+        if self.kind == "auto":
+            self.kind = "str" if isinstance(value, (str, bytes)) else "number"
+        if value is None or value in ("", b""):
+            raise WrongRecordError("expected a label, got none")
+        if self.kind == "number":
+            return number(value, "a label")
+        if isinstance(value, bytes):
+            return decoded(value)
+        return value if isinstance(value, str) else str(value)
+
+    def array(self, labels):
+        if self.kind is None:
+            return None
+        return np.array(labels, dtype=np.float64 if self.kind == "number" else str)
+
+
+def number(value, what: str) -> float:
+    try:
+        if isinstance(value, str) and "_" in value:
+            raise ValueError
+        result = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}") from None
+    if not math.isfinite(result):
+        raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}")
+    return result
+
+
+def weight_of(value) -> float:
+    weight = number(value, "a weight")
+    if weight < 0:
+        raise WrongRecordError(f"expected a weight >= 0, got {shown(value)}")
+    return weight
+
+
+def decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        came = shown(text[error.start : error.start + 8])
+        raise WrongRecordError(f"expected text in UTF-8, got {came} at byte {error.start + 1}") from None
+
+
+def utf8(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
+
+
+def sparse(data, indices, indptr, n_features: int):
+    """CSR with 32-bit indices where they fit, which the parts have been given."""
+    X = csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=(len(indptr) - 1, n_features))
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X
+
+
+def shown(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+class Texts:
+    """Texts on their way to a batch, for a vectorizer."""
+
+    def __init__(self, vectorizer):
+        self.vectorizer, self.texts, self.n_chars = vectorizer, [], 0
+        encoding = codecs.lookup(getattr(vectorizer, "encoding", "utf-8")).name
+        self.must_be_utf8 = encoding == "utf-8" and getattr(vectorizer, "decode_error", "strict") == "strict"
+
+    def add(self, text) -> None:
+        if isinstance(text, str):
+            text.isascii() or utf8(text)
+        elif not isinstance(text, bytes):
+            raise WrongRecordError(f"expected a text, got {'none' if text is None else shown(text)}")
+        elif self.must_be_utf8 and not text.isascii():
+            decoded(text)
+        self.texts.append(text)
+        self.n_chars += len(text)
+
+    @property
+    def full(self) -> bool:
+        return self.n_chars >= _BATCH_CHARS
+
+    def take(self):
+        texts, self.texts, self.n_chars = self.texts, [], 0
+        return self.vectorizer.transform(texts)
+
+
+class Numbers:
+    """Rows of a number for each of some columns."""
+
+    def __init__(self, n_columns: int, dtype):
+        self.n_columns, self.dtype, self.rows = n_columns, np.dtype(dtype), []
+        self.largest = float(np.finfo(self.dtype).max)
+        self.full = False
+
+    def add(self, row) -> None:
+        if any(abs(value) > self.largest for value in row):
+            raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got {shown(max(row, key=abs))}")
+        self.rows.append(row)
+
+    def take(self):
+        rows, self.rows = self.rows, []
+        return csr_matrix(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
+
+
+class Features:
+    """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
+
+    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
+        self.rows, self.n_features, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), n_features, dtype
+
+    def add(self, features) -> None:
+        if not isinstance(features, dict):
+            raise WrongRecordError(f"expected an object of features, got {shown(features)}")
+        names, values = [], []
+        for name, value in features.items():
+            is_text = isinstance(value, str)
+            names.append(utf8(f"{name}={value}" if is_text else name))
+            values.append(1.0 if is_text else number(value, f"feature {shown(name)}"))
+        if not self.rows.add(names, values):
+            raise WrongRecordError(f"expected features in the range of {self.dtype}, got larger ones")
+
+    @property
+    def full(self) -> bool:
+        return self.rows.full
+
+    def take(self):
+        return sparse(*self.rows.take()[:3], self.n_features)
+
+
+class Named:
+    """What a JSON object holds besides its label: a text, or features."""
+
+    def __init__(self, record: dict, text: str, features: str):
+        if text not in record and features not in record:
+            raise WrongRecordError(f"expected a key {text!r} or {features!r}, got {shown(list(record))}")
+        self.is_text = text in record
+        self.value = record[text] if self.is_text else record[features]
+
+
+class TextsOrFeatures:
+    """Whichever the first object holds."""
+
+    def __init__(self, make_texts, make_features):
+        self.make, self.rows, self.is_text = (make_features, make_texts), None, False
+
+    def add(self, content: Named) -> None:
+        if self.rows is None:
+            rows = self.make[content.is_text]()
+            rows.add(content.value)
+            self.rows, self.is_text = rows, content.is_text
+            return
+        if content.is_text != self.is_text:
+            kinds = ("features", "a text")
+            raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[content.is_text]}")
+        self.rows.add(content.value)
+
+    @property
+    def full(self) -> bool:
+        return self.rows is not None and self.rows.full
+
+    def take(self):
+        return self.rows.take()
+
+
+class Batcher:
+    """Records in, batches out."""
+
+    def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, tally: Tally):
+        self.rows, self.read_label, self.weighted, self.batch_rows, self.tally = rows, labels, weighted, batch_rows, tally
+        self.labels, self.weights = [], []
+
+    def add(self, where: tuple, record) -> None:
+        """Append a record, (label, content, weight), or what `WrongRecordError` it raises when it is called for."""
+        try:
+            label, content, weight = record() if callable(record) else record
+            label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
+            self.rows.add(content)
+        except WrongRecordError as error:
+            self.tally.refuse(MalformedLineError(*where, None, f" {error}"))
+            return
+        self.labels.append(label)
+        self.weights.append(weight)
+
+    @property
+    def full(self) -> bool:
+        return len(self.labels) >= self.batch_rows or self.rows.full
+
+    def take(self):
+        labels, weights, self.labels, self.weights = self.labels, self.weights, [], []
+        return self.rows.take(), self.read_label.array(labels), np.array(weights) if self.weighted else None
+
+
+def batches(records, batcher: Batcher):
+    """(where, record) pairs into batches. Where reading fails, the rows before that come first."""
+    try:
+        for where, record in records:
+            batcher.add(where, record)
+            if batcher.full and batcher.labels:
+                yield batcher.take()
+    except (ValueError, OSError):
+        if batcher.labels:
+            yield batcher.take()
+        raise
+    if batcher.labels:
+        yield batcher.take()
+
+
+# --- formats -------------------------------------------------------------------------------------------------------------------
+
+
+def text_lines(files, max_line_bytes: int):
+    """((name, number), line without its end) of each line that is not empty; None for a line that is too long."""
+    for source in files:
+        skip_bom(source)
+        reader, n = io.BufferedReader(source, 1 << 20), 0
+        while line := reader.readline(max_line_bytes + 1):
+            n += 1
+            if not line.endswith(b"\n") and len(line) > max_line_bytes:
+                while (rest := reader.readline(max_line_bytes)) and not rest.endswith(b"\n"):
+                    pass
+                yield (source.name, n), None
+                continue
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+            if line:
+                yield (source.name, n), line
+        reader.detach()  # closing is the files' business
+
+
+def jsonl(files, read_object, max_line_bytes: int):
+    """A JSON object a line; read_object takes a dict."""
+    for where, line in text_lines(files, max_line_bytes):
+        yield where, lambda line=line: read_object(_json(line, max_line_bytes))
+
+
+def _json(line, max_line_bytes):
+    line = _bounded(line, max_line_bytes)
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise WrongRecordError(f"expected a JSON object, got {shown(line)} ({error})") from None
+    if not isinstance(record, dict):
+        raise WrongRecordError(f"expected a JSON object, got {shown(record)}")
+    return record
+
+
+def _bounded(line, max_line_bytes):
+    if line is None:
+        raise WrongRecordError(f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one")
+    return line
+
+
+def tsv(files, labelled: bool, max_line_bytes: int):
+    """label<TAB>text, for a vectorizer that wants Python's texts."""
+
+    def record(line):
+        label, tab, text = _bounded(line, max_line_bytes).partition(b"\t")
+        if labelled and not tab:
+            raise WrongRecordError(
+                "expected a tab between label and text (labels=None reads lines without), got the end of the line"
+            )
+        return label, text if tab else label, None
+
+    for where, line in text_lines(files, max_line_bytes):
+        yield where, lambda line=line: record(line)
+
+
+def rows_of_csv(files, delimiter: str):
+    """((name, number of its first line), fields) of each row that is not empty; for fields, what is wrong with them."""
+    for source in files:
+        skip_bom(source)
+        text = io.TextIOWrapper(io.BufferedReader(source, 1 << 20), encoding="utf-8", errors="surrogateescape", newline="")
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        while True:
+            where = source.name, reader.line_num + 1
+            try:
+                row = next(reader)
+            except StopIteration:
+                break
+            except csv.Error as error:
+                hint = " Longer fields: csv.field_size_limit(characters)." if "field limit" in str(error) else ""
+                row = WrongRecordError(f"expected CSV, got something else: {error}.{hint}")
+            if row:
+                yield where, row
+        text.detach().detach()
+
+
+class Columns:
+    """The places of what is read among named columns. text: None in a table of numbers, whose columns are features."""
+
+    def __init__(self, who: str, names: list, label, text, weight, features, labelled: bool):
+        self.who, self.names = who, names
+        self.label = self._place(label, "labels") if labelled or label in names else None
+        self.weight = None if weight is None else self._place(weight, "weights")
+        if text is None and features is None and "text" in names:
+            text = "text"
+        self.text = None if text is None else self._place(text, "texts")
+        if features is not None:
+            self.features = [self._place(each, "features") for each in features]
+        else:
+            taken = {self.label, self.weight}
+            self.features = [] if self.text is not None else [k for k in range(len(names)) if k not in taken]
+
+    def _place(self, name, what: str) -> int:
+        if name not in self.names:
+            raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
+        return self.names.index(name)
+
+
+def csv_records(rows, columns: Columns, label_is_read: bool):
+    """Rows of fields as records."""
+    width = len(columns.names)
+
+    def record(row):
+        if isinstance(row, WrongRecordError):
+            raise row
+        if len(row) != width:
+            raise WrongRecordError(f"expected {width} fields, got {len(row)}")
+        if not all(map(str.isascii, row)):
+            for field in row:
+                utf8(field)
+        if columns.text is not None:
+            content = row[columns.text]
+        else:
+            content = [number(row[k], f"column {columns.names[k]!r}") for k in columns.features]
+        return (
+            row[columns.label] if label_is_read else None,
+            content,
+            None if columns.weight is None else row[columns.weight],
+        )
+
+    for where, row in rows:
+        yield where, lambda row=row: record(row)
+
+
+def pairs(items):
+    """(text, label) of an iterable."""
+
+    def record(item):
+        try:
+            text, label = item
+        except (TypeError, ValueError):
+            raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}") from None
+        if isinstance(item, (str, bytes)):
+            raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}")
+        return label, text, None
+
+    for n, item in enumerate(items, 1):
+        yield ("<pairs>", n), lambda item=item: record(item)

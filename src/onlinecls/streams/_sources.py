@@ -1,0 +1,198 @@
+"""Where bytes come from: files, pipes and file objects, unpacked on the way, counted as they lie on the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import stat
+import sys
+import threading
+import zlib
+from importlib import import_module
+
+HEAD = 1 << 16  # bytes that are looked at before the first line is read
+_RAW = 1 << 17  # bytes that are asked of the disk at a time
+
+# How a compressed file begins, and the modules that unpack it, the first that is there.
+_PACKED = (
+    (b"\x1f\x8b", ("gzip",)),
+    (b"BZh", ("bz2",)),
+    (b"\xfd7zXZ\x00", ("lzma",)),
+    (b"\x28\xb5\x2f\xfd", ("compression.zstd", "backports.zstd")),  # Python 3.14, and its backport
+)
+
+
+class ClosedError(Exception):
+    """The stream was closed while it waited for input."""
+
+
+class _Raw(io.RawIOBase):
+    """The bytes of a file object, counted; the first of them can be looked at."""
+
+    def __init__(self, file, owned: bool, stop: threading.Event):
+        self._file, self._owned, self._stop, self._ahead, self.count = file, owned, stop, b"", 0
+        # A pipe may stay silent for ever. Windows can wait for sockets only: there, closing waits for the pipe.
+        self._waits = isinstance(file, io.FileIO) and os.name == "posix" and not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+    def readable(self) -> bool:
+        return True
+
+    def peek(self, n: int) -> bytes:
+        while len(self._ahead) < n and (more := self._read(n - len(self._ahead))):
+            self._ahead += more
+        return self._ahead
+
+    def readinto(self, buffer) -> int:
+        more = self._ahead[: len(buffer)] or self._read(len(buffer))
+        self._ahead = self._ahead[len(more) :]
+        buffer[: len(more)] = more
+        return len(more)
+
+    def _read(self, n: int) -> bytes:
+        while self._waits and not select.select([self._file], [], [], 0.05)[0]:
+            if self._stop.is_set():
+                raise ClosedError
+        more = self._file.read(min(n, _RAW)) or b""
+        self.count += len(more)
+        return more
+
+    def close(self) -> None:
+        if not self.closed and self._owned:
+            self._file.close()
+        super().close()
+
+
+class Source(io.RawIOBase):
+    """One file as a stream of its unpacked bytes.
+
+    name: for messages; path: None for standard input and file objects; count: bytes read, here or by who claimed them.
+    """
+
+    def __init__(self, what, stop: threading.Event):
+        file, self.name, self.path, owned = _opened(what)
+        self.file, self.claimed, self._raw = file, 0, _Raw(file, owned, stop)
+        try:
+            self._file = self._unpacked()
+        except BaseException:
+            self._raw.close()
+            raise
+        self._head = b""
+
+    def _unpacked(self):
+        start = self._guarded(self._raw.peek, 6)
+        for magic, modules in _PACKED:
+            if start.startswith(magic):
+                return _first_module(self.name, modules).open(io.BufferedReader(self._raw, _RAW))
+        return self._raw
+
+    @property
+    def count(self) -> int:
+        return max(self._raw.count, self.claimed)
+
+    @property
+    def packed(self) -> bool:
+        return self._file is not self._raw
+
+    def readable(self) -> bool:
+        return True
+
+    def peek(self, n: int = HEAD) -> bytes:
+        """The first n bytes or a few more; they are read again later."""
+        while len(self._head) < n and (more := self._guarded(self._file.read, n - len(self._head))):
+            self._head += more
+        return self._head
+
+    def drop(self, n: int) -> None:
+        """The first n bytes, which were looked at, are not read again."""
+        self._head = self._head[n:]
+
+    def readinto(self, buffer) -> int:
+        if self._head:
+            n = min(len(buffer), len(self._head))
+            buffer[:n] = self._head[:n]
+            self._head = self._head[n:]
+            return n
+        return self._guarded(self._file.readinto, buffer)
+
+    def _guarded(self, read, argument):
+        try:
+            return read(argument)
+        except EOFError:
+            raise ValueError(f"{self.name}: the compressed file is cut off: it stops before its end mark.") from None
+        except Exception as error:
+            # gzip and bz2 raise OSErrors without a number for damage; those of the disk have one.
+            damage = isinstance(error, zlib.error) or (isinstance(error, OSError) and error.errno is None)
+            if damage or type(error).__name__ in ("LZMAError", "ZstdError"):
+                raise ValueError(f"{self.name}: the compressed file is damaged: {error}.") from None
+            raise
+
+    def close(self) -> None:
+        if not self.closed:
+            if self.packed:
+                self._file.close()
+            self._raw.close()
+        super().close()
+
+
+def _opened(what):
+    """The file object, its name, its path or None, and whether it is ours to close."""
+    if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
+        path = os.fspath(what)
+        return io.FileIO(path), os.path.basename(path), path, True
+    if isinstance(what, str):
+        with contextlib.suppress(OSError, AttributeError, ValueError):  # sys.stdin may be another object
+            return io.FileIO(sys.stdin.fileno(), closefd=False), "<stdin>", None, False
+        return sys.stdin.buffer, "<stdin>", None, False
+    if isinstance(what, io.TextIOBase):
+        raise TypeError("read: source must be a file opened in binary mode, got one in text mode. Open it with open(path, 'rb').")
+    name = getattr(what, "name", None)
+    return what, os.path.basename(name) if isinstance(name, str) else "<stream>", None, False
+
+
+def _first_module(name: str, modules):
+    for module in modules:
+        with contextlib.suppress(ImportError):
+            return import_module(module)
+    raise ImportError(f'{name} is compressed with Zstandard: its reader is missing, pip install "onlinecls[zstd]"')
+
+
+class Files:
+    """Sources one after the other; the first is opened at once."""
+
+    def __init__(self, sources, stop: threading.Event):
+        self._stop, self._done, self.total = stop, 0, 0
+        for what in sources:
+            size = _size(what)
+            self.total = None if size is None or self.total is None else self.total + size
+        self._rest = list(sources)
+        self.current = Source(self._rest.pop(0), stop)
+
+    @property
+    def count(self) -> int:
+        """Bytes read so far, as they lie on the disk."""
+        return self._done + self.current.count
+
+    def __iter__(self):
+        while True:
+            yield self.current
+            self.current.close()
+            if not self._rest:
+                break
+            self._done, self.current = self.count, Source(self._rest.pop(0), self._stop)
+
+    def close(self) -> None:
+        self.current.close()
+
+    @staticmethod
+    def size_of(source: Source) -> int | None:
+        return _size(source.path) if source.path else None
+
+
+def _size(what):
+    """Bytes of a file, None where that is not known."""
+    if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
+        status = os.stat(what)  # missing: better now than hours later
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+    return None

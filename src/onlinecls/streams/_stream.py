@@ -1,0 +1,149 @@
+"""The iterator of batches; a thread reads ahead while the consumer learns."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ._sources import ClosedError
+
+_AHEAD = 2  # batches between the two threads
+
+
+class Batch(NamedTuple):
+    """Some rows of a stream.
+
+    Attributes
+    ----------
+    X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
+        Columns sorted and unique in each row, int32 if n_features <= 2^31 - 1.
+    y : ndarray of shape (n_rows,) or None
+        float64, or str; None with ``labels=None``.
+    weight : ndarray of shape (n_rows,) or None
+        float64, >= 0; None in formats without weights.
+    """
+
+    X: csr_matrix
+    y: np.ndarray | None
+    weight: np.ndarray | None
+
+
+class Progress(NamedTuple):
+    """How far the batches given out so far have come."""
+
+    bytes_read: int = 0
+    n_rows: int = 0
+    nnz: int = 0
+    n_skipped: int = 0
+    skipped: tuple[str, ...] = ()
+
+
+class Stream:
+    """Iterator of `Batch`; made by `read`.
+
+    A context manager; closed by itself at the end, by an error, and with its last reference.
+
+    Attributes
+    ----------
+    format : str
+    n_features : int
+        Columns of every X.
+    bytes_read : int
+        Bytes of the files, as they lie on the disk, that were read for the batches given out so far.
+    bytes_total : int or None
+        Bytes of all files; None if there is a pipe or a file object among them.
+    n_rows, nnz : int
+        Rows and non-zeros given out so far.
+    n_skipped : int
+        Malformed lines left out so far (``on_error="skip"``).
+    skipped : tuple of str
+        What was wrong with the last five of them.
+    """
+
+    def __init__(self, format: str, n_features: int, bytes_total, batches, files, stop: threading.Event, prefetch: bool):
+        self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
+        self._progress, self._next = Progress(), batches.__next__
+        thread = wanted = None
+        if prefetch:
+            # Two queues in C, one of batches and one of places for them. queue.Queue has a lock in Python: Ctrl-C at the wrong
+            # moment leaves it locked for ever.
+            ahead, wanted = queue.SimpleQueue(), queue.SimpleQueue()
+            for _ in range(_AHEAD):
+                wanted.put(None)
+            # A daemon: at exit the finalizer below ends it, and a read that hangs cannot keep the interpreter alive.
+            thread = threading.Thread(target=_read_ahead, args=(batches, ahead, wanted, stop), daemon=True)
+            thread.name = "onlinecls.streams"
+            self._next = lambda: _take(ahead, wanted)
+        self.close = weakref.finalize(self, _close, batches, files, stop, thread, wanted)
+        if thread:
+            thread.start()
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> Batch:
+        if not self.close.alive:
+            raise StopIteration
+        try:
+            batch, self._progress = self._next()
+        except BaseException:  # Ctrl-C too: it may have come between a batch and its being given out
+            self.close()
+            raise
+        if batch is None:  # the end, and what the last lines came to
+            self.close()
+            raise StopIteration
+        return batch
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
+
+    bytes_read = property(lambda self: self._progress.bytes_read)
+    n_rows = property(lambda self: self._progress.n_rows)
+    nnz = property(lambda self: self._progress.nnz)
+    n_skipped = property(lambda self: self._progress.n_skipped)
+    skipped = property(lambda self: self._progress.skipped)
+
+
+def _read_ahead(batches, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
+    """Runs in the thread. Knows nothing of the Stream, so that the thread does not keep it alive."""
+    try:
+        while True:
+            wanted.get()
+            if stop.is_set():
+                return
+            ahead.put(next(batches))
+    except (StopIteration, ClosedError):
+        pass
+    except BaseException as error:
+        ahead.put(error)
+
+
+def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue):
+    item = ahead.get()
+    wanted.put(None)
+    if isinstance(item, BaseException):
+        raise item
+    return item
+
+
+def _close(batches, files, stop: threading.Event, thread, wanted) -> None:
+    stop.set()
+    if thread and thread is not threading.current_thread():  # the garbage collector runs in any thread
+        wanted.put(None)  # a thread that waits for a place goes on, and sees that it is to stop
+        thread.join(2.0)  # a file object of the caller's may never answer
+        if thread.is_alive():
+            return
+    batches.close()
+    if files:
+        files.close()

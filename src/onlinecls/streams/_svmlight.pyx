@@ -1,0 +1,90 @@
+"""svmlight and libsvm: ``label [qid:id] index:value ... [# comment]``."""
+from libc.math cimport fabs
+from libc.stdint cimport int64_t
+
+from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
+from ._numbers cimport is_digit, read_number
+
+cdef enum:
+    MAX_DIGITS = 18         # of an index: it fits 63 bits
+
+
+cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """A field ends at p."""
+    return p == end or p[0] == 32 or p[0] == 9 or p[0] == 35
+
+
+cdef inline const unsigned char* skip_qid(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """Behind qid:id, or NULL."""
+    if end - p < 5 or p[1] != 105 or p[2] != 100 or p[3] != 58:
+        return NULL
+    p += 4
+    if p[0] == 45:
+        p += 1
+    if not is_digit(p[0]):
+        return NULL
+    while is_digit(p[0]):
+        p += 1
+    return p if is_over(p, end) else NULL
+
+
+cdef class SvmlightParser(EntryParser):
+    cdef int64_t first              # the index of column 0
+
+    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, int64_t first):
+        EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
+        self.first = first
+
+    cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
+        cdef const unsigned char* p = after_blanks(line)
+        cdef const unsigned char* field = p
+        cdef const unsigned char* behind
+        cdef int64_t index, last = -1
+        cdef double value
+        cdef bint in_order = True
+        if p == end or p[0] == 35:                  # '#'
+            return NOTHING
+        while not is_over(p, end) and p[0] != 58:
+            p += 1
+        if p[0] != 58:
+            if not self.labels.put(self.n_rows, field, p):
+                return self.fault(field, self.labels.expected)
+        elif self.labels.numbers or self.labels.texts:
+            return self.fault(field, b"a label before the first index (labels=None reads lines without)")
+        else:
+            p = field
+        self.at = self.nnz
+        while True:
+            p = after_blanks(p)
+            if p == end or p[0] == 35:
+                break
+            field = p
+            if p[0] == 113:                         # 'q'
+                p = skip_qid(p, end)
+                if p is NULL:
+                    return self.fault(field, b"qid:id with a whole number for an id")
+                continue
+            index = 0
+            while is_digit(p[0]):
+                index = index * 10 + (p[0] - 48)
+                p += 1
+            if p == field:
+                return self.fault(p, b"an index, a whole number >= 0")
+            if p - field > MAX_DIGITS:
+                return self.fault(field, b"an index of at most 18 digits")
+            if p[0] != 58:
+                return self.fault(p, b"':' after an index")
+            p += 1
+            behind = read_number(p, &value)
+            if behind is NULL or not is_over(behind, end) or not fabs(value) < self.too_large:
+                return self.fault(p, b"a finite number after ':', then a blank")
+            p = behind
+            index -= self.first
+            if index < 0:
+                return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
+            if index >= self.n_features:
+                return self.fault(field, b"an index < n_features (give a larger one, or zero_based=False if indices start at 1)")
+            in_order &= index > last
+            last = index
+            push(self, index, value)
+        return self.end_row(line, in_order)

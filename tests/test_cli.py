@@ -1,0 +1,544 @@
+"""The command line against the same learning in Python; its complaints word for word; as a process where that is the point."""
+
+import gzip
+import io
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from onlinecls import AROWClassifier, AROWRegressor, load
+from onlinecls._cli import _CLASSIFIERS, main
+from onlinecls._registry import ALGORITHMS
+from onlinecls.streams import read
+from onlinecls.text import HashingVectorizer
+
+WORDS = {
+    "ham": "lunch noon meeting the a project report you tomorrow call".split(),
+    "spam": "cheap pills win prize the a click free you now".split(),
+}
+COMMAND = [sys.executable, "-m", "onlinecls"]
+
+
+def texts(n, seed=0, labels=tuple(WORDS)):
+    draw = random.Random(seed)
+    found = []
+    for _ in range(n):
+        label = draw.choice(labels)
+        words = [draw.choice(WORDS[label if draw.random() < 0.8 else draw.choice(labels)]) for _ in range(draw.randint(1, 9))]
+        found.append((label, " ".join(words)))
+    return found
+
+
+def write_tsv(path, rows):
+    path.write_text("".join(f"{label}\t{text}\n" for label, text in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def tsv(tmp_path):
+    return write_tsv(tmp_path / "mail.tsv", texts(300))
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def trained(tsv, tmp_path, run):
+    model = str(tmp_path / "mail.model")
+    assert run("train", tsv, "--bits", "10", "--save", model)[0] == 0
+    return model
+
+
+def in_python(path, learner=None, **options):
+    learner = learner or AROWClassifier(dtype="float32")
+    vectorizer = HashingVectorizer(n_features=2**10, dtype="float32", **options)
+    with read([path], vectorizer=vectorizer) as stream:
+        for X, y, weight in stream:
+            learner.partial_fit(X, y, sample_weight=weight)
+    return learner, vectorizer
+
+
+# --- train ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}])
+def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, options):
+    model = tmp_path / "model"
+    words = ["--ngrams", *options["ngram_range"]] if "ngram_range" in options else []
+    words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
+    code, out, err = run("train", tsv, "--bits", 10, "--param", "r=0.5", "--json", "--quiet", "--save", model, *words)
+    expected, _ = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
+    learner = load(model)
+    assert (code, err) == (0, "") and repr(learner) == "AROWClassifier(r=0.5, dtype='float32')"
+    np.testing.assert_array_equal(learner.coef_, expected.coef_)
+    np.testing.assert_array_equal(learner.covariance_, expected.covariance_)
+    found = json.loads(out)
+    assert found.pop("seconds") > 0
+    assert 0 < found["mistakes"] < 150 and found.pop("features") > 600
+    assert found == {
+        "algorithm": "arow", "parameters": {"r": 0.5}, "examples": 300, "mistakes": expected.n_mistakes_,
+        "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
+        "bytes": len(open(tsv, "rb").read()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
+    }  # fmt: skip
+
+
+def test_lines_come_when_the_examples_have_doubled(tsv, run):
+    code, out, err = run("train", tsv, "--bits", 10)
+    expected, vectorizer = in_python(tsv)
+    header, names, *lines, summary = err.splitlines()
+    assert header == "AROWClassifier(dtype='float32'), 2^10 columns, from tsv; the model is not kept (--save)"
+    assert names.split("  ")[-1].strip() == "features" and (code, out) == (0, "")
+    rows = [line.replace("%", "").replace(",", "").split() for line in lines]
+    assert [int(row[0]) for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
+    mistakes, features = [], []
+    X, y = vectorizer.transform([text for _, text in texts(300)]), [label for label, _ in texts(300)]
+    for row in rows:
+        n = int(row[0])
+        mistakes.append(AROWClassifier(dtype="float32").partial_fit(X[:n], y[:n]).n_mistakes_)
+        features.append(X[:n].nnz)
+        assert float(row[3]) == pytest.approx(100 * mistakes[-1] / n, abs=0.006)
+    assert [int(row[2]) for row in rows] == mistakes and [int(row[5]) for row in rows] == features
+    assert float(rows[8][4]) == pytest.approx(100 * (mistakes[8] - mistakes[7]) / 128, abs=0.006)
+    assert summary.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({expected.n_mistakes_ / 3:.2f} %), ")
+
+
+def test_lines_come_every_so_many_examples(tsv, run):
+    _, _, err = run("train", tsv, "--bits", 10, "--every", 70)
+    assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
+
+
+@pytest.mark.parametrize("name", _CLASSIFIERS)
+def test_resume_goes_on_as_if_never_stopped(tmp_path, run, name):
+    a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
+    whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
+    options = ("--bits", 8, "--algorithm", name, "--ngrams", 1, 2, "--quiet")
+    assert run("train", a, b, *options, "--save", whole)[0] == 0
+    assert run("train", a, *options, "--save", half)[0] == 0
+    assert run("train", b, "--resume", half, "--quiet", "--save", both)[0] == 0
+    assert whole.read_bytes() == both.read_bytes() != half.read_bytes()
+
+
+def test_resume_keeps_names_and_counts_its_own_examples(tmp_path, run):
+    a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
+    assert run("train", a, b, "--bits", 8, "--names", 12, "--save", tmp_path / "whole")[0] == 0
+    assert run("train", a, "--bits", 8, "--names", 12, "--save", tmp_path / "half")[0] == 0
+    _, out, err = run("train", b, "--resume", tmp_path / "half", "--save", tmp_path / "both", "--json")
+    assert "going on after 100 examples" in err and json.loads(out)["examples"] == 150
+    words = [json.loads(run("inspect", tmp_path / name, "--json")[1])["top"] for name in ("whole", "both")]
+    assert words[0] == words[1] and words[0]["spam"] and load(tmp_path / "both").t_ == 250
+
+
+def test_a_third_label_may_come_with_resume(tsv, tmp_path, run):
+    more = write_tsv(tmp_path / "more.tsv", [("later", "to be read on the train"), *texts(40, 2)] * 3)
+    model = tmp_path / "model"
+    assert run("train", tsv, "--bits", 8, "--save", model)[0] == 0
+    assert run("train", more, "--resume", model, "--save", model)[0] == 0
+    assert load(model).classes_.tolist() == ["ham", "later", "spam"] and load(model).t_ == 423
+    assert set(run("predict", model, more)[1].split()) == {"ham", "later", "spam"}
+
+
+def test_only_the_first_pass_is_progressive(tsv, tmp_path, run):
+    _, once, _ = run("train", tsv, "--bits", 10, "--json")
+    _, twice, err = run("train", tsv, "--bits", 10, "--json", "--passes", 2, "--save", tmp_path / "model")
+    once, twice = json.loads(once), json.loads(twice)
+    assert once["mistakes"] == twice["mistakes"] and twice["passes"] == 2 and "pass 2" in err.splitlines()
+    assert twice["features"] == 2 * once["features"] and load(tmp_path / "model").t_ == 600
+
+
+def test_test_files_are_counted_after_learning(tsv, tmp_path, run):
+    held_out = texts(80, 9)
+    code, out, err = run("train", tsv, "--bits", 10, "--json", "--test", write_tsv(tmp_path / "test.tsv", held_out))
+    learner, vectorizer = in_python(tsv)
+    wrong = int(np.sum(learner.predict(vectorizer.transform([t for _, t in held_out])) != [label for label, _ in held_out]))
+    found = json.loads(out)
+    assert (found["test_examples"], found["test_mistakes"], found["test_error"]) == (80, wrong, wrong / 80)
+    assert code == 0 and f"test: 80 examples, {wrong} mistakes" in err
+
+
+def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
+    bad = tmp_path / "bad.tsv"
+    bad.write_text(open(tsv).read() + "no tab here\n")
+    code, out, err = run("train", bad, "--bits", 10, "--on-error", "skip", "--json")
+    assert code == 0 and json.loads(out)["skipped"] == 1 and json.loads(out)["examples"] == 300
+    assert "1 malformed line skipped; the last:\nbad.tsv:301:12: expected a tab between label and text" in err
+    code, out, err = run("train", bad, "--bits", 10, "--quiet", "--save", tmp_path / "model")
+    assert (code, out) == (1, "") and not (tmp_path / "model").exists()
+    assert err.startswith("onlinecls train: bad.tsv:301:12: expected a tab between label and text")
+
+
+def test_weights_are_learnt(tmp_path, run):
+    rows = texts(60)
+    path = tmp_path / "mail.csv"
+    path.write_text("label,text,much\n" + "".join(f"{label},{text},{i % 3}\n" for i, (label, text) in enumerate(rows)))
+    code, out, _ = run("train", path, "--weights", "much", "--bits", 10, "--json", "--save", tmp_path / "model")
+    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows])
+    y = [label for label, _ in rows]
+    expected = AROWClassifier(dtype="float32").partial_fit(X, y, sample_weight=[i % 3 for i in range(60)])
+    np.testing.assert_array_equal(load(tmp_path / "model").coef_, expected.coef_)
+    assert code == 0 and json.loads(out)["examples"] == 40
+
+
+# --- formats --------------------------------------------------------------------------------------------------------------------
+
+
+def written(folder, format, rows):
+    path = folder / f"mail.{format}"
+    if format == "svmlight":
+        path.write_text("".join(f"{1 if label == 'spam' else -1} {len(text)}:1 200:0.5\n" for label, text in rows))
+    elif format == "vw":
+        path.write_text("".join(f"{1 if label == 'spam' else -1} | {text}\n" for label, text in rows))
+    elif format == "tsv":
+        write_tsv(path, rows)
+    elif format == "csv":
+        path.write_text("label,text\n" + "".join(f"{label},{text}\n" for label, text in rows))
+    elif format == "jsonl":
+        path.write_text("".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in rows))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"label": [label for label, _ in rows], "text": [text for _, text in rows]})
+        if format == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with pa.ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize("format", ["svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"])
+def test_every_format_is_learnt_and_predicted(tmp_path, run, format):
+    path, model = written(tmp_path, format, texts(200)), tmp_path / "model"
+    code, out, _ = run("train", path, "--bits", 10, "--json", "--save", model)
+    assert code == 0 and json.loads(out)["examples"] == 200
+    code, out, err = run("predict", model, path)
+    with read([str(path)], n_features=2**10) as stream:
+        X, _, _ = next(stream)
+        expected = load(model).predict(X).tolist()
+    numbers = {1.0: "1", -1.0: "-1"}
+    assert out.splitlines() == [numbers.get(label, label) for label in expected] and (code, err) == (0, "")
+    assert len(set(expected)) == 2
+
+
+def test_texts_may_come_in_another_format_to_predict(tmp_path, run, trained, tsv):
+    expected = run("predict", trained, tsv)[1]
+    for format in ("csv", "jsonl"):
+        assert run("predict", trained, written(tmp_path, format, texts(300)))[1] == expected
+    packed = tmp_path / "mail.tsv.gz"
+    packed.write_bytes(gzip.compress(open(tsv, "rb").read()))
+    assert run("predict", trained, packed)[1] == expected
+
+
+def test_columns_of_a_csv_file_are_kept_with_the_model(tmp_path, run):
+    path, bare = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_text("".join(f"{label};{text};x\n" for label, text in texts(100)))
+    bare.write_text("".join(f"?;{text};x\n" for _, text in texts(100)))
+    options = ("--no-header", "--label", 0, "--text", 1, "--delimiter", ";", "--bits", 10)
+    assert run("train", path, *options, "--save", tmp_path / "model")[0] == 0
+    code, out, err = run("predict", tmp_path / "model", bare)
+    assert (code, err) == (0, "") and set(out.split()) == {"ham", "spam"} and len(out.split()) == 100
+
+
+# --- predict --------------------------------------------------------------------------------------------------------------------
+
+
+def test_predict_is_what_the_estimator_predicts(tsv, tmp_path, run, trained):
+    rows = texts(5000, 3)
+    path = write_tsv(tmp_path / "new.tsv", rows)
+    learner, vectorizer = in_python(tsv)
+    X = vectorizer.transform([text for _, text in rows])
+    code, out, err = run("predict", trained, path)
+    assert (code, err) == (0, "") and out.splitlines() == learner.predict(X).tolist()
+    header, *lines = run("predict", trained, path, "--scores")[1].splitlines()
+    labels, scores = zip(*(line.split("\t") for line in lines), strict=True)
+    assert header == "prediction\tspam" and list(labels) == learner.predict(X).tolist()
+    assert [float(score) for score in scores] == learner.decision_function(X).tolist()
+
+
+def test_texts_without_labels_are_predicted(tmp_path, run, trained, tsv):
+    bare = tmp_path / "bare.txt"
+    bare.write_text("".join(text + "\n" for _, text in texts(300)))
+    assert run("predict", trained, bare)[1] == run("predict", trained, tsv)[1]
+
+
+def test_scores_of_many_classes_have_a_column_each(tmp_path, run):
+    rows = [*texts(60), ("a\\b", "third kind of words")] * 3
+    path, model = tmp_path / "mail.jsonl", tmp_path / "model"
+    path.write_text("".join(json.dumps({"label": label.replace("\\", "\n"), "text": text}) + "\n" for label, text in rows))
+    assert run("train", path, "--bits", 10, "--save", model)[0] == 0
+    header, *lines = run("predict", model, path, "--scores")[1].splitlines()
+    assert header.split("\t") == ["prediction", "a\\nb", "ham", "spam"] and len(lines) == 183
+    scores = np.array([[float(s) for s in line.split("\t")[1:]] for line in lines])
+    assert [line.split("\t")[0] for line in lines] == [header.split("\t")[1 + i] for i in scores.argmax(1)]
+    assert set(scores.argmax(1)) == {0, 1, 2}
+
+
+# --- inspect --------------------------------------------------------------------------------------------------------------------
+
+
+def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 16, "--names", 1000, "--save", model)
+    learner = load(model)
+    found = json.loads(run("inspect", model, "--json", "--top", 4)[1])
+    assert found["classes"] == {label: sum(each == label for each, _ in texts(300)) for label in WORDS}
+    assert (found["examples"], found["mistakes"], found["algorithm"]) == (300, learner.n_mistakes_, "arow")
+    for label, sign in (("spam", 1), ("ham", -1)):
+        words = found["top"][label]
+        assert len(words) == 4 and {word["name"] for word in words} <= set(WORDS[label])
+        for word in words:
+            X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
+            assert word["weight"] == pytest.approx(sign * (X @ learner.coef_.T)[0, 0], rel=1e-6)
+            assert word["std"] == pytest.approx(learner.covariance_[0, word["column"]] ** 0.5)
+    page = run("inspect", model, "--top", 4)[1]
+    first = found["top"]["spam"][0]
+    assert f"  {first['weight']:>+9.4f} ± {first['std']:<8.4f}  {first['name']}\n" in page and "classes    ham " in page
+
+
+def test_inspect_takes_the_words_from_data(tsv, tmp_path, run):
+    named, bare = tmp_path / "named", tmp_path / "bare"
+    run("train", tsv, "--bits", 16, "--names", 1000, "--save", named)
+    run("train", tsv, "--bits", 16, "--save", bare)
+    top = [json.loads(run("inspect", *a, "--json")[1])["top"] for a in ((named,), (bare, tsv), (bare,))]
+    assert top[0] == top[1] and top[2]["spam"][0]["name"].startswith("column ")
+    assert abs(top[2]["spam"][0]["weight"]) >= top[0]["spam"][0]["weight"]
+
+
+def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
+    run("train", tsv, "--bits", 2, "--names", 4, "--save", tmp_path / "model")
+    assert "  (shared)\n" in run("inspect", tmp_path / "model")[1]
+
+
+def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
+    AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(tmp_path / "model")
+    code, out, _ = run("inspect", tmp_path / "model")
+    assert code == 0 and "column 0" in out and "the file does not say how they were made" in out
+
+
+# --- compare --------------------------------------------------------------------------------------------------------------------
+
+
+def test_compare_is_a_training_each(tsv, run):
+    specs = ["arow", "pa1:C=inf", "arow:r=5,fit_intercept=false", "cw_variance"]
+    code, out, err = run("compare", tsv, "--bits", 10, "--json", "--algorithms", *specs)
+    results = {result["algorithm"]: result for result in json.loads(out)["results"]}
+    assert code == 0 and list(results) == sorted(specs, key=lambda s: results[s]["mistakes"]) and len(err.splitlines()) == 10
+    for spec in specs:
+        name, _, params = spec.partition(":")
+        flags = [f for p in params.split(",") if p for f in ("--param", p)]
+        alone = json.loads(run("train", tsv, "--bits", 10, "--json", "--quiet", "--algorithm", name, *flags)[1])
+        assert {k: results[spec][k] for k in ("mistakes", "updates", "examples")} == {
+            k: alone[k] for k in ("mistakes", "updates", "examples")
+        }
+    table = run("compare", tsv, "--bits", 10, "--quiet", "--algorithms", *specs)[1].splitlines()
+    assert len(table) == 5 and [line.split()[0] for line in table[1:]] == list(results)
+
+
+def test_compare_draws_curves(tsv, tmp_path, run):
+    pytest.importorskip("matplotlib")
+    assert run("compare", tsv, "--bits", 10, "--plot", tmp_path / "curves.png")[0] == 0
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+# --- complaints -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--param", "r=-1"], "argument --param: AROWClassifier: r must be a finite number > 0, got r=-1. "
+         "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
+        (["--param", "q=1"], "argument --param: must be one of r, average, class_weight, covariance, fit_intercept, "
+         "intercept_scaling, multi_class for arow, got 'q'"),
+        (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
+        (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
+         "got C=nan. C caps the step; float('inf') gives the plain PA."),
+        (["--bits", "41"], "argument --bits: must be an integer in 1..40, got '41'"),
+        (["--bits", "-1"], "argument --bits: must be an integer in 1..40, got '-1'"),
+        (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
+        (["--passes", "0"], "argument --passes: must be an integer >= 1, got '0'"),
+        (["--every", "x"], "argument --every: must be an integer >= 1, got 'x'"),
+        (["--names", "1"], "argument --names: must be an integer >= 2, got '1'"),
+        (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
+        (["--resume", "m", "--bits", "9"],
+         "argument --bits: must be left out with --resume, which goes on with the model's own"),
+        (["--resume", "m", "--param", "r=1"],
+         "argument --param: must be left out with --resume, which goes on with the model's own"),
+        (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
+        (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
+    code, out, err = run("train", "missing.tsv", *arguments)
+    assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls train: error: {complaint}")
+
+
+def test_wrong_usage_of_compare_is_said(tsv, run):
+    for arguments, complaint in [
+        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join(_CLASSIFIERS)}, got 'svm'"),
+        (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
+        (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
+         "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
+    ]:  # fmt: skip
+        code, out, err = run("compare", tsv, *arguments)
+        assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls compare: error: {complaint}")
+    pytest.importorskip("matplotlib")
+    code, _, err = run("compare", tsv, "--plot", "curves.doc")
+    assert code == 2 and "argument --plot: must end in one of " in err and err.endswith("got 'curves.doc'\n")
+
+
+def test_bad_files_are_said(tmp_path, run, trained, tsv):
+    def complaint(*arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (1, "")
+        return err.splitlines()[-1]
+
+    missing, empty, one = tmp_path / "missing.tsv", tmp_path / "empty.tsv", tmp_path / "zeros.vw"
+    empty.write_text("")
+    one.write_text("1 0 | a\n")
+    assert complaint("train", missing) == f"onlinecls train: {missing}: No such file or directory"
+    assert complaint("predict", missing, tsv) == f"onlinecls predict: {missing}: No such file or directory"
+    beginning = f"onlinecls predict: onlinecls.load: {tsv!r} must be a model saved by onlinecls, got"
+    assert complaint("predict", tsv, tsv).startswith(beginning)
+    for path in (empty, one):
+        assert complaint("train", path, "--bits", "4") == (
+            f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model."
+        )
+    assert complaint("compare", empty, "--bits", "4").endswith("got none. There is nothing to compare.")
+    vw = written(tmp_path, "vw", texts(5))
+    assert complaint("predict", trained, vw) == (
+        f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv."
+    )
+    assert complaint("train", vw, "--resume", trained).endswith("whose columns are not those of vw. Give it tsv.")
+    assert complaint("train", vw, "--names", 5) == (
+        "onlinecls train: --names must have texts, whose words are hashed, got vw. Leave it out."
+    )
+
+
+def test_a_model_that_does_not_say_how_it_hashed_reads_no_texts(tmp_path, run, tsv):
+    model, rows = str(tmp_path / "model"), tmp_path / "rows.svm"
+    learner = AROWClassifier(fit_intercept=False).partial_fit([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], ["ham", "spam"])
+    learner.save(model)
+    code, out, err = run("predict", model, tsv)
+    assert (code, out) == (1, "") and err == (
+        "onlinecls predict: the model must say how its texts were hashed, got a file without that (saved in Python, not by "
+        "onlinecls train). Predict with the vectorizer that it was trained with, in Python.\n"
+    )
+    rows.write_text("1 0:2\n1 1:2\n")
+    assert run("predict", model, rows) == (0, "spam\nham\n", "")
+
+
+def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
+    learner, metadata = load(trained, return_metadata=True)
+    good, model = metadata["input"], str(tmp_path / "model")
+    strange = {"ngrams": 1, "n_features": -1, "analyzer": "x", "text": 1, "trained_on": [], "header": 1, "dtype": "x"}
+    for change in ({"ngrams": [2, 1]}, *({name: value} for name, value in strange.items())):
+        learner.save(model, {"input": {**good, **change}})
+        code, _, err = run("predict", model, tsv)
+        assert code == 1 and f"{model!r} must say in its metadata how its rows were read, got what train does not write" in err
+    for names in ({}, {"max_names": 5, "sketch": "???"}, {"max_names": 2, "sketch": "A" * 4096}, []):
+        learner.save(model, {"input": good, "names": names})
+        code, _, err = run("inspect", model)
+        assert code == 1 and "must say in its metadata how its rows were read" in err
+    learner.save(model, {"input": {**good, "n_features": 2**9}})
+    assert "has 512 features, but AROWClassifier is expecting 1024" in run("predict", model, tsv)[2]
+
+
+def test_a_regression_model_is_refused(tmp_path, run, tsv):
+    model = str(tmp_path / "model")
+    AROWRegressor().partial_fit([[0.0, 1.0]], [1.0]).save(model)
+    assert run("predict", model, tsv)[2] == (
+        f"onlinecls predict: {model!r} must be a classifier, got AROWRegressor. Use it in Python: onlinecls.load.\n"
+    )
+
+
+def test_help_teaches_and_names_every_algorithm(run):
+    for command in ("train", "predict", "inspect", "compare"):
+        code, out, _ = run(command, "--help")
+        assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
+    assert all(name in run("train", "--help")[1] for name in _CLASSIFIERS)
+    assert [name for name, algorithm in ALGORITHMS.items() if "regression" not in algorithm.tasks] == list(_CLASSIFIERS)
+    assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
+
+
+# --- the bar --------------------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_a_bar_and_the_lines(tsv, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    assert main(["train", tsv, "--bits", "10"]) == 0
+    size = len(open(tsv, "rb").read())
+    shown = terminal.getvalue()
+    assert "train:   0%|" in shown and f"/{size / 1000:.2f}k" in shown and "B/s" in shown and "         256 " in shown
+
+
+def test_without_tqdm_a_terminal_gets_the_lines(tsv, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert main(["train", tsv, "--bits", "10"]) == 0
+    assert "%|" not in terminal.getvalue() and "         256 " in terminal.getvalue()
+
+
+# --- as a process ---------------------------------------------------------------------------------------------------------------
+
+
+def process(*arguments, **options):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
+    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=open(tsv).read())
+    assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300
+    assert process("--version").stdout.startswith("onlinecls ")
+    assert process("train", tmp_path / "missing").returncode == 1 and process("train").returncode == 2
+    told = process("predict", tmp_path / "model", "-", input=open(tsv).read())
+    assert len(told.stdout.split()) == 300 and told.stderr == ""
+
+
+def test_nobody_reads_on(tmp_path, trained):
+    path = write_tsv(tmp_path / "long.tsv", texts(2000) * 40)
+    told = subprocess.Popen([*COMMAND, "predict", trained, path, "--scores"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert told.stdout.readline() == b"prediction\tspam\n"
+    told.stdout.close()
+    assert told.stderr.read() == b"" and told.wait(60) == 141
+    told.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_saves_what_was_learnt(tmp_path):
+    rows, model = texts(9000), tmp_path / "model"
+    learning = subprocess.Popen(
+        [*COMMAND, "train", "-", "--format", "tsv", "--bits", "10", "--save", model, "--json"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    learning.stdin.write("".join(f"{label}\t{text}\n" for label, text in rows))
+    learning.stdin.flush()
+    while "   4,096 " not in (line := learning.stderr.readline()):  # the first batch is learnt; the pipe stays open
+        assert line
+    time.sleep(0.1)
+    learning.send_signal(signal.SIGINT)
+    out, err = learning.communicate(timeout=60)
+    learner = load(model)
+    assert learning.returncode == 130 and json.loads(out)["interrupted"] and "Traceback" not in err
+    assert f"onlinecls train: interrupted after {learner.t_:,} examples; what was learnt is saved in {model}." in err
+    assert 4096 <= learner.t_ <= 9000
+    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows[: learner.t_]])
+    expected = AROWClassifier(dtype="float32").partial_fit(X, [label for label, _ in rows[: learner.t_]])
+    np.testing.assert_array_equal(learner.coef_, expected.coef_)

@@ -1,0 +1,316 @@
+"""Progressive validation against a slow loop that asks predict before every row; its curves, and their picture."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from algorithms import ALL, ONE_EACH, REGRESSORS
+from matrices import continuous_problem, csr32
+from states import fingerprint
+
+import onlinecls
+from onlinecls import progressive_validation
+
+X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
+RNG = np.random.default_rng(51)
+WEIGHTS = np.where(RNG.random(90) < 0.2, 0.0, RNG.random(90) * 3)
+NOISY = np.where(RNG.random(90) < 0.3, RNG.permutation(Y), Y)
+LATE = np.where(np.arange(90) < 15, 0, np.where(np.arange(90) < 45, np.minimum(Y, 1), Y))  # labels join late
+
+
+def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
+    """Row by row: predict, compare, partial_fit. The curve after every row of weight > 0."""
+    y_clean = y if y_clean is None else y_clean
+    weights = np.ones(len(y)) if weights is None else weights
+    points, mistakes, weighted, seen, weight = [], 0, 0.0, 0, 0.0
+    for i in range(len(y)):
+        row = slice(i, i + 1)
+        fitted = learner.__sklearn_is_fitted__()
+        if fitted:
+            wrong = learner.predict(X[row])[0] != y_clean[i]
+        else:  # the first score is 0: the first class; without classes nobody can tell
+            wrong = classes is None or np.unique(classes)[0] != y_clean[i]
+        learner.partial_fit(X[row], y[row], None if fitted else classes, weights[row])
+        if weights[i] > 0:
+            mistakes, weighted, seen, weight = mistakes + wrong, weighted + wrong * weights[i], seen + 1, weight + weights[i]
+            points.append((seen, mistakes, weight, weighted, learner.n_updates_))
+    return points
+
+
+def agrees(result, points, every, live):
+    rows = np.flatnonzero(live)
+    at = [np.searchsorted(rows, stop) - 1 for stop in (*range(every, len(live), every), len(live))]
+    at = [i for i, before in zip(at, [-1, *at[:-1]], strict=True) if i > before]
+    found = zip(result.examples, result.mistakes, result.weight, result.weighted_mistakes, result.updates, strict=True)
+    np.testing.assert_allclose(list(found), [points[i] for i in at], rtol=1e-12)
+
+
+@pytest.mark.parametrize("average", [False, 5], ids=["last", "average"])
+@pytest.mark.parametrize("classes", [None, [0, 1, 2, 3, 7]], ids=["open", "closed"])
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_against_a_slow_loop(case, classes, average):
+    if average and not case.can_average:
+        pytest.skip("no average with l1")
+    for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
+        named = classes if classes is None or labels.max() > 1 else [0, 1]
+        for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
+            fast, slow = (case.estimator(multi_class, average=average) for _ in "ab")
+            stream = (csr32(X), labels) if weights is None else (csr32(X), labels, weights)
+            result = progressive_validation(fast, stream, clean, classes=named, every=7)
+            live = np.ones(90, bool) if weights is None else weights > 0
+            agrees(result, slowly(slow, X, labels, clean, weights, named), 7, live)
+            assert fingerprint(fast) == fingerprint(slow) and result.by_row
+            if clean is None:
+                assert result.mistakes[-1] == fast.n_mistakes_
+            assert result.progressive_error == result.mistakes[-1] / result.examples[-1]
+
+
+@pytest.mark.parametrize("average", [False, 5], ids=["last", "average"])
+@pytest.mark.parametrize("case", [case for case in ONE_EACH if "covariance" in case.estimator().get_params()], ids=str)
+def test_a_full_covariance_against_a_slow_loop(case, average):
+    for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
+        for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
+            fast, slow = (case.estimator(multi_class, average=average, covariance="full") for _ in "ab")
+            result = progressive_validation(fast, (X, labels, weights), clean, every=7)
+            live = np.ones(90, bool) if weights is None else weights > 0
+            agrees(result, slowly(slow, X, labels, clean, weights), 7, live)
+            np.testing.assert_allclose(fast.coef_, slow.coef_, rtol=1e-9, atol=1e-12)
+            assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
+
+
+@pytest.mark.parametrize("algorithm", ["arow", "pa", "perceptron", "sop"])
+def test_kernel_learners_against_a_slow_loop(algorithm):
+    for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
+        for classes in (None, np.unique(labels)):
+            for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
+                fast, slow = (onlinecls.KernelOnlineClassifier(algorithm, multi_class=multi_class, budget=40) for _ in "ab")
+                result = progressive_validation(fast, (X, labels, weights), clean, classes=classes, every=7)
+                live = np.ones(90, bool) if weights is None else weights > 0
+                agrees(result, slowly(slow, X, labels, clean, weights, classes), 7, live)
+                np.testing.assert_allclose(fast.dual_coef_, slow.dual_coef_, rtol=1e-7, atol=1e-9)
+                assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
+
+
+def test_online_to_batch_is_predicted_by_batches():
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier())
+    result = progressive_validation(learner, (X, Y), classes=np.unique(Y), every=30)
+    assert not result.by_row and result.examples.tolist() == [30, 60, 90] and result.progressive_error < 0.6
+    assert (learner.predict(X) == onlinecls.AROWClassifier(average=True).partial_fit(X, Y, np.unique(Y)).predict(X)).all()
+
+
+def test_class_weights_of_zero_leave_rows_out():
+    learner = onlinecls.AROWClassifier(class_weight={1: 0.0})
+    result = progressive_validation(learner, (X, Y), np.zeros(90, int))
+    assert result.examples[-1] == learner.t_ == (Y != 1).sum()
+    twin = onlinecls.AROWClassifier()
+    kept = Y != 1
+    assert result.mistakes[-1] == progressive_validation(twin, (X[kept], Y[kept]), np.zeros(kept.sum(), int)).mistakes[-1]
+
+
+@pytest.mark.parametrize("case", ONE_EACH, ids=str)
+def test_batches_do_not_matter(case):
+    def cut(*cuts):
+        return [(X[a:b], NOISY[a:b], WEIGHTS[a:b]) for a, b in zip((0, *cuts), (*cuts, 90), strict=True)]
+
+    whole = progressive_validation(case.estimator(), (X, NOISY, WEIGHTS), Y, every=20)
+    for batches in (cut(1, 2, 50), cut(*range(1, 90)), cut(20, 40), cut(33, 33, 89)):
+        for clean in (
+            Y,
+            list(Y),
+            (Y[len(Y) - sum(len(b[1]) for b in batches[i:]) :][: len(batches[i][1])] for i in range(len(batches))),
+        ):
+            other = progressive_validation(case.estimator(), iter(batches), clean, every=20)
+            for name in ("examples", "mistakes", "updates"):
+                assert getattr(other, name).tolist() == getattr(whole, name).tolist()
+            np.testing.assert_allclose(other.weighted_error, whole.weighted_error, rtol=1e-12)
+
+
+def test_kinds_of_input():
+    pandas = pytest.importorskip("pandas")
+    expected = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=20).mistakes.tolist()
+    texts = np.array(["a", "b", "c", "d"])[Y]
+    for stream in (
+        (X.tolist(), Y.tolist()),
+        (csr32(X).tocoo(), Y),
+        (csr32(X).tocsc(), list(texts)),
+        (pandas.DataFrame(X), texts),
+    ):
+        assert progressive_validation(onlinecls.AROWClassifier(), stream, every=20).mistakes.tolist() == expected
+    named = pandas.DataFrame(X, columns=list("abcdef"))
+    learner = onlinecls.AROWClassifier()
+    assert progressive_validation(learner, (named, pandas.Series(texts)), every=20).mistakes.tolist() == expected
+    assert learner.feature_names_in_.tolist() == list("abcdef")
+
+
+def test_goes_on_from_a_fitted_learner():
+    learner, whole = onlinecls.AROWClassifier().partial_fit(X[:40], Y[:40]), onlinecls.AROWClassifier()
+    before = learner.n_mistakes_, learner.n_updates_
+    result = progressive_validation(learner, (X[40:], Y[40:]), every=10)
+    whole.partial_fit(X, Y)
+    assert (before[0] + result.mistakes[-1], before[1] + result.updates[-1]) == (whole.n_mistakes_, whole.n_updates_)
+    assert result.examples.tolist() == [10, 20, 30, 40, 50]
+
+
+def test_the_curve():
+    result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=40)
+    assert result.examples.tolist() == [40, 80, 90]
+    assert result.mistakes_since_last.tolist() == np.diff([0, *result.mistakes]).tolist()
+    assert result.error.tolist() == (result.mistakes / [40, 80, 90]).tolist()
+    assert result.error_since_last.tolist() == (result.mistakes_since_last / [40, 40, 10]).tolist()
+    assert result.weight.tolist() == [40, 80, 90] and (result.weighted_error == result.error).all()
+    assert (np.diff(result.seconds) > 0).all() and result.seconds[0] > 0
+    with pytest.raises(AttributeError):
+        result.mistakes = 0
+
+
+def test_learners_of_scikit_learn():
+    """Predicted by batches of at most as many rows as were seen, then learnt; the very first row is a mistake."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    for weights in (None, WEIGHTS):
+        make = lambda: linear_model.SGDClassifier(random_state=0, shuffle=False)  # noqa: E731
+        stream = (X, NOISY) if weights is None else (X, NOISY, weights)
+        result, slow, wrong, at = progressive_validation(make(), stream, Y, every=25), make(), [], 0
+        w = np.ones(90) if weights is None else weights
+        for stop in (1, 2, 4, 8, 16, 25, 50, 75, 90):
+            part = slice(at, stop)
+            wrong += (slow.predict(X[part]) != Y[part]).tolist() if at else [True]
+            slow.partial_fit(X[part], NOISY[part], np.unique(NOISY), w[part])
+            at = stop
+        wrong, live = np.array(wrong), w > 0
+        assert result.mistakes.tolist() == [(wrong & live)[:n].sum() for n in (25, 50, 75, 90)]
+        assert result.examples.tolist() == [live[:n].sum() for n in (25, 50, 75, 90)]
+        np.testing.assert_allclose(result.weighted_mistakes, [(wrong * w)[:n].sum() for n in (25, 50, 75, 90)])
+        assert result.updates is None and not result.by_row
+    again = make().partial_fit(X, Y, np.unique(Y))
+    assert progressive_validation(again, [(X, Y)]).examples[-1] == 90
+    with pytest.raises(ValueError, match="classes must name all labels for SGDClassifier on a stream of batches, got None"):
+        progressive_validation(make(), [(X, Y)])
+    assert progressive_validation(make(), [(X, Y)], classes=[0, 1, 2, 3]).examples[-1] == 90
+
+
+MORE = "y_clean must have a label for every row of the stream, got more. Give those of its rows."
+
+
+@pytest.mark.parametrize(
+    "message, arguments",
+    [
+        ("every must be an integer >= 1, got every=0.", dict(every=0)),
+        ("every must be an integer >= 1, got every=True.", dict(every=True)),
+        ("every must be an integer >= 1, got every=1.5.", dict(every=1.5)),
+        ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one "
+         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
+        ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one "
+         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
+        (MORE, dict(y_clean=np.append(Y, 0))),
+        (MORE, dict(y_clean=iter([Y, Y]))),
+        ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
+        ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
+        ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
+         "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=X)),
+        ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple of 4 for a batch. "
+         "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=[(X, Y, Y, Y)])),
+        ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
+         dict(stream=(X, Y[:89]))),
+    ],
+)  # fmt: skip
+def test_messages(message, arguments):
+    with pytest.raises(ValueError, match="^" + re.escape("progressive_validation: " + message) + "$"):
+        progressive_validation(onlinecls.Perceptron(), **{"stream": (X, Y), **arguments})
+
+
+def test_what_does_not_learn():
+    with pytest.raises(
+        TypeError, match="progressive_validation: estimator must have partial_fit and predict, got object without"
+    ):
+        progressive_validation(object(), (X, Y))
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
+def test_regressors_keep_their_own_errors(estimator):
+    message = (
+        f"progressive_validation: estimator must be a classifier, got {estimator.__name__}, a regressor. A regressor of this "
+        "library keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
+    )
+    learner = estimator()
+    with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+        progressive_validation(learner, (X, X[:, 0]))
+    assert not learner.__sklearn_is_fitted__()
+
+
+def test_regressors_of_scikit_learn():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    with pytest.raises(TypeError, match="estimator must be a classifier, got SGDRegressor, a regressor"):
+        progressive_validation(linear_model.SGDRegressor(), (X, X[:, 0]))
+
+
+# --- the picture ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def display():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from onlinecls.plotting import ProgressiveDisplay
+
+    yield ProgressiveDisplay
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def test_the_lines_are_the_curves(display):
+    results = {
+        name: progressive_validation(learner, (X, NOISY, WEIGHTS), Y, every=10)
+        for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
+    }
+    for weighted in (False, True):
+        shown = display.from_results(results, weighted=weighted)
+        errors = {name: 100 * (result.weighted_error if weighted else result.error) for name, result in results.items()}
+        assert list(shown.lines_) == sorted(errors, key=lambda name: errors[name][-1])
+        for name, line in shown.lines_.items():
+            assert line.get_xdata().tolist() == results[name].examples.tolist()
+            assert line.get_ydata().tolist() == errors[name].tolist()
+            assert line.get_label() == f"{name}  {errors[name][-1]:.3g} %"
+        assert shown.figure_ is shown.ax_.figure and shown.ax_.get_legend() is not None
+    again = shown.plot(log_x=True, log_y=True, linewidth=5)
+    assert again is shown and (again.ax_.get_xscale(), again.ax_.get_yscale()) == ("log", "log")
+    assert {line.get_linewidth() for line in again.lines_.values()} == {5}
+    again.figure_.canvas.draw()
+
+
+def test_draws_where_it_is_told(display):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    learner = onlinecls.AROWClassifier()
+    shown = display.from_estimators({"AROW": learner}, [(X[:50], Y[:50]), (X[50:], Y[50:])], Y, ax=axes)
+    assert shown.ax_ is axes and shown.figure_ is figure and len(axes.lines) == 1
+    assert not learner.__sklearn_is_fitted__()
+    assert shown.results["AROW"].examples.tolist() == list(range(1, 91))
+    figure.canvas.draw()
+
+
+def test_many_lines_can_be_told_apart(display):
+    result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=10)
+    lines = display.from_results({f"learner {i}": result for i in range(23)}).lines_.values()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 23
+
+
+def test_wrong_results_and_streams(display):
+    for bad in ({}, [1], None):
+        with pytest.raises(ValueError, match="results must be a dict of name: ProgressiveResult with one at least"):
+            display.from_results(bad)
+    with pytest.raises(ValueError, match="results must be what progressive_validation returns, got int"):
+        display.from_results({"a": 1})
+    with pytest.raises(ValueError, match=r"stream must be .* which every learner can read, got generator"):
+        display.from_estimators({"a": onlinecls.AROWClassifier()}, (batch for batch in [(X, Y)]))
+
+
+def test_without_matplotlib(monkeypatch):
+    from onlinecls.plotting import ProgressiveDisplay
+
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    message = 'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
+    with pytest.raises(ImportError, match="^" + re.escape(message) + "$"):
+        ProgressiveDisplay.from_estimators({"a": onlinecls.AROWClassifier()}, (X, Y))

@@ -1,0 +1,547 @@
+"""A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
+
+import pickle
+import signal
+import threading
+import tracemalloc
+from itertools import pairwise, product
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from algorithms import ALL, REGRESSION, Case
+from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import balanced_weights
+from scipy import sparse
+from states import fingerprint, is_finite
+
+import onlinecls
+from onlinecls import _base, _core, _validation
+
+SECOND_ORDER = ("sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2")
+CASES = [case for case in ALL if case.name in SECOND_ORDER] + [Case("narow", {"b": 8.0})]
+REGRESSOR = next(case for case in REGRESSION if case.name == "arow_regression")
+# How the kernel may go: (which products are made ahead, how many steps wait before Σ is written).
+PATHS = [*product(("never", "likely", "always"), (1, 4, 64)), ("likely", 3), ("always", 2)]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+
+def full(case, path=("likely", 64), **others):
+    learner = case.estimator(covariance="full", intercept_scaling=0.7, **others)
+    learner._foresight, learner._depth = path
+    return learner
+
+
+def symmetric(lower):
+    return np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2)
+
+
+def model(learner):
+    """(vectors, D) weights and (vectors, D, D) covariances, the constant feature among them."""
+    state = learner._state
+    return state.view[:, 0].T.astype(np.float64), symmetric(state.sigma.astype(np.float64))
+
+
+def counters(learner):
+    return [getattr(learner, name) for name in ("t_", "n_updates_", "n_mistakes_", "n_skipped_") if hasattr(learner, name)]
+
+
+def close(found, expected, tolerance):
+    """Within `tolerance` of the largest number that is expected."""
+    assert_allclose(found, expected, rtol=0, atol=tolerance * max(np.abs(expected).max(), 1e-3))
+
+
+def same_model(learner, other, tolerance=1e-10):
+    for found, expected in zip(model(learner), model(other), strict=True):
+        close(found, expected, tolerance)
+    if len(other._state.drift):
+        close(learner._state.drift, other._state.drift, tolerance)
+    assert counters(learner) == counters(other)
+    assert_array_equal(learner._state.counts, other._state.counts)
+    assert_allclose(learner._state.tally, other._state.tally, rtol=100 * tolerance)
+
+
+def is_twin(learner, W, Sigma, twin, dtype):
+    W_found, Sigma_found = model(learner)
+    close(W_found, W, 1e-10 if dtype == "float64" else 2e-4)
+    close(Sigma_found, Sigma, 1e-10 if dtype == "float64" else 1e-4)
+    if dtype == "float64":
+        assert counters(learner)[:2] == [twin.t, twin.n_updates]
+        assert learner.n_skipped_ == 0
+
+
+TWIN = {"covariance": "full", "fit_intercept": True, "intercept_scaling": 0.7}
+
+
+# --- the slow twins ------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@pytest.mark.parametrize("path", [("likely", 64), ("always", 4), ("never", 64), ("likely", 1)], ids=str)
+@every_case
+def test_two_classes_as_the_twin(case, path, dtype):
+    X, y = continuous_problem(110, 9, seed=20, dtype=dtype)
+    learner = full(case, path).partial_fit(X, y, classes=[-1, 1])
+    twin = case.binary(X, y, **TWIN)
+    is_twin(learner, twin.w[None], twin.Sigma[None], twin, dtype)
+    assert dtype == "float32" or learner.n_mistakes_ == twin.n_mistakes
+    assert learner.n_updates_ > 20
+
+
+@both_dtypes
+@pytest.mark.parametrize("path", [("likely", 64), ("never", 4)], ids=str)
+@both_constructions
+@every_case
+def test_four_classes_as_the_twin(case, multi_class, path, dtype):
+    X, y = continuous_problem(90, 7, seed=21, n_classes=4, dtype=dtype)
+    learner = full(case, path, multi_class=multi_class).partial_fit(X, y, classes=range(4))
+    twin = case.multiclass(X, y, 4, multi_class=multi_class, **TWIN)
+    is_twin(learner, twin.W, twin.Sigma.reshape(4, 8, 8), twin, dtype)
+    assert dtype == "float32" or learner.n_mistakes_ == twin.n_mistakes
+
+
+@both_constructions
+@every_case
+def test_joining_labels_as_the_twin(case, multi_class):
+    """One label for ten rows, two up to the fiftieth, then four; weights with zeros."""
+    X, y = continuous_problem(110, 6, seed=22, n_classes=4)
+    y = np.array(["c", "a", "d", "b"])[y % np.digitize(np.arange(110), [-1, 10, 50, 50])]
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
+    for balanced in (False, True):
+        learner = full(case, ("always", 4), multi_class=multi_class, class_weight="balanced" if balanced else None)
+        learner.partial_fit(X, y, sample_weight=weights)
+        twin_weights = balanced_weights(y, weights) if balanced else weights
+        twin = case.stream(X, y, multi_class=multi_class, weights=twin_weights, **TWIN)
+        assert learner.classes_.tolist() == twin.classes
+        is_twin(learner, twin.W, twin.Sigma.reshape(4, 7, 7), twin, "float64")
+        assert learner.n_mistakes_ == twin.n_mistakes
+
+
+@both_dtypes
+@pytest.mark.parametrize("path", PATHS, ids=str)
+def test_regression_as_the_twin(path, dtype):
+    X, y = continuous_problem(110, 9, seed=23, dtype=dtype)
+    y = X @ np.arange(9.0) + y
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
+    learner = full(REGRESSOR, path).partial_fit(X, y, sample_weight=weights)
+    twin = REGRESSOR.regression(X, y, weights=weights, **TWIN)
+    is_twin(learner, twin.w[None], twin.Sigma[None], twin, dtype)
+    assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
+
+
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@pytest.mark.parametrize("density", [0.5, 0.05], ids="density={}".format)
+def test_every_way_of_storing_a_matrix(kind, density):
+    """Few non-zeros gather their rows of Σ, many meet all of it; the model is the same."""
+    case = Case("arow", {"r": 0.5})
+    for dtype, n_classes in product(("float64", "float32"), (2, 4)):
+        X, y = continuous_problem(150, 40, seed=24, n_classes=n_classes, density=density, dtype=dtype)
+        learner, plain = full(case).partial_fit(kind(X), y), full(case).partial_fit(dense_c(X), y)
+        same_model(learner, plain, 1e-11 if dtype == "float64" else 1e-4)
+        for found, expected in zip(learner.decision_function(kind(X), return_std=True), plain.decision_function(X, True), strict=True):
+            close(found, expected, 1e-11 if dtype == "float64" else 1e-4)
+
+
+# --- every path is the same model ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
+@every_case
+def test_every_path_makes_the_same_decisions(case, n_classes, multi_class):
+    """70 features: 64 steps may wait. Dense rows and rows of few non-zeros take turns."""
+    X, y = continuous_problem(260, 70, seed=25, n_classes=n_classes, density=0.7)
+    X[::3] *= np.random.default_rng(1).random(X[::3].shape) < 0.06
+    y[100:180] = y[0]  # a stretch in which little happens
+    others = {"multi_class": multi_class, "average": 9}
+    expected = full(case, ("never", 1), **others).partial_fit(csr32(X), y)
+    for path in PATHS:
+        same_model(full(case, path, **others).partial_fit(csr32(X), y), expected)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=str)
+def test_every_path_fits_the_same_in_epochs(path):
+    X, y = continuous_problem(200, 30, seed=26)
+    others = {"max_iter": 3, "tol": None, "random_state": 0}
+    for case in (Case("arow", {"r": 0.5}), Case("narow", {"b": 8.0})):
+        same_model(full(case, path, **others).fit(X, y), full(case, ("never", 1), **others).fit(X, y))
+
+
+def test_products_made_ahead_are_those_that_the_rows_ask_for():
+    """Most rows of weight 0 after a stretch of updates: products are made for nothing, and fewer from then on. The same model."""
+    X, y = continuous_problem(1500, 20, seed=27)
+    weights = np.where(np.arange(1500) < 200, 1.0, np.arange(1500) % 9 == 0)
+    case = Case("cw_stdev", {"eta": 0.9})
+    expected = full(case, ("never", 1)).partial_fit(X, y, sample_weight=weights)
+    for path in PATHS:
+        same_model(full(case, path).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
+
+
+# --- calls, pauses, averages ---------------------------------------------------------------------------------------------------
+
+
+@both_constructions
+@every_case
+def test_any_split_into_calls_agrees(case, multi_class):
+    X, y = continuous_problem(220, 30, seed=28, n_classes=4)
+    y = y % np.digitize(np.arange(220), [-1, 5, 40, 41])
+    make = lambda: full(case, multi_class=multi_class, class_weight="balanced", average=7)  # noqa: E731
+    whole = make().partial_fit(X, y)
+    for cuts in ([110], [3, 41, 42, 100, 101, 219], range(1, 220)):
+        parts = make()
+        for start, stop in pairwise([0, *cuts, 220]):
+            parts.partial_fit(X[start:stop], y[start:stop])
+        same_model(parts, whole)
+        assert_array_equal(parts.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("case", [*CASES, REGRESSOR], ids=str)
+def test_a_pickle_goes_on_to_the_bit(case):
+    X, y = continuous_problem(200, 30, seed=29)
+    learner = full(case).partial_fit(X[:77], y[:77])
+    copy = pickle.loads(pickle.dumps(learner))
+    assert fingerprint(copy) == fingerprint(learner)
+    before = fingerprint(learner)
+    copy.partial_fit(X[77:], y[77:])
+    assert fingerprint(learner) == before, "the copy shares memory with the original"
+    assert fingerprint(learner.partial_fit(X[77:], y[77:])) == fingerprint(copy)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("average", [True, 40])
+@every_case
+def test_the_average_is_that_of_the_weights_after_each_row(case, average, n_classes):
+    X, y = continuous_problem(90, 12, seed=30, n_classes=n_classes)
+    classes = np.unique(y)
+    plain, after = full(case), []
+    for i in range(90):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes if i == 0 else None)
+        after.append(plain.coef_.copy())
+    learner = full(case, average=average).partial_fit(X, y, classes=classes)
+    close(learner.coef_, np.mean(after[int(average) - 1 :], axis=0), 1e-10)
+
+
+# --- what defines the algorithms -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, others, power", [
+    ("cw_stdev", {}, 1 / 2), ("cw_variance", {}, 1), ("scw1", {"C": float("inf")}, 1 / 2), ("scw2", {"C": float("inf")}, 1 / 2),
+])  # fmt: skip
+def test_confidence_weighted_meets_its_constraint_with_equality(name, others, power):
+    X, y = continuous_problem(60, 20, seed=31)
+    learner, phi, met = full(Case(name, {"eta": 0.8, "initial_variance": 2.0, **others})), NormalDist().inv_cdf(0.8), 0
+    for i in range(60):
+        before = learner.n_updates_ if i else 0
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
+        scores, std = learner.decision_function(X[i : i + 1], return_std=True)
+        if learner.n_updates_ > before:
+            assert y[i] * scores[0] == pytest.approx(phi * (std[0] ** 2) ** power, rel=1e-8)
+            met += 1
+        elif X[i].any():
+            assert y[i] * scores[0] >= phi * (std[0] ** 2) ** power
+    assert met > 20
+
+
+def test_narow_leaves_the_confidence_at_one_over_b():
+    X, y = continuous_problem(80, 20, seed=32)
+    learner, narrowed = full(Case("narow", {"b": 3.0})).partial_fit(X[:1], y[:1], classes=[-1, 1]), 0
+    for i in range(1, 80):
+        before, chi = learner.n_updates_, learner.decision_function(X[i : i + 1], True)[1][0] ** 2
+        learner.partial_fit(X[i : i + 1], y[i : i + 1])
+        if learner.n_updates_ > before:
+            assert learner.decision_function(X[i : i + 1], True)[1][0] ** 2 == pytest.approx(min(chi, 1 / 3), rel=1e-9)
+            narrowed += chi > 1 / 3
+    assert narrowed > 20
+
+
+@pytest.mark.parametrize("path", PATHS, ids=str)
+@pytest.mark.parametrize("storage", [dense_c, csr32])
+def test_arow_regression_is_ridge_regression(path, storage):
+    X, _ = continuous_problem(400, 90, seed=33)
+    rng = np.random.default_rng(0)
+    y, weights, r = X @ rng.standard_normal(90) + rng.standard_normal(400), rng.uniform(0.5, 2.0, 400), 0.3
+    learner = onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False)
+    learner._foresight, learner._depth = path
+    learner.partial_fit(storage(X), y, sample_weight=weights)
+    expected = np.linalg.inv(np.eye(90) + (X.T * weights) @ X / r)
+    close(learner.covariance_, expected, 1e-11)
+    close(learner.coef_, expected @ (X.T * weights) @ y / r, 1e-11)
+
+
+@every_case
+def test_covariances_stay_symmetric_and_positive_definite(case):
+    for n_classes in (2, 3):
+        X, y = continuous_problem(1500, 24, seed=34, n_classes=n_classes)
+        learner = full(case).partial_fit(X, y)
+        for covariance in np.reshape(learner.covariance_, (-1, 24, 24)):
+            assert_array_equal(covariance, covariance.T)
+            least, *_, largest = np.linalg.eigvalsh(covariance)
+            assert 0 < least <= largest <= learner._state.variance * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("case", [*CASES, REGRESSOR], ids=str)
+def test_full_is_diagonal_on_rows_of_one_non_zero(case, n_classes):
+    X, y = continuous_problem(300, 30, seed=35, n_classes=n_classes)
+    X *= np.arange(30) == np.random.default_rng(0).integers(0, 30, 300)[:, None]
+    diagonal, full_ = (
+        case.estimator(covariance=form, fit_intercept=False).partial_fit(csr32(X), y) for form in ("diagonal", "full")
+    )
+    close(full_.coef_, diagonal.coef_, 1e-11)
+    found, expected = np.reshape(full_.covariance_, (-1, 30, 30)), np.reshape(diagonal.covariance_, (-1, 30))
+    for square, variances in zip(found, expected, strict=True):
+        close(square, np.diag(variances), 1e-11)
+    if not case.name.startswith(("cw", "scw")):  # a repeated row meets their constraint with equality: rounding decides
+        assert counters(full_) == counters(diagonal)
+
+
+# --- standard deviations -------------------------------------------------------------------------------------------------------
+
+
+def read_std(learner, X):
+    read = learner.predict if learner._estimator_type == "regressor" else learner.decision_function
+    scores, std = read(X, return_std=True)
+    assert_array_equal(scores, read(X))
+    assert scores.shape == std.shape and std.dtype == np.float64
+    return std
+
+
+@both_dtypes
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", ["diagonal", "full"])
+@pytest.mark.parametrize("case", [Case("arow", {"r": 0.5}), Case("narow", {"b": 3.0}), REGRESSOR], ids=str)
+def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes, dtype):
+    X, y = continuous_problem(150, 50, seed=36, n_classes=n_classes, dtype=dtype)
+    learner = case.estimator(covariance=form, intercept_scaling=0.7).partial_fit(X, y)
+    if form == "full":
+        Sigma = model(learner)[1]
+    else:
+        Sigma = np.array([np.diag(variances) for variances in learner._state.view[:, 1].T.astype(np.float64)])
+    rng = np.random.default_rng(1)
+    for density in (0.9, 0.3, 0.02):
+        X = (rng.standard_normal((200, 50)) * (rng.random((200, 50)) < density)).astype(dtype)
+        X[rng.random(200) < 0.3] *= rng.random(50) < 0.1  # rows of few and of many non-zeros in one call
+        Z = np.column_stack([X, np.full(200, 0.7)])
+        expected = np.sqrt(np.einsum("ni,kij,nj->nk", Z, Sigma, Z))
+        for storage in (dense_c, csr32):
+            std = read_std(learner, storage(X))
+            assert_allclose(std.reshape(expected.shape), expected, rtol=1e-11 if dtype == "float64" else 1e-4)
+    assert read_std(learner, X[:0]).shape == (0,) if n_classes == 2 or case is REGRESSOR else (0, 3)
+
+
+@pytest.mark.parametrize("density", [0.01, 0.5])
+@pytest.mark.parametrize("form", ["diagonal", "full"])
+def test_standard_deviations_of_sparse_rows_need_no_dense_copy(form, density):
+    n, d = 4000, 300
+    X = sparse.random(n, d, density, format="csr", random_state=0)
+    learner = onlinecls.AROWClassifier(covariance=form).partial_fit(X[:300], np.arange(300) % 2)
+    learner.decision_function(X[:1], return_std=True)
+    tracemalloc.start()
+    learner.decision_function(X, return_std=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n * d / 5
+
+
+# --- rounding ------------------------------------------------------------------------------------------------------------------
+
+
+def stream_of(kind, n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    if kind == "low rank":
+        X = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 1e-3 * rng.standard_normal((n, d))
+    elif kind == "one-hot":
+        X = np.eye(d)[rng.integers(0, d, n)]
+    elif kind == "long":
+        X = rng.standard_normal((n, d))
+        X *= 1000 / np.linalg.norm(X, axis=1, keepdims=True)
+    X = X.astype(np.float32)
+    return X, np.where(X @ rng.standard_normal(d) + rng.standard_normal(n) > 0, 1, -1)
+
+
+DRIFT = [
+    *[Case("arow_regression", {"r": r}) for r in (1e-3, 0.1, 10.0)], *[Case("arow", {"r": r}) for r in (1e-3, 10.0)],
+    Case("cw_stdev", {"eta": 0.95}), Case("cw_variance", {"eta": 0.95}), Case("scw1", {"C": 1.0}), Case("narow", {"b": 8.0}),
+    Case("aggressive_sop", {"r": 0.5}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["low rank", "one-hot", "long"])
+@pytest.mark.parametrize("case", DRIFT, ids=str)
+def test_float32_does_not_drift_away(case, kind):
+    n, d = 20_000, 30
+    X, y = stream_of(kind, n, d)
+    learner = full(case).partial_fit(X, y)
+    assert learner._state.sigma.dtype == np.float32 and learner.n_updates_ > 100
+    Sigma = model(learner)[1]
+    assert is_finite(learner) and np.isfinite(Sigma).all()
+    assert np.abs(Sigma).max() <= 2 * learner._state.variance
+    assert np.diagonal(Sigma[0]).min() >= 0
+    score = learner.predict if case.name == "arow_regression" else learner.decision_function
+    scores, std = score(X[:500], return_std=True)
+    assert np.isfinite(scores).all() and np.isfinite(std).all()
+    if case.name in ("arow_regression", "arow"):  # the others' variances fall to nothing: there is nothing to be near to
+        exact = full(case).partial_fit(X.astype(np.float64), y)
+        expected = (exact.predict if case.name == "arow_regression" else exact.decision_function)(X[:500])
+        if case.params["r"] >= 0.1:
+            assert sqrt(np.mean((scores - expected) ** 2)) <= 0.05 * np.abs(expected).std() + 0.05
+        assert np.corrcoef(scores, expected)[0, 1] > 0.9  # r = 0.001 is below what float32 can tell from 0 beside rows as long
+
+
+def test_a_row_that_is_learnt_over_and_over():
+    """The same row, and its opposite label in turns: v falls to where rounding is all that is left."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(40)
+    for dtype, case in product((np.float32, np.float64), [*CASES, REGRESSOR]):
+        X, y = np.tile(x, (3000, 1)).astype(dtype), np.where(np.arange(3000) % 2, 1, -1)
+        learner = full(case).partial_fit(X, y)
+        Sigma = model(learner)[1]
+        assert is_finite(learner) and np.isfinite(Sigma).all()
+        assert np.abs(Sigma).max() <= 2 * learner._state.variance and np.diagonal(Sigma[0]).min() >= 0
+        others = rng.standard_normal((50, 40)).astype(dtype)  # what the row says nothing of is as uncertain as ever
+        others -= np.outer(others @ x / (x @ x + 0.49), x)
+        assert_allclose(np.einsum("ni,ij,nj->n", others, Sigma[0][:40, :40], others) /
+                        (learner._state.variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)  # fmt: skip
+
+
+# --- errors --------------------------------------------------------------------------------------------------------------------
+
+
+def too_large(who, n_matrices, size, dtype, needed):
+    return (
+        f"{who}: covariance='full' must fit in memory, got {n_matrices} x {size} x {size} numbers of {dtype}, {needed} GB, "
+        "where 0.5 GB are free. Use covariance='diagonal', or fewer features."
+    )
+
+
+@pytest.fixture
+def half_a_gigabyte(monkeypatch):
+    monkeypatch.setattr(_validation, "available_memory", lambda: 5e8)
+
+
+def raises_word_for_word(message, call, *arguments, **others):
+    tracemalloc.start()
+    with pytest.raises(ValueError) as caught:
+        call(*arguments, **others)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(caught.value) == message
+    assert peak < 5e7
+
+
+def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(half_a_gigabyte):
+    X = sparse.csr_matrix((np.ones(6), ([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 9998])), shape=(3, 9999))
+    message = too_large("AROWClassifier", 1, 10000, "float64", "0.8")
+    for call in ("fit", "partial_fit"):
+        learner = onlinecls.AROWClassifier(covariance="full")
+        raises_word_for_word(message, getattr(learner, call), X, [0, 1, 1])
+        assert fingerprint(learner) is None
+    learner = onlinecls.NAROWClassifier(covariance="full")
+    message = too_large("NAROWClassifier", 3, 10000, "float32", "1.2")
+    raises_word_for_word(message, learner.partial_fit, X.astype(np.float32), [0, 1, 1], classes=[0, 1, 2])
+    assert fingerprint(learner) is None
+    learner = onlinecls.AROWRegressor(covariance="full", dtype="float64")
+    message = too_large("AROWRegressor", 1, 10000, "float64", "0.8")
+    raises_word_for_word(message, learner.partial_fit, X, [0.0, 1.0, 1.0])
+    assert fingerprint(learner) is None
+    assert onlinecls.AROWClassifier().partial_fit(X, [0, 1, 1]).t_ == 3  # diagonal: no question
+
+
+def test_a_third_label_whose_covariance_does_not_fit_is_refused(half_a_gigabyte):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 4999)).astype(np.float32), np.arange(20) % 2
+    learner = onlinecls.AROWClassifier(covariance="full").partial_fit(X, y)  # 0.1 GB
+    before = fingerprint(learner)
+    learner_of_8 = [*range(7), 7]
+    message = too_large("AROWClassifier", 8, 5000, "float32", "0.8")
+    raises_word_for_word(message, learner.partial_fit, X[:8], learner_of_8)
+    assert fingerprint(learner) == before and learner.classes_.tolist() == [0, 1]
+    learner.partial_fit(X, y)
+
+
+def test_the_covariance_cannot_change_in_midstream():
+    X, y = continuous_problem(30, 5, seed=37)
+    for now, then in (("full", "diagonal"), ("diagonal", "full")):
+        learner = onlinecls.AROWClassifier(covariance=now).partial_fit(X, y)
+        before = fingerprint(learner)
+        with pytest.raises(ValueError) as caught:
+            learner.set_params(covariance=then).partial_fit(X, y)
+        assert str(caught.value) == (
+            "AROWClassifier: partial_fit must go on with the kind of model it began with, got other values of average, of dtype "
+            "or of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+        )
+        assert fingerprint(learner) == before
+        assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
+    with pytest.raises(ValueError, match="^AROWClassifier: covariance must be one of 'diagonal', 'full', got covariance='round'"):
+        onlinecls.AROWClassifier(covariance="round").fit(X, y)
+
+
+# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@pytest.mark.parametrize("case", [*CASES, REGRESSOR], ids=str)
+def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
+    rng = np.random.default_rng(0)
+    largest = {"float32": 38, "float64": 307}[dtype]
+    exponents = [-45, -40, -20, 0, 10, largest // 4, largest // 2 - 1, largest // 2, largest // 2 + 1, largest - 10, largest]
+    for variance, n_classes, path in product((None, 0.9), (2, 3), (("always", 64), ("likely", 1))):
+        X = rng.standard_normal((240, 12))
+        with np.errstate(over="ignore", under="ignore"):
+            scale = 10.0 ** rng.choice(exponents, (240, 1)) * rng.choice([1.0, 1.0, 1e-5], (240, 12))
+            X = np.clip(X * scale, -(10.0**largest), 10.0**largest).astype(dtype)
+        y = rng.integers(0, n_classes, 240)
+        params = dict(case.params)
+        if variance and "initial_variance" in params:
+            params["initial_variance"] = 10.0 ** int(variance * largest)
+        learner = full(Case(case.name, params), path)
+        for start in range(0, 240, 60):
+            learner.partial_fit(X[start : start + 60], y[start : start + 60])
+            assert is_finite(learner) and np.isfinite(model(learner)[1]).all()
+        before = fingerprint(learner)
+        X[3, 4] = np.nan
+        with pytest.raises(ValueError):
+            learner.partial_fit(X, y)
+        assert fingerprint(learner) == before
+
+
+# --- interrupts ----------------------------------------------------------------------------------------------------------------
+
+
+class Armed:
+    """The kernel, with a SIGINT coming `delay` seconds after it begins."""
+
+    def __init__(self, delay):
+        self.delay, self.kernels = delay, _base._FULL
+
+    def __getitem__(self, key):
+        threading.Timer(self.delay, signal.raise_signal, [signal.SIGINT]).start()
+        return self.kernels[key]
+
+
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
+@pytest.mark.parametrize("path", [("likely", 64), ("never", 64), ("always", 1)], ids=str)
+def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, multi_class):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are for the main thread")
+    rng = np.random.default_rng(0)
+    n, d, classes, case = 200_000, 100, range(n_classes), Case("arow", {"r": 10.0})
+    X, y = rng.standard_normal((n, d), dtype=np.float32).astype(np.float64), rng.integers(0, n_classes, n)
+    make = lambda: full(case, path, multi_class=multi_class)  # noqa: E731
+    learner = make().partial_fit(X[:1], y[:1], classes=classes)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(_base, "_FULL", Armed(0.03))
+        learner.partial_fit(X[1:], y[1:])
+    rows = learner.t_
+    assert 1 < rows < n
+    whole = make().partial_fit(X[:rows], y[:rows], classes=classes)
+    same_model(learner, whole, 1e-9)
+    same_model(learner.partial_fit(X[rows : rows + 50], y[rows : rows + 50]), whole.partial_fit(X[rows : rows + 50], y[rows : rows + 50]))
+
+
+def test_the_tables_of_the_kernel_are_complete():
+    assert set(_core.TASKS) == set(_base._TASKS) and set(_core.FORESIGHT) == {path[0] for path in PATHS}

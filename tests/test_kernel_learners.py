@@ -1,0 +1,654 @@
+"""The kernel learners against their twins, the linear learners, and their contracts."""
+
+import doctest
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, continuous_problem
+from reference import run_binary, run_multiclass, run_stream
+from reference_kernel import Dual, features
+from scipy.sparse import csr_matrix, issparse
+
+import onlinecls
+from onlinecls import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor, _core, _dual
+
+# estimator's parameters, the twin's name and parameters
+CASES = {
+    "perceptron": ({"algorithm": "perceptron", "eta0": 0.75}, "perceptron", {"eta0": 0.75}),
+    "aggressive perceptron": (
+        {"algorithm": "perceptron", "eta0": 0.375, "aggressive": True}, "aggressive_perceptron", {"eta0": 0.375}),
+    "pa1": ({"algorithm": "pa", "C": 0.02}, "pa1", {"C": 0.02}),
+    "pa": ({"algorithm": "pa", "C": float("inf")}, "pa1", {"C": float("inf")}),
+    "pa2": ({"algorithm": "pa", "C": 0.05, "loss": "squared_hinge"}, "pa2", {"C": 0.05}),
+    "sop": ({"algorithm": "sop", "r": 2.0}, "sop", {"r": 2.0}),
+    "aggressive sop": ({"algorithm": "sop", "r": 0.7, "aggressive": True}, "aggressive_sop", {"r": 0.7}),
+    "arow": ({"algorithm": "arow", "r": 0.5}, "arow", {"r": 0.5}),
+}  # fmt: skip
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+FORMS = ("ovr", "crammer_singer")
+STORED = ("P", "Q", "alpha", "counts", "norms", "origin", "scale", "tally")
+PER_VECTOR, PACKED = ("alpha", "norms", "origin"), ("P", "Q")
+
+
+def full(case):
+    """The twin's parameters, with the full covariance where it has one."""
+    return {**case[2], **({"covariance": "full"} if case[0]["algorithm"] in ("arow", "sop") else {})}
+
+
+def rows_without_ties(n, n_classes=2, seed=0, d=9):
+    """Rows, none of them empty: a constant feature alone makes scores of exactly 0 but for rounding."""
+    X, y = continuous_problem(n, d, seed, n_classes)
+    keep = np.abs(X).sum(axis=1) > 0
+    return X[keep], y[keep]
+
+
+def model(learner):
+    """Everything that learning may change, to the last bit."""
+    if not learner.__sklearn_is_fitted__():
+        return None
+    state = learner._state
+    packed = state.size * (state.size + 1) // 2
+    ends = {**dict.fromkeys(PER_VECTOR, state.size), **dict.fromkeys(PACKED, packed)}  # room to grow is no model
+    parts = [getattr(state, name)[..., : ends.get(name)].tobytes() for name in STORED]
+    vectors = None if state.vectors is None else (state.vectors.toarray() if issparse(state.vectors) else state.vectors).tobytes()
+    classes = learner.classes_.tolist() if hasattr(learner, "classes_") else None
+    return [*parts, vectors, classes, state.size, learner.t_, learner.n_iter_, learner.n_features_in_]
+
+
+def close(a, b, tolerance=1e-10):
+    np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+# --- exactly the papers' ------------------------------------------------------------------------------------------------------
+
+
+@every_case
+@pytest.mark.parametrize("store", [np.asarray, csr_matrix], ids=["dense", "csr"])
+def test_linear_kernel_is_the_linear_learner(case, store):
+    X, y = rows_without_ties(250)
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], len(y))
+    twin = run_binary(case[1], X, y, weights=weights, fit_intercept=True, intercept_scaling=0.7, **full(case))
+    learner = KernelOnlineClassifier(kernel="linear", intercept_scaling=0.7, **case[0])
+    learner.partial_fit(store(X), y, classes=[-1, 1], sample_weight=weights)
+    close(learner.coef_[0], twin.w[:-1], 1e-8)
+    close(learner.intercept_, 0.7 * twin.w[-1], 1e-8)
+    close(learner.decision_function(store(X)), np.column_stack([X, np.full(len(X), 0.7)]) @ twin.w, 1e-8)
+    assert learner.n_mistakes_ == twin.n_mistakes and learner.t_ == np.count_nonzero(weights)
+    assert learner.n_updates_ == twin.n_updates >= learner.n_support_ > 5
+
+
+@every_case
+def test_first_order_is_our_own_linear_learner(case):
+    names = {"perceptron": onlinecls.Perceptron, "pa": onlinecls.PassiveAggressiveClassifier}
+    params = dict(case[0])
+    cls = names.get(params.pop("algorithm"))
+    if cls is None:
+        return
+    X, y = rows_without_ties(300, n_classes=3)
+    ours = cls(multi_class="ovr", **params).partial_fit(X, y)
+    learner = KernelOnlineClassifier(kernel="linear", **case[0]).partial_fit(X, y)
+    close(learner.coef_, ours.coef_, 1e-8)
+    assert learner.n_mistakes_ == ours.n_mistakes_
+
+
+@every_case
+@pytest.mark.parametrize("multi_class", FORMS)
+def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class):
+    """Rows with inner products G are what the twin sees: nothing but G can matter (Lemma 1)."""
+    X, y = rows_without_ties(80, n_classes=4)
+    G = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2)) + 0.25
+    twin = run_stream(case[1], features(G), y, multi_class=multi_class, **full(case))
+    learner = KernelOnlineClassifier(gamma=0.2, intercept_scaling=0.5, multi_class=multi_class, **case[0]).partial_fit(X, y)
+    close(learner.decision_function(X), features(G) @ twin.W.T, 1e-8)
+    assert (learner.n_mistakes_, learner.classes_.tolist()) == (twin.n_mistakes, twin.classes)
+    closed = run_multiclass(case[1], features(G), y, 4, multi_class=multi_class, **full(case))
+    learner = KernelOnlineClassifier(gamma=0.2, intercept_scaling=0.5, multi_class=multi_class, **case[0])
+    learner.partial_fit(X, y, classes=[0, 1, 2, 3])
+    close(learner.decision_function(X), features(G) @ closed.W.T, 1e-8)
+
+
+@every_case
+def test_dual_twin(case):
+    if case[1] == "aggressive_perceptron":
+        return
+    X, y = rows_without_ties(150)
+    G = (0.5 * X @ X.T + 1.0) ** 2
+    twin = Dual(case[1], G, **case[2])
+    for i in range(len(y)):
+        twin.classify(i, y[i])
+    learner = KernelOnlineClassifier(kernel="poly", gamma=0.5, coef0=1.0, degree=2, fit_intercept=False, **case[0])
+    learner.partial_fit(X, y, classes=[-1, 1])
+    close(learner.dual_coef_[0], twin.a, 1e-7)
+    assert (learner.support_vectors_ == X[twin.S]).all()
+    assert (learner.n_mistakes_, learner.n_updates_) == (twin.n_mistakes, twin.n_updates)
+
+
+@pytest.mark.parametrize("params, name", [
+    ({"algorithm": "pa", "C": 0.3, "epsilon": 0.05}, "pa1"),
+    ({"algorithm": "pa", "C": 0.4, "epsilon": 0.05, "loss": "squared_epsilon_insensitive"}, "pa2"),
+    ({"algorithm": "pa", "C": float("inf"), "epsilon": 0.0}, "pa1"),
+    ({"algorithm": "arow", "r": 0.3}, "arow"),
+])  # fmt: skip
+@pytest.mark.parametrize("budget", [None, 12])
+def test_regression(params, name, budget):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(200)
+    weights = rng.choice([0.5, 1.0, 2.0], 200)
+    G = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)) + 1.0
+    twin = Dual(name, G, **{key: value for key, value in params.items() if key in ("C", "epsilon", "r")},
+                budget=budget or np.inf, project=budget is not None and name == "arow")  # fmt: skip
+    for i in range(200):
+        twin.regress(i, y[i], weights[i])
+    learner = KernelOnlineRegressor(gamma=0.5, budget=budget, **params).partial_fit(X, y, sample_weight=weights)
+    close(learner.predict(X), G[:, twin.S] @ twin.a, 1e-7)
+    assert (learner.n_dropped_, learner.n_updates_) == (twin.n_dropped, twin.n_updates)
+    close(learner.score(X, y), 1 - ((y - learner.predict(X)) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+
+
+def test_recursive_least_squares_learns_from_a_residual_of_zero_too():
+    """As the linear learner does: not the weights, but how certain they are."""
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([0.0, 1.0, 3.0])
+    kernel = KernelOnlineRegressor("arow", kernel="linear", r=0.5).partial_fit(X, y)
+    linear = onlinecls.AROWRegressor(r=0.5, covariance="full").partial_fit(X, y)
+    close(kernel.coef_[0], linear.coef_, 1e-12)
+    assert kernel.n_updates_ == linear.n_updates_ == 3
+
+
+def test_recursive_least_squares_is_ridge_regression():
+    """After any rows, with r = lambda: the minimiser of sum (y - w.x)^2 + lambda ||w||^2."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 4)), rng.standard_normal(60)
+    learner = KernelOnlineRegressor("arow", kernel="linear", r=0.8, fit_intercept=False).partial_fit(X, y)
+    close(learner.coef_[0], np.linalg.solve(X.T @ X + 0.8 * np.eye(4), X.T @ y), 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.6, 0.2, 0.0])
+@pytest.mark.parametrize("budget", [None, 15])
+def test_one_class(epsilon, budget):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 2))
+    weights = rng.choice([0.5, 1.0, 2.0], 150)
+    G = np.exp(-0.7 * ((X[:, None] - X) ** 2).sum(axis=2))
+    twin = Dual("ball", G, epsilon=epsilon, budget=budget or np.inf, project=budget is not None)
+    for i in range(150):
+        twin.enclose(i, weights[i])
+    learner = KernelOnlineOneClass(epsilon, gamma=0.7, budget=budget).partial_fit(X, sample_weight=weights)
+    distances = np.sqrt(1.0 - 2.0 * G[:, twin.S] @ twin.a + twin.norm() ** 2)
+    close(learner.score_samples(X), -distances, 1e-6)
+    close(learner.decision_function(X), epsilon - distances, 1e-6)
+    assert (learner.t_, learner.n_updates_, learner.n_mistakes_) == (150, twin.n_updates, twin.n_mistakes)
+    assert learner.offset_ == -epsilon and set(learner.predict(X)) <= {-1, 1}
+    assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()
+    if budget is None:
+        close(learner.dual_coef_.sum(), 1.0)
+
+
+def test_one_class_in_the_plane():
+    """A linear kernel: the centre is a point, here by the paper's own formula. The first row is it, and no update."""
+    X = np.random.default_rng(3).normal([0.0, 3.0], 1.0, (80, 2))
+    X[5] = 0.0  # a point like any other
+    w = X[0]
+    for x in X[1:]:
+        n = np.linalg.norm(x - w)
+        w = w + max(0.0, n - 1.2) * (x - w) / n
+    learner = KernelOnlineOneClass(1.2, kernel="linear")
+    assert learner.partial_fit(X[:1]).n_updates_ == 0 and learner.t_ == 1
+    learner.partial_fit(X[1:])
+    close((learner.dual_coef_ @ learner.support_vectors_)[0], w)
+    close(learner.score_samples(X), -np.linalg.norm(X - w, axis=1), 1e-8)
+    zero = KernelOnlineOneClass(1.0, kernel="linear", budget=3).partial_fit(np.zeros((2, 2))).partial_fit([[3.0, 0.0]])
+    close(zero.score_samples([[0.0, 0.0], [2.0, 0.0]]), [-2.0, 0.0])
+
+
+# --- the budget ----------------------------------------------------------------------------------------------------------------
+
+
+@every_case
+@pytest.mark.parametrize("budget", [1, 7, 20])
+def test_budget_twin(case, budget):
+    if case[1] == "aggressive_perceptron":
+        return
+    X, y = rows_without_ties(150, d=4)
+    second_order = case[0]["algorithm"] in ("arow", "sop")
+    kernel = "rbf" if second_order else "poly"  # whose k(x, x) differ
+    G = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)) if second_order else (0.1 * X @ X.T) ** 3
+    G += 1.0
+    twin = Dual(case[1], G, budget=budget, project=second_order, **case[2])
+    for i in range(len(y)):
+        twin.classify(i, y[i])
+    learner = KernelOnlineClassifier(kernel=kernel, gamma=0.1, budget=budget, **case[0]).partial_fit(X, y, classes=[-1, 1])
+    assert learner.n_support_ == budget == len(learner.support_vectors_) and learner.n_dropped_ == twin.n_dropped > 0
+    close(learner.decision_function(X), G[:, twin.S] @ twin.a, 1e-6)
+    assert learner.n_mistakes_ == twin.n_mistakes
+
+
+def test_projection_is_that_of_the_gaussian():
+    """Dropping x_j turns mu into P mu and Sigma into (I - P) + P Sigma P, P the projector on the rest's span: 0 <= Sigma <= I."""
+    X, y = rows_without_ties(40, d=30)
+    before = KernelOnlineClassifier("arow", kernel="linear", r=0.5, budget=20, fit_intercept=False)
+    before.partial_fit(X[:20], y[:20], classes=[-1, 1])
+    n = before.n_support_
+    before.set_params(budget=n).partial_fit(X[:0], y[:0])
+    after = pickle.loads(pickle.dumps(before)).set_params(budget=n - 3)
+    after.partial_fit(X[20:21], -np.sign(after.decision_function(X[20:21])).astype(int))
+    assert (after.n_support_, after.n_dropped_) == (n - 3, 4)
+
+    def gaussian(learner):
+        S, state = learner.support_vectors_, learner._state
+        P = np.zeros((state.size, state.size))
+        P[np.tril_indices(state.size)] = state.P[0, : state.size * (state.size + 1) // 2]
+        return learner.coef_[0], np.eye(30) - S.T @ (P + np.tril(P, -1).T) @ S, S
+
+    mu, Sigma = gaussian(before)[:2]
+    x = X[20]
+    s, v = x @ mu, x @ Sigma @ x
+    label = -np.sign(s)
+    mu, Sigma = mu + (label - s) / (v + 0.5) * Sigma @ x, Sigma - np.outer(Sigma @ x, Sigma @ x) / (v + 0.5)
+    found = gaussian(after)
+    projector = np.linalg.pinv(found[2]) @ found[2]
+    # Four are dropped one after the other: P of the last span is the product of all.
+    close(found[0], projector @ mu, 1e-9)
+    close(found[1], np.eye(30) - projector + projector @ Sigma @ projector, 1e-9)
+    values = np.linalg.eigvalsh(found[1])
+    assert values.min() > 0.0 and values.max() < 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("algorithm", ["arow", "sop"])
+def test_a_long_stream_under_a_budget_does_not_drift(algorithm):
+    X, y = rows_without_ties(6000, d=5)
+    learner = KernelOnlineClassifier(algorithm, gamma=0.02, budget=25, aggressive=True).partial_fit(X, y, classes=[-1, 1])
+    state = learner._state
+    Q = np.zeros((25, 25))
+    Q[np.tril_indices(25)] = state.Q[:325]
+    Q += np.tril(Q, -1).T
+    G = state.kernel.values("", state.vectors, state.vectors)
+    assert learner.n_dropped_ > 1000
+    assert np.abs(Q @ G - np.eye(25)).max() < 1e-4
+    assert learner.score(X, y) > 0.8
+
+
+def test_budget_holds_memory():
+    X, y = rows_without_ties(2000)
+    learner = KernelOnlineClassifier("arow", budget=10).partial_fit(X, y)
+    stored = [array.nbytes for array in learner._state.__getstate__().values() if isinstance(array, np.ndarray)]
+    assert sum(stored) < 10_000
+
+
+# --- contracts -----------------------------------------------------------------------------------------------------------------
+
+LEARNERS = [
+    KernelOnlineClassifier("arow", gamma=0.2, class_weight="balanced"),
+    KernelOnlineClassifier("pa", kernel="poly", degree=2, gamma=0.2, multi_class="crammer_singer", budget=20),
+    KernelOnlineClassifier("sop", kernel="linear", budget=6),
+    KernelOnlineClassifier("perceptron", kernel="sigmoid", gamma=0.05, coef0=0.3),
+    KernelOnlineRegressor("arow", gamma=0.2),
+    KernelOnlineRegressor("pa", gamma=0.2, budget=20),
+    KernelOnlineOneClass(0.3, gamma=0.2, budget=20),
+]
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=str)
+
+
+def fresh(learner, **params):
+    return type(learner)(**{**learner.get_params(), **params})
+
+
+def values_of(learner, X):
+    return learner.decision_function(X) if hasattr(learner, "decision_function") else learner.predict(X)
+
+
+@every_learner
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_every_matrix_kind(learner, kind):
+    X, y = continuous_problem(90, 6, 0, n_classes=3, dtype=np.float32)
+    expected = fresh(learner).partial_fit(X.astype(np.float64), y)
+    found = fresh(learner).partial_fit(kind(X), y)
+    assert issparse(found.support_vectors_) == issparse(kind(X))
+    close(values_of(found, kind(X)), values_of(expected, X), 1e-9)
+    close(values_of(found, X), values_of(expected, csr_matrix(X)), 1e-9)
+    mixed = fresh(learner).partial_fit(X[:40], y[:40]).partial_fit(csr_matrix(X[40:]), y[40:])
+    close(values_of(mixed, X), values_of(expected, X), 1e-9)
+    mixed = fresh(learner).partial_fit(csr_matrix(X[:40]), y[:40]).partial_fit(X[40:], y[40:])
+    close(values_of(mixed, X), values_of(expected, X), 1e-9)
+    assert issparse(mixed.support_vectors_)
+
+
+@every_learner
+@pytest.mark.parametrize("sizes", [[1] * 100, [33, 67], [0, 50, 0, 50]], ids=["ones", "two", "empty"])
+def test_chunking_and_resuming(learner, sizes):
+    X, y = rows_without_ties(110, n_classes=4)
+    X, y = X[:100], y[:100]
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], 100)
+    whole = fresh(learner).partial_fit(X, y, sample_weight=weights)
+    parts, start = fresh(learner), 0
+    for size in sizes:
+        stop = start + size
+        parts.partial_fit(X[start:stop], y[start:stop], sample_weight=weights[start:stop])
+        parts, start = pickle.loads(pickle.dumps(parts)), stop
+    close(values_of(parts, X), values_of(whole, X), 1e-10)
+    assert (parts.n_support_, parts.t_, parts.n_updates_, parts.n_dropped_) == (
+        whole.n_support_, whole.t_, whole.n_updates_, whole.n_dropped_)  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", lambda A, B: np.exp(-((A[:, None] - B) ** 2).sum(axis=2))])
+@pytest.mark.parametrize("algorithm", ["arow", "pa"])
+def test_chunking_is_bit_equal_where_kernel_values_are(kernel, algorithm):
+    X, y = rows_without_ties(600, n_classes=3)
+    X = X if callable(kernel) else csr_matrix(X)
+    make = lambda: KernelOnlineClassifier(algorithm, kernel=kernel, gamma=0.3, budget=50)  # noqa: E731
+    whole, parts = make().partial_fit(X, y), make()
+    for start in range(0, X.shape[0], 7):
+        parts.partial_fit(X[start : start + 7], y[start : start + 7])
+    for name in ("alpha", "tally", "norms", "counts"):
+        size = whole.n_support_ if name in ("alpha", "norms") else None
+        assert (getattr(whole._state, name)[..., :size] == getattr(parts._state, name)[..., :size]).all(), name
+
+
+@every_learner
+def test_rows_of_weight_zero_are_not_there(learner):
+    X, y = rows_without_ties(80, n_classes=3)
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    found = fresh(learner).partial_fit(X, y, sample_weight=weights)
+    expected = fresh(learner).partial_fit(X[weights > 0], y[weights > 0])
+    close(values_of(found, X), values_of(expected, X), 1e-10)
+    assert found.t_ == expected.t_ == np.count_nonzero(weights)
+    before = model(found)
+    assert model(found.partial_fit(X, y, sample_weight=np.zeros(len(y)))) == before
+
+
+def test_zero_rows():
+    learner = KernelOnlineClassifier("arow", kernel="linear", fit_intercept=False)
+    learner.partial_fit(np.zeros((3, 2)), [0, 1, 0], classes=[0, 1])
+    assert (learner.t_, learner.n_updates_, learner.n_skipped_, learner.n_support_) == (3, 0, 0, 0)
+    assert learner.decision_function([[1.0, 1.0]]).tolist() == [0.0] and learner.coef_.tolist() == [[0.0, 0.0]]
+    regressor = KernelOnlineRegressor(kernel="linear", fit_intercept=False).partial_fit(np.zeros((3, 2)), [1.0, 2.0, 3.0])
+    assert (regressor.t_, regressor.n_updates_) == (3, 0) and regressor.predict([[0.0, 1.0]]).tolist() == [0.0]
+
+
+@every_learner
+def test_reading_never_writes(learner):
+    X, y = rows_without_ties(60, n_classes=3)
+    learner = fresh(learner).partial_fit(X, y)
+    before = model(learner)
+    values_of(learner, X), learner.predict(X), learner.n_support_, learner.n_dropped_, learner.gamma_
+    learner.dual_coef_[:] = 7.0
+    learner.support_vectors_[:] = 7.0
+    assert model(learner) == before
+
+
+@every_learner
+@pytest.mark.parametrize("value", [1e200, 1e-200, 1e-320, 1e308])
+def test_no_finite_row_makes_a_model_that_is_not(learner, value):
+    X, y = rows_without_ties(60, n_classes=3)
+    X[::5] *= value / np.abs(X[::5]).max()
+    learner = fresh(learner).partial_fit(X, y)
+    state = learner._state
+    assert all(np.isfinite(getattr(state, name)).all() for name in STORED)
+    assert np.isfinite(values_of(learner, rows_without_ties(20)[0])).all()
+
+
+def test_epochs_of_fit_do_not_repeat_support_vectors():
+    X, y = rows_without_ties(150, n_classes=3)
+    for algorithm in ("arow", "pa", "sop", "perceptron"):
+        for budget in (None, 30):
+            learner = KernelOnlineClassifier(algorithm, gamma=0.3, budget=budget, max_iter=4, tol=None, random_state=0)
+            learner.fit(X, y)
+            vectors = learner.support_vectors_
+            assert len(np.unique(vectors, axis=0)) == len(vectors) == learner.n_support_
+            stream, order = fresh(learner, budget=None), np.random.RandomState(0)
+            if budget is None:
+                for _ in range(4):
+                    taken = order.permutation(len(y))
+                    stream.partial_fit(X[taken], y[taken], classes=[0, 1, 2])
+                close(learner.decision_function(X), stream.decision_function(X), 1e-8)
+                assert stream.n_support_ > learner.n_support_
+
+
+def test_fit_finds_what_svc_finds():
+    """Not the same model, but as good a one: XOR-like data that no line separates."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "in", "out")
+    for algorithm in ("arow", "pa", "sop", "perceptron"):
+        learner = KernelOnlineClassifier(algorithm, gamma=3.0, random_state=0).fit(X[:300], y[:300])
+        assert learner.score(X[300:], y[300:]) > 0.9, algorithm
+    linear = KernelOnlineClassifier("arow", kernel="linear", random_state=0).fit(X[:300], y[:300])
+    assert linear.score(X[300:], y[300:]) < 0.7
+
+
+@pytest.mark.parametrize("algorithm", ["arow", "pa"])
+def test_precomputed(algorithm):
+    X, y = rows_without_ties(90, n_classes=3)
+    G = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    for options in ({}, {"budget": 15}, {"early_stopping": True}):
+        shared = dict(algorithm=algorithm, random_state=0, max_iter=3, **options)
+        expected = KernelOnlineClassifier(kernel="rbf", gamma=0.3, **shared).fit(X, y)
+        learner = KernelOnlineClassifier(kernel="precomputed", **shared).fit(G, y)
+        close(learner.decision_function(G), expected.decision_function(X), 1e-8)
+        assert (X[learner.support_] == expected.support_vectors_).all()
+    stream = KernelOnlineClassifier(algorithm, kernel="precomputed").partial_fit(G, y).partial_fit(G, y)
+    expected = KernelOnlineClassifier(algorithm, gamma=0.3).partial_fit(X, y).partial_fit(X, y)
+    close(stream.decision_function(G), expected.decision_function(X), 1e-8)
+    with pytest.raises(AttributeError, match="a precomputed kernel has no support_vectors_"):
+        stream.support_vectors_  # noqa: B018
+
+
+def test_gamma():
+    X, y = rows_without_ties(60)
+    assert KernelOnlineClassifier(gamma="auto").partial_fit(X, y).gamma_ == 1 / 9
+    for store in (np.asarray, csr_matrix):
+        learner = KernelOnlineClassifier(gamma="scale").fit(store(X), y)
+        close(learner.gamma_, 1 / (9 * X.var()))
+        learner.partial_fit(store(X), y)  # known by now
+    with pytest.raises(ValueError, match="gamma must be a number or 'auto' for partial_fit, got gamma='scale'"):
+        KernelOnlineClassifier(gamma="scale").partial_fit(X, y)
+
+
+def test_warm_start():
+    X, y = rows_without_ties(100)
+    warm = KernelOnlineClassifier("pa", gamma=0.3, warm_start=True, max_iter=1, shuffle=False).fit(X, y).fit(X, y)
+    stream = KernelOnlineClassifier("pa", gamma=0.3).partial_fit(X, y, classes=[-1, 1]).partial_fit(X, y)
+    close(warm.decision_function(X), stream.decision_function(X))
+    assert warm.t_ == 2 * len(y) == 2 * KernelOnlineClassifier("pa", max_iter=1).fit(X, y).t_
+
+
+# --- errors, and nothing lost --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"algorithm": "cw"}, "algorithm must be one of 'arow', 'pa', 'perceptron', 'sop', got algorithm='cw'."),
+    ({"kernel": "cosine"}, "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable"),
+    ({"gamma": 0.0}, "gamma must be one of 'scale', 'auto' or a finite number > 0, got gamma=0.0."),
+    ({"gamma": "wide"}, "gamma must be one of 'scale', 'auto' or a finite number > 0, got gamma='wide'."),
+    ({"degree": 0}, "degree must be an integer in [1, 2147483647], got degree=0."),
+    ({"coef0": float("nan")}, "coef0 must be a finite number, got coef0=nan."),
+    ({"kernel_params": [1]}, "kernel_params must be None or a dict, got kernel_params=[1]."),
+    ({"kernel_params": {"a": 1}}, "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}"),
+    ({"budget": 0}, "budget must be None or an integer in [1, 2147483647], got budget=0. It bounds the number of support"),
+    ({"r": -1}, "r must be a finite number > 0, got r=-1."),
+    ({"C": 0}, "C must be a number > 0, got C=0."),
+    ({"eta0": 0}, "eta0 must be a finite number > 0, got eta0=0."),
+    ({"algorithm": "pa", "loss": "log"}, "loss must be one of 'hinge', 'squared_hinge', got loss='log'."),
+    ({"aggressive": 2}, "aggressive must be True or False, got aggressive=2."),
+    ({"intercept_scaling": 0.0}, "intercept_scaling must be a number in (0, 1e+70], got intercept_scaling=0.0."),
+    ({"multi_class": "ovo"}, "multi_class must be one of 'crammer_singer', 'ovr', got multi_class='ovo'."),
+])  # fmt: skip
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_parameters_out_of_range(params, message, method):
+    X, y = rows_without_ties(20)
+    learner = KernelOnlineClassifier(**params)
+    with pytest.raises(ValueError) as caught:
+        getattr(learner, method)(X, y)
+    assert str(caught.value).startswith("KernelOnlineClassifier: " + message)
+    assert not learner.__sklearn_is_fitted__()
+
+
+def bad_inputs(X, y):
+    nan = X.copy()
+    nan[-1, 0] = np.nan
+    return {
+        "X must be finite, got NaN": (nan, y, None),
+        "features": (X[:, 1:], y, None),
+        "same number of rows": (X, y[1:], None),
+        "sample_weight must be finite and >= 0": (X, y, -np.ones(len(y))),
+    }
+
+
+@every_learner
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_input_changes_nothing(learner, method):
+    X, y = rows_without_ties(60, n_classes=3)
+    learner = fresh(learner).partial_fit(X, y)
+    before = model(learner)
+    for message, (wrong, labels, weights) in bad_inputs(X, y).items():
+        if (isinstance(learner, KernelOnlineOneClass) and "same number" in message) or (method == "fit" and "feat" in message):
+            continue
+        with pytest.raises(ValueError, match=message):
+            getattr(learner, method)(wrong, labels, sample_weight=weights)
+        assert model(learner) == before
+
+
+class Spoiled:
+    """A kernel whose call number `at` is wrong."""
+
+    def __init__(self, at, wrong):
+        self.at, self.wrong, self.calls = at, wrong, 0
+
+    def __call__(self, A, B):
+        K = np.exp(-0.1 * ((A[:, None] - B) ** 2).sum(axis=2))
+        self.calls += 1
+        return self.wrong(K) if self.calls == self.at else K
+
+
+def with_nan(K):
+    K[0, -1] = np.nan
+    return K
+
+
+@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor, KernelOnlineOneClass])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("wrong, message", [
+    (with_nan, "kernel must return finite numbers, got nan for row 0 of its first and row"),
+    (lambda K: K[:-1], "kernel must return an array of shape ("),
+    (lambda K: "no", "what kernel returns must be numbers, got something else"),
+])  # fmt: skip
+def test_a_kernel_that_fails_changes_nothing(cls, method, wrong, message):
+    """The second block of a call: the first has been learnt by then, and the model of before comes back."""
+    X, y = rows_without_ties(600)
+    kernel = Spoiled(0, wrong)
+    learner = cls(kernel=kernel)
+    for begun in (False, True):
+        if begun:
+            learner.partial_fit(X[:50], y[:50])
+        before, kernel.calls, kernel.at = model(learner), 0, 3 if begun is False else 4
+        with pytest.raises(ValueError) as caught:
+            getattr(learner, method)(X, y)
+        assert f"{cls.__name__}: " in str(caught.value) and message in str(caught.value)
+        assert model(learner) == before and kernel.calls == kernel.at
+        kernel.at = 0
+
+
+def test_a_kernel_that_is_interrupted_changes_nothing():
+    X, y = rows_without_ties(600)
+
+    def interrupt(K):
+        raise KeyboardInterrupt
+
+    kernel = Spoiled(0, interrupt)
+    learner = KernelOnlineClassifier(kernel=kernel).partial_fit(X[:50], y[:50])
+    before, kernel.calls, kernel.at = model(learner), 0, 4
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit(X, y)
+    assert model(learner) == before
+
+
+def test_kernel_params_reach_the_callable():
+    X, y = rows_without_ties(80)
+    learner = KernelOnlineClassifier(kernel=lambda A, B, power: (A @ B.T) ** power, kernel_params={"power": 2}).partial_fit(X, y)
+    expected = KernelOnlineClassifier(kernel="poly", gamma=1.0, degree=2).partial_fit(X, y)
+    close(learner.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
+def test_precomputed_errors(cls):
+    X, y = rows_without_ties(30)
+    G = X @ X.T
+    learner = cls(kernel="precomputed")
+    for method in (learner.fit, learner.partial_fit):
+        with pytest.raises(ValueError, match=r"Precomputed matrix must be a square matrix to learn from .* got shape"):
+            method(G[:, :-1], y)
+        with pytest.raises(ValueError, match="X must be a dense array for kernel='precomputed', got a sparse matrix"):
+            method(csr_matrix(G), y)
+    assert not learner.__sklearn_is_fitted__()
+    learner.fit(G, y)
+    with pytest.raises(ValueError, match="28 features, but"):
+        learner.predict(G[:, :-1])
+    with pytest.raises(ValueError, match="kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', or a callable"):
+        KernelOnlineOneClass(kernel="precomputed").fit(G)
+
+
+@every_learner
+@pytest.mark.parametrize("changed", [{"kernel": "linear", "gamma": 0.9}, {"gamma": 0.7}, {"coef0": 0.5}])
+def test_another_kernel_needs_another_model(learner, changed):
+    X, y = rows_without_ties(40)
+    learner = fresh(learner).partial_fit(X, y)
+    before = model(learner)
+    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+        learner.set_params(**changed).partial_fit(X, y)
+    assert model(learner) == before
+
+
+def test_a_running_model_may_change_its_numbers():
+    X, y = rows_without_ties(60)
+    learner = KernelOnlineClassifier("pa", C=1.0, budget=20).partial_fit(X[:40], y[:40])
+    learner.set_params(C=0.1, budget=5).partial_fit(X[40:], y[40:])
+    assert learner.n_support_ == 5
+
+
+def test_regression_targets():
+    X = np.ones((3, 1))
+    for y, message in [
+        ([1.0, np.nan, 2.0], "y must be finite, got NaN at row 1"), (None, "requires y to be passed"),
+        ([1.0, 2.0], "3 in X and 2 in y"), ([[1.0, 2.0]] * 3, "1d array"), (["a", "b", "c"], "y must be numbers"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            KernelOnlineRegressor().partial_fit(X, y)
+
+
+def test_attributes_that_a_kernel_does_not_have():
+    X, y = rows_without_ties(30)
+    learner = KernelOnlineClassifier(kernel="rbf").partial_fit(X, y)
+    for name in ("coef_", "support_", "sparsify", "densify"):
+        assert not hasattr(learner, name)
+    assert learner.intercept_.shape == (1,)
+
+
+def test_counters_are_where_the_shared_code_looks():
+    shared = _core.TALLY.keys() - {"squared", "absolute"}  # which only linear regressors keep
+    assert {name: _dual.TALLY[name] for name in shared} == {name: _core.TALLY[name] for name in shared}
+    assert set(_dual.RULES) <= set(_core.RULES)
+
+
+def test_examples_run():
+    for name in ("_kernel_learners", "_online_to_batch"):
+        found = doctest.testmod(import_module(f"onlinecls.{name}"))
+        assert found.attempted > 3 and found.failed == 0
+
+
+@every_learner
+def test_clone_and_grid_search(learner):
+    sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV
+
+    assert sklearn and clone(learner).get_params() == learner.get_params()
+    if isinstance(learner, KernelOnlineOneClass):
+        return
+    X, y = rows_without_ties(60)
+    search = GridSearchCV(fresh(learner, max_iter=2), {"gamma": [0.01, 0.1]}, cv=2).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    if isinstance(learner, KernelOnlineClassifier):  # folds of a precomputed matrix lose columns too
+        search = GridSearchCV(fresh(learner, kernel="precomputed", max_iter=2), {"budget": [None, 9]}, cv=2).fit(X @ X.T, y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()

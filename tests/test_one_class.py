@@ -1,0 +1,289 @@
+"""One-class learners: the kernel against the slow twin, the ball's definition, DESIGN's contracts, errors word for word."""
+
+import copy
+import pickle
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from algorithms import ONE_CLASS, OUTLIER_DETECTORS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from numpy.testing import assert_allclose
+from reference import run_one_class
+from scipy import sparse
+from states import bits
+
+import onlinecls
+from onlinecls import PassiveAggressiveOneClass
+
+TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
+every_case = pytest.mark.parametrize("case", ONE_CLASS, ids=str)
+every_detector = pytest.mark.parametrize("estimator", OUTLIER_DETECTORS, ids=lambda cls: cls.__name__)
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+every_kind = pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+
+
+def make(case, **others):
+    return getattr(onlinecls, case.algorithm.estimator)(**case.params, **others)
+
+
+def cloud(n, d, seed, dtype="float64"):
+    return continuous_problem(n, d, seed, dtype=dtype)[0]
+
+
+def fingerprint(learner):
+    if not learner.__sklearn_is_fitted__():
+        return None
+    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
+    counters = ("t_", "n_mistakes_", "n_updates_", "n_skipped_", "n_iter_", "n_features_in_", "offset_")
+    return {**state, "center_": bits(learner.center_), **{name: getattr(learner, name) for name in counters}}
+
+
+def is_finite(learner):
+    state = learner._state
+    return all(np.isfinite(part).all() for part in (learner.center_, state.values, state.norms, state.tally))
+
+
+# --- the twin ------------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@every_kind
+@every_case
+def test_centre_equals_the_slow_twin(case, kind, dtype):
+    X = cloud(200, 13, seed=90, dtype=dtype)
+    learner = make(case).partial_fit(kind(X))
+    expected = case.one_class(X).w
+    assert learner.center_.dtype == dtype
+    tolerance = TOLERANCE[dtype]
+    assert_allclose(learner.center_, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+    assert (learner.t_, learner.n_skipped_) == (200, 0)
+    distances = np.linalg.norm(X - expected, axis=1)
+    assert_allclose(learner.score_samples(kind(X)), -distances, rtol=20 * tolerance, atol=1e-7 if dtype == "float64" else 1e-3)
+
+
+@every_case
+def test_weights_scale_the_step_and_never_stretch_it(case):
+    X = cloud(200, 13, seed=91)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=200)
+    weights[0] = 0.0
+    learner = make(case).partial_fit(X, sample_weight=weights)
+    assert_allclose(learner.center_, case.one_class(X, weights=weights).w, rtol=1e-10, atol=1e-12)
+    assert learner.t_ == np.count_nonzero(weights)
+
+
+@both_dtypes
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 2.0])
+def test_many_rows_renormalise_the_centre_without_a_trace(epsilon, dtype):
+    """Steps of nearly the whole way shrink the scale by orders of magnitude each."""
+    X = cloud(3000, 5, seed=92, dtype=dtype)
+    learner = PassiveAggressiveOneClass(epsilon).partial_fit(X)
+    w = run_one_class("pa_one_class", X, epsilon=epsilon).w
+    assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
+    u, norms = learner._state.values.astype(float), learner._state.norms[0]
+    assert_allclose(norms[0] + norms[1], u @ u, rtol=1e-12)
+
+
+# --- the ball ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.5])
+def test_each_row_is_in_the_ball_just_after_it_was_learnt_and_the_step_was_the_shortest(epsilon):
+    X = cloud(150, 6, seed=93)
+    learner = PassiveAggressiveOneClass(epsilon).partial_fit(X[:1])
+    assert (learner.center_ == X[0]).all() and (learner.t_, learner.n_updates_, learner.n_mistakes_) == (1, 0, 0)
+    for x in X[1:]:
+        before, inside, mistakes = learner.center_.copy(), learner.predict(x[None])[0] == 1, learner.n_mistakes_
+        distance = np.linalg.norm(x - before)
+        learner.partial_fit(x[None])
+        assert learner.predict(x[None])[0] == 1 and learner.decision_function(x[None])[0] >= 0.0
+        assert learner.n_mistakes_ == mistakes + (not inside)
+        moved = np.linalg.norm(learner.center_ - before)
+        assert_allclose(moved, max(0.0, distance - epsilon), rtol=1e-9, atol=1e-12)
+
+
+def test_zero_rows_are_points_like_any_other():
+    learner = PassiveAggressiveOneClass(1.0).partial_fit([[3.0, 4.0], [0.0, 0.0]])
+    assert_allclose(learner.center_, [0.6, 0.8], rtol=1e-14)
+    assert learner.n_updates_ == 1
+    learner = PassiveAggressiveOneClass(1.0).partial_fit(sparse.csr_matrix((3, 2)))
+    assert learner.t_ == 3 and not learner.center_.any() and learner.predict([[0.0, 0.0], [0.0, 1.1]]).tolist() == [1, -1]
+    assert_allclose(learner.partial_fit([[0.0, 3.0]]).center_, [0.0, 2.0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_1_and_lemma_2(seed):
+    """A ball of radius e* holds all rows: sum l^2 + 2 (e - e*) sum l <= ||w* - w_1||^2, ||w_T - w_1|| <= 2 ||w* - w_1||."""
+    rng = np.random.default_rng(seed)
+    centre, radius, epsilon = rng.standard_normal(4), 1.0, 1.2
+    X = rng.standard_normal((300, 4))
+    X = centre + X / np.linalg.norm(X, axis=1, keepdims=True) * radius * rng.random((300, 1)) ** 0.1
+    learner, losses = PassiveAggressiveOneClass(epsilon).partial_fit(X[:1]), []
+    for x in X[1:]:
+        losses.append(max(0.0, -learner.score_samples(x[None])[0] - epsilon))
+        learner.partial_fit(x[None])
+    losses, reach = np.array(losses), np.linalg.norm(centre - X[0])
+    assert 0.0 < (losses**2).sum() + 2 * (epsilon - radius) * losses.sum() <= reach**2
+    assert np.linalg.norm(learner.center_ - X[0]) <= 2 * reach
+
+
+def test_decisions_are_scores_less_the_offset():
+    X = cloud(100, 6, seed=94)
+    learner = PassiveAggressiveOneClass(1.5).fit(X)
+    assert learner.offset_ == -1.5
+    assert_allclose(learner.decision_function(X), learner.score_samples(X) - learner.offset_, atol=1e-12)
+    assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()
+    assert (learner.set_params(random_state=0).fit_predict(X) == learner.predict(X)).all()
+    assert set(learner.predict(X)) == {-1, 1} and learner.predict(X).dtype == np.int64
+
+
+def test_outliers_are_found():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((500, 3)) * 0.2 + 5.0, rng.standard_normal((10, 3)) * 0.2 - 5.0])
+    learner = PassiveAggressiveOneClass(1.0).partial_fit(X[:500])
+    assert (learner.predict(X[500:]) == -1).all() and (learner.predict(X[:500]) == 1).mean() > 0.95
+
+
+# --- contracts -----------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@every_kind
+@every_case
+def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
+    X = cloud(120, 13, seed=95, dtype=dtype)
+    stored, plain = make(case).partial_fit(kind(X)), make(case).partial_fit(csr32(X))
+    assert fingerprint(stored) == fingerprint(plain)
+    assert (stored.score_samples(kind(X)) == plain.score_samples(csr32(X))).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    cuts=st.lists(st.integers(0, 60), max_size=6) | st.just(list(range(1, 60))), seed=st.integers(0, 9),
+    dtype=st.sampled_from(["f4", "f8"]), kind=st.sampled_from([csr32, dense_c]), weighted=st.booleans(),
+)  # fmt: skip
+@every_case
+def test_any_split_and_any_pause_gives_the_same_bits(case, cuts, seed, dtype, kind, weighted):
+    X = cloud(60, 7, seed=seed, dtype=dtype)
+    weights = np.random.default_rng(seed).choice([0.0, 0.3, 1.0, 2.0], size=60) if weighted else np.ones(60)
+    whole, parts = make(case).partial_fit(kind(X), sample_weight=weights), make(case)
+    for start, stop in pairwise([0, *sorted(cuts), 60]):
+        parts.partial_fit(kind(X[start:stop]), sample_weight=weights[start:stop])
+        parts = pickle.loads(pickle.dumps(parts)) if seed % 2 else copy.deepcopy(parts)
+    assert fingerprint(parts) == fingerprint(whole)
+    live = weights > 0
+    assert fingerprint(make(case).partial_fit(kind(X[live]), sample_weight=weights[live])) == fingerprint(whole)
+
+
+@pytest.mark.parametrize("name", ["values", "norms", "counts", "tally"])
+def test_any_array_of_a_model_may_have_become_read_only(name):
+    X = cloud(40, 5, seed=96)
+    learner, twin = (PassiveAggressiveOneClass(0.4).partial_fit(X) for _ in range(2))
+    getattr(learner._state, name).flags.writeable = False
+    assert fingerprint(learner.partial_fit(X)) == fingerprint(twin.partial_fit(X))
+
+
+@every_case
+def test_reading_never_writes(case):
+    X = cloud(40, 6, seed=97)
+    learner = make(case).partial_fit(X)
+    before = fingerprint(learner)
+    learner.predict(X), learner.decision_function(csr32(X)), learner.score_samples(X), repr(learner), pickle.dumps(learner)
+    assert fingerprint(learner) == before
+    with pytest.raises(ValueError):
+        learner.center_[0] = 1.0
+
+
+VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
+    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
+    epsilon=st.sampled_from([0.0, 1e-30, 0.5, 1e30]), repeats=st.sampled_from([1, 40]),
+)  # fmt: skip
+def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, weights, epsilon, repeats):
+    with np.errstate(over="ignore"):
+        X = np.array(rows).astype(dtype)
+    X[~np.isfinite(X)] = np.finfo(dtype).max
+    learner = PassiveAggressiveOneClass(epsilon)
+    for _ in range(repeats):
+        learner.partial_fit(X, sample_weight=weights[: len(X)])
+    assert is_finite(learner) and learner.n_updates_ + learner.n_skipped_ <= learner.t_
+    ordinary = np.random.default_rng(0).standard_normal((30, 3)).astype(dtype)
+    learner.partial_fit(ordinary)
+    assert is_finite(learner) and np.isfinite(learner.score_samples(ordinary)).all()
+
+
+def test_fit_is_epochs_from_scratch_and_warm_start_goes_on():
+    X = cloud(80, 6, seed=98)
+    learner = PassiveAggressiveOneClass(1.5, max_iter=3, tol=None, shuffle=False).fit(X)
+    twin = PassiveAggressiveOneClass(1.5)
+    for _ in range(3):
+        twin.partial_fit(X)
+    assert (learner.center_ == twin.center_).all() and (learner.n_iter_, learner.t_) == (3, 240)
+    assert (learner.fit(X).center_ == twin.center_).all()
+    learner.set_params(warm_start=True).fit(X)
+    assert learner.t_ == 480
+
+
+def test_verbose(capsys):
+    PassiveAggressiveOneClass(1.5, max_iter=2, tol=None, verbose=1).fit(cloud(30, 4, seed=99))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and re.fullmatch(r"-- Epoch 2: t=60 mistakes=\d+ updates=\d+ mean loss=\d+\.\d{6}", lines[1])
+
+
+# --- errors --------------------------------------------------------------------------------------------------------------------
+
+BALL = " It is the radius of the ball, in units of the features."
+ERRORS = [
+    ({"epsilon": -1}, {}, "epsilon must be a finite number >= 0, got epsilon=-1." + BALL),
+    ({"epsilon": float("inf")}, {}, "epsilon must be a finite number >= 0, got epsilon=inf." + BALL),
+    ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got max_iter=0."),
+    ({}, {"X": [[np.nan, 1.0]]}, None),
+    ({}, {"X": [[1.0, 2.0, 3.0]]}, None),
+    ({}, {"sample_weight": [-1.0, 1.0]}, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters, arguments, message", ERRORS, ids=str)
+def test_errors_say_who_what_and_leave_the_model_alone(parameters, arguments, message):
+    learner = PassiveAggressiveOneClass().partial_fit([[1.0, 2.0], [3.0, 1.0]])
+    before = fingerprint(learner)
+    learner.set_params(**parameters)
+    arguments = {"X": [[1.0, 2.0], [3.0, 1.0]], **arguments}
+    with pytest.raises(ValueError, match="PassiveAggressiveOneClass" if message is None else
+                       f"^{re.escape('PassiveAggressiveOneClass: ' + message)}$"):  # fmt: skip
+        learner.partial_fit(**arguments)
+    learner.set_params(**{name: PassiveAggressiveOneClass().get_params()[name] for name in parameters})
+    assert fingerprint(learner) == before
+
+
+@every_detector
+def test_not_fitted_and_no_weights(estimator):
+    for name in ("center_", "offset_", "t_", "n_mistakes_"):
+        with pytest.raises(AttributeError):
+            getattr(estimator(), name)
+    for name in ("predict", "decision_function", "score_samples"):
+        with pytest.raises(ValueError, match="has not been fitted yet"):
+            getattr(estimator(), name)([[1.0]])
+    assert not any(hasattr(estimator().partial_fit([[1.0]]), name) for name in ("coef_", "intercept_", "sparsify"))
+
+
+# --- saving --------------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@every_case
+def test_a_saved_model_goes_on_bit_for_bit(case, dtype, tmp_path):
+    X = cloud(120, 7, seed=100, dtype=dtype)
+    learner, path = make(case), tmp_path / "model"
+    for start in range(0, 120, 30):
+        learner.partial_fit(X[start : start + 30]).save(path)
+        learner = onlinecls.load(path)
+    assert fingerprint(learner) == fingerprint(make(case).partial_fit(X))

@@ -1,0 +1,267 @@
+"""OnlineToBatch against its definition, row by row, and its contracts."""
+
+import pickle
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from matrices import continuous_problem
+from scipy.sparse import csr_matrix
+from states import fingerprint
+
+import onlinecls
+from onlinecls import AROWClassifier, OnlineToBatch, PassiveAggressiveClassifier, Perceptron
+
+METHODS = ("average", "vote", "validation", "random")
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def problem(n=160, n_classes=3, seed=0):
+    return continuous_problem(n, 8, seed, n_classes)
+
+
+def model(learner):
+    """Everything that learning may change, to the last bit."""
+    if not learner.__sklearn_is_fitted__():
+        return None
+    run = learner._run
+    kept = [fingerprint(snapshot) for snapshot in run.snapshots]
+    state = run.generator.get_state()[1].tobytes(), run.generator.get_state()[2]
+    return [fingerprint(run.learner), kept, run.rows, run.hits, run.trials, run.n_rows, run.spacing, run.next, state]
+
+
+def hypotheses(estimator, X, y, classes, held_out=lambda n: False):
+    """w_1, w_2, ...: the learner after each row."""
+    learner, found = deepcopy(estimator), []
+    learner.partial_fit(X[:0], y[:0], classes=classes)
+    for i in range(len(y)):
+        if not held_out(i + 1):
+            learner.partial_fit(X[i : i + 1], y[i : i + 1])
+        found.append(deepcopy(learner))
+    return found
+
+
+def snapshot_rows(n_rows, n_snapshots):
+    """Multiples of the least power of two of which there are no more than n_snapshots, up to n_rows."""
+    spacing = 1
+    while n_rows // spacing > n_snapshots:
+        spacing *= 2
+    return list(range(spacing, n_rows + 1, spacing))
+
+
+# --- what each method is -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [AROWClassifier(), Perceptron(average=5), PassiveAggressiveClassifier(dtype=np.float32)])
+def test_average_is_the_estimator_s_own(estimator):
+    X, y = problem()
+    learner = OnlineToBatch(estimator).partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    own = type(estimator)(**{**estimator.get_params(), "average": estimator.average or True}).partial_fit(X, y)
+    assert (learner.decision_function(X) == own.decision_function(X)).all()
+    assert fingerprint(learner.chosen_) == fingerprint(own) and learner.snapshots_ == []
+    assert not estimator.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_rows", [1, 9, 10, 11, 37, 160])
+def test_vote(n_rows, n_classes):
+    X, y = problem(n_classes=n_classes)
+    y = np.array(["a", "b", "c"])[y % 3]
+    classes = np.unique(y)
+    learner = OnlineToBatch(Perceptron(), "vote", n_snapshots=10).partial_fit(X[:n_rows], y[:n_rows], classes=classes)
+    rows = snapshot_rows(n_rows, 10)
+    assert learner.snapshot_rows_.tolist() == rows and 1 <= len(rows) <= 10 and (n_rows < 11 or len(rows) > 4)
+    voters = hypotheses(Perceptron(), X[:n_rows], y[:n_rows], classes)
+    for n, snapshot in zip(rows, learner.snapshots_, strict=True):
+        assert (snapshot.coef_ == voters[n - 1].coef_).all()
+    votes = np.array([voters[n - 1].predict(X) for n in rows])
+    counts = np.array([(votes == label).sum(axis=0) for label in classes])
+    assert (learner.predict(X) == classes[counts.argmax(axis=0)]).all()
+    shares = learner.decision_function(X)
+    expected = counts / len(rows)
+    np.testing.assert_allclose(shares, expected.T if n_classes == 3 else expected[1] - expected[0], atol=1e-12)
+
+
+def test_validation():
+    X, y = problem()
+    learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
+    learner.partial_fit(X, y, classes=[0, 1, 2])
+    path = hypotheses(Perceptron(), X, y, [0, 1, 2], held_out=lambda n: n % 5 == 0)
+    rows = snapshot_rows(160, 6)
+    assert learner.snapshot_rows_.tolist() == rows == [32, 64, 96, 128, 160]
+    assert learner.estimator_.t_ == 128
+    bounds = []
+    for n, snapshot in zip(rows, learner.snapshots_, strict=True):
+        assert (snapshot.coef_ == path[n - 1].coef_).all()
+        later = [i for i in range(n, 160) if (i + 1) % 5 == 0]
+        errors = np.mean(snapshot.predict(X[later]) != y[later]) if later else 1.0
+        bounds.append(errors + np.sqrt(np.log(5 * 6 / 0.05) / (2 * len(later))) if later else np.inf)
+    best = int(np.argmin(bounds))
+    assert learner.chosen_ is learner._run.snapshots[best]
+    assert (learner.predict(X) == path[rows[best] - 1].predict(X)).all()
+
+
+def test_validation_finds_what_a_late_burst_of_noise_spoils():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 5))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    y[-200:] = rng.integers(2, size=200)
+    X[-200:] *= 30.0
+    learner = OnlineToBatch(Perceptron(), "validation", validation_fraction=0.5).partial_fit(X, y, classes=[0, 1])
+    assert learner.score(X[:3000], y[:3000]) > 0.94 > 0.8 > learner.estimator_.score(X[:3000], y[:3000])
+    before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1])
+    assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
+
+
+def test_random_is_a_hypothesis_of_the_path_each_as_likely():
+    X, y = problem(12, n_classes=2)
+    path = hypotheses(Perceptron(), X, y, [-1, 1])
+    picks = np.zeros(12)
+    for seed in range(1200):
+        learner = OnlineToBatch(Perceptron(), "random", random_state=seed).partial_fit(X, y, classes=[-1, 1])
+        (n,) = learner.snapshot_rows_
+        picks[n - 1] += 1
+        if seed < 20:
+            assert (learner.decision_function(X) == path[n - 1].decision_function(X)).all()
+    assert ((picks - 100.0) ** 2 / 100.0).sum() < 31.3, "chi-squared with 11 degrees of freedom, p = 0.001"
+
+
+# --- contracts -----------------------------------------------------------------------------------------------------------------
+
+
+def make(method, **params):
+    return OnlineToBatch(AROWClassifier(), method, n_snapshots=5, random_state=3, **params)
+
+
+@every_method
+@pytest.mark.parametrize("store", [np.asarray, csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("classes", [None, [0, 1, 2]], ids=["open", "closed"])
+def test_chunking_and_resuming_are_exact(method, store, classes):
+    X, y = problem()
+    X = store(X)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
+    whole = make(method).partial_fit(X, y, classes=classes, sample_weight=weights)
+    for sizes in ([1] * 160, [7] * 23, [100, 0, 60]):
+        parts, start = make(method), 0
+        for size in sizes:
+            stop = start + size
+            parts.partial_fit(X[start:stop], y[start:stop], classes=classes, sample_weight=weights[start:stop])
+            parts, start = pickle.loads(pickle.dumps(parts)), stop
+        assert model(parts) == model(whole)
+    assert whole.n_rows_ == np.count_nonzero(weights)
+    live = weights > 0
+    assert model(make(method).partial_fit(X[live], y[live], classes=classes, sample_weight=weights[live])) == model(whole)
+
+
+@every_method
+def test_reading_never_writes_and_weight_zero_is_nothing(method):
+    X, y = problem()
+    learner = make(method).partial_fit(X, y)
+    before = model(learner)
+    learner.decision_function(X), learner.predict(X), learner.score(X, y), learner.snapshots_.clear(), pickle.dumps(learner)
+    learner.partial_fit(X, y, sample_weight=np.zeros(len(y)))
+    assert model(learner) == before
+    assert not make(method).partial_fit(X, y, sample_weight=np.zeros(len(y))).__sklearn_is_fitted__()
+
+
+@every_method
+def test_classes_that_come_late(method):
+    X, y = problem(60)
+    X, y = np.concatenate([X[y == c] for c in (2, 0, 1)]), np.concatenate([y[y == c] for c in (2, 0, 1)])
+    for n in (3, 25, 45, 60):
+        learner = make(method).partial_fit(X[:n], y[:n])
+        assert learner.classes_.tolist() == sorted(set(y[:n].tolist()))
+        assert set(learner.predict(X)) <= set(y[:n]) and len(learner.decision_function(X)) == 60
+        if method in ("random", "validation"):
+            assert (learner.predict(X) == learner.chosen_.predict(X)).all()
+
+
+@every_method
+def test_fit_forgets_and_passes(method):
+    X, y = problem()
+    learner = make(method, max_iter=3).fit(X, y)
+    assert learner.n_rows_ == 3 * 160 and learner.n_iter_ == 3
+    assert model(learner.fit(X, y)) == model(make(method, max_iter=3).fit(X, y))
+    stream = make(method, shuffle=False).fit(X, y)
+    assert model(stream) == model(make(method).partial_fit(X, y, classes=[0, 1, 2]))
+
+
+def test_what_is_held_out_is_never_learnt():
+    X, y = problem()
+    held_out = np.arange(160) % 10 == 9
+    spoiled = X.copy()
+    spoiled[held_out] = 1e6 * np.random.default_rng(0).standard_normal(X[held_out].shape)
+    fits = [OnlineToBatch(Perceptron(), "validation", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
+    assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_)
+    assert fits[0].estimator_.t_ == 4 * 144
+
+
+@every_method
+def test_bad_input_changes_nothing(method):
+    X, y = problem()
+    learner = make(method).partial_fit(X, y, classes=[0, 1, 2])
+    before, nan = model(learner), X.copy()
+    nan[-1, -1] = np.nan
+    late = y.copy()
+    late[-1] = 7
+    for arguments, message in [
+        ((nan, y), "OnlineToBatch: X must be finite, got NaN at row 159, column 7"),
+        ((X, late), "OnlineToBatch: y must be among the classes .* got 7 at row 159"),
+        ((X, y[1:]), "OnlineToBatch: X and y must have the same number of rows"),
+        ((X[:, 1:], y), "X has 7 features, but OnlineToBatch is expecting 8"),
+        ((X, y, [0, 1]), "classes must be those of the first call"),
+        ((X, y, None, -np.ones(160)), "OnlineToBatch: sample_weight must be finite and >= 0"),
+        ((X, np.array(["a"] * 160)), "OnlineToBatch: y must be labels like the model's classes"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(*arguments)
+        assert model(learner) == before
+    with pytest.raises(ValueError, match="y must have at least 2 classes, got 1 class: 5"):
+        learner.fit(X, np.full(160, 5))
+    with pytest.raises(ValueError, match="AROWClassifier: r must be a finite number > 0, got r=-1"):
+        learner.set_params(estimator__r=-1).fit(X, y)
+    assert model(learner) == before
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"method": "median"}, "method must be one of 'average', 'vote', 'validation', 'random', got method='median'."),
+    ({"n_snapshots": 1}, "n_snapshots must be an integer >= 2, got n_snapshots=1. Each is a copy of the model."),
+    ({"validation_fraction": 0.6}, "validation_fraction must be a number in (0, 0.5], got validation_fraction=0.6."),
+    ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
+    ({"estimator": onlinecls.AROWRegressor()}, "estimator must be a classifier with partial_fit, got estimator=AROWRegressor()."),
+    ({"estimator": AROWClassifier}, "estimator must be a classifier with partial_fit, got estimator=<class"),
+    ({"estimator": onlinecls.KernelOnlineClassifier()},
+     "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter average"),
+])  # fmt: skip
+def test_parameters(params, message):
+    X, y = problem()
+    for method in ("fit", "partial_fit"):
+        learner = OnlineToBatch(**{"estimator": AROWClassifier(), **params})
+        with pytest.raises(ValueError) as caught:
+            getattr(learner, method)(X, y)
+        assert str(caught.value).startswith("OnlineToBatch: " + message)
+        assert not learner.__sklearn_is_fitted__()
+
+
+def test_another_method_needs_another_model():
+    X, y = problem()
+    learner = OnlineToBatch(AROWClassifier(), "vote").partial_fit(X, y)
+    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'vote', got method='random'"):
+        learner.set_params(method="random").partial_fit(X, y)
+    with pytest.raises(AttributeError, match="no hypothesis is chosen"):
+        learner.chosen_  # noqa: B018
+
+
+def test_around_kernels():
+    X, y = problem()
+    learner = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "vote").partial_fit(X, y)
+    assert learner.score(X, y) > 0.5 and len(learner.snapshots_) == 10
+
+
+def test_parameters_of_the_estimator():
+    learner = OnlineToBatch(AROWClassifier(r=0.5), "vote")
+    assert learner.get_params()["estimator__r"] == 0.5 and "estimator__r" not in learner.get_params(deep=False)
+    assert learner.set_params(estimator__r=2.0, n_snapshots=3).estimator.r == 2.0
+    assert repr(learner) == "OnlineToBatch(estimator=AROWClassifier(r=2.0), method='vote', n_snapshots=3)"
+    with pytest.raises(ValueError, match="Invalid parameter 'C'"):
+        learner.set_params(estimator__C=1)

@@ -1,0 +1,237 @@
+"""The p-norm Perceptron: what it is at p = 2 and elsewhere, its running norm, ranges, errors."""
+
+import re
+
+import numpy as np
+import pytest
+from algorithms import Case
+from matrices import continuous_problem, csr32
+from numpy.testing import assert_allclose
+from reference import AggressivePNorm, PNorm
+from states import fingerprint, is_finite
+
+import onlinecls
+from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
+
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+
+def theta(learner):
+    """(vectors, features and the constant one) as they are stored."""
+    return learner._state.view[:, 0].T.astype(float)
+
+
+def linked(theta, p):
+    """The weights of one learner's theta, by the definition."""
+    largest = np.abs(theta).max()
+    if largest == 0.0:
+        return theta
+    norm = largest * np.linalg.norm(theta.ravel() / largest, p)
+    return (1 / (p - 1)) * norm * np.sign(theta) * (np.abs(theta) / norm) ** (p - 1)
+
+
+@both_dtypes
+@both_constructions
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
+    X, y = continuous_problem(200, 13, seed=80, n_classes=n_classes, dtype=dtype)
+    ours, plain = PNormPerceptron(2, multi_class=multi_class), Perceptron(multi_class=multi_class)
+    ours.partial_fit(X, y), plain.partial_fit(X, y)
+    assert (ours.coef_ == plain.coef_).all() and (ours.intercept_ == plain.intercept_).all()
+    assert (ours.n_mistakes_, ours.n_updates_) == (plain.n_mistakes_, plain.n_updates_)
+
+
+@both_constructions
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_aggressive_p_of_2_is_pa1_on_rows_of_at_most_unit_length(n_classes, multi_class):
+    X, y = continuous_problem(200, 13, seed=81, n_classes=n_classes)
+    X /= 1.5 * np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)  # (a joint example is twice as long, squared)
+    ours = PNormPerceptron(2, aggressive=True, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
+    pa = PassiveAggressiveClassifier(multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
+    assert_allclose(ours.coef_, pa.coef_, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("d, p", [(1, 2.0), (2, 2.0), (3, 2 * np.log(3)), (1000, 2 * np.log(1000))])
+def test_p_is_by_default_2_ln_d(d, p):
+    X, y = np.random.default_rng(0).standard_normal((30, d)), np.arange(30) % 2
+    assert_allclose(PNormPerceptron().partial_fit(X, y).coef_, PNormPerceptron(float(p)).partial_fit(X, y).coef_, rtol=1e-14)
+
+
+@pytest.mark.parametrize("p", [2, 2.01, 3, 7.5, 28, 137.0, 500])
+@pytest.mark.parametrize("aggressive", [False, True])
+def test_weights_are_the_link_of_theta(aggressive, p):
+    X, y = continuous_problem(300, 13, seed=82)
+    for dtype, rtol in ((np.float64, 1e-11), (np.float32, 1e-7 * 4 * p)):
+        learner = PNormPerceptron(p, aggressive=aggressive, fit_intercept=False).partial_fit(X.astype(dtype), y)
+        expected = linked(theta(learner), p)[:, :-1]
+        assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+        assert_allclose(learner.decision_function(X), X @ learner.coef_[0], rtol=10 * rtol, atol=10 * rtol)
+
+
+@both_constructions
+def test_a_joint_learner_has_one_norm_and_independent_ones_have_their_own(multi_class):
+    X, y = continuous_problem(200, 9, seed=83, n_classes=4)
+    learner = PNormPerceptron(5.0, multi_class=multi_class).partial_fit(X, y, classes=range(4))
+    t = theta(learner)
+    expected = linked(t, 5.0) if multi_class == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
+    assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("p", [2.5, 28, 300])
+@pytest.mark.parametrize("dtype, size", [(np.float64, 1e100), (np.float64, 1e-100), (np.float32, 1e15), (np.float32, 1e-10)])
+def test_the_running_norm_survives_any_rise_and_fall(dtype, size, p):
+    """A feature comes and goes that is many orders larger than the others; signs make each of its rows a mistake."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 8)).astype(dtype)
+    y = rng.integers(0, 2, 400)
+    X[:, 0] = 0.0
+    X[50::20] = 0.0
+    X[50::20, 0] = size
+    y[50::20] = np.arange(len(y[50::20])) % 2
+    learner = PNormPerceptron(p, fit_intercept=False)
+    norms = set()
+    for start in range(0, 400, 10):
+        learner.partial_fit(X[start : start + 10], y[start : start + 10], classes=[0, 1])
+        expected, rtol = linked(theta(learner), p)[:, :-1], 1e-11 if dtype == np.float64 else 1e-6 * p
+        assert is_finite(learner)
+        assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+        norms.add(float(f"{np.abs(theta(learner)).max():.0e}"))
+    assert max(norms) / min(norms) > 1e8 or size < 1, "else this test shows nothing"
+
+
+@both_dtypes
+def test_a_row_is_a_row_whatever_the_scale_of_all(dtype):
+    """w is homogeneous in theta, and conservative steps see signs only: rows times 2^k give weights times 2^k."""
+    X, y = continuous_problem(200, 13, seed=84, dtype=dtype)
+    plain = PNormPerceptron(9.0, fit_intercept=False).partial_fit(X, y)
+    for k in (-30, 30):
+        scaled = PNormPerceptron(9.0, fit_intercept=False).partial_fit((X * 2.0**k).astype(dtype), y)
+        rtol = 1e-12 if dtype == "float64" else 1e-4
+        assert_allclose(scaled.coef_, plain.coef_ * 2.0**k, rtol=rtol, atol=rtol * 2.0**k)
+        assert scaled.n_mistakes_ == plain.n_mistakes_
+
+
+@pytest.mark.parametrize("aggressive", [False, True])
+@pytest.mark.parametrize("p", [2.0, 4.0, 12.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_paper_s_bound(seed, p, aggressive):
+    """M <= L + ||u||_q^2 R^2/(2(q-1)) + ||u||_q R/sqrt(q-1) sqrt(||u||_q^2 R^2/(4(q-1)) + L + D) - sum_U eta."""
+    rng = np.random.default_rng(seed)
+    X, y = continuous_problem(200, 8, seed=200 + seed)
+    y = np.where(rng.random(200) < 0.1, -y, y)
+    q = p / (p - 1)
+    R = np.linalg.norm(X, p, axis=1).max()
+    twin = (AggressivePNorm if aggressive else PNorm)(8, p=p, radius=R)
+    learner = PNormPerceptron(p, aggressive=aggressive, radius=float(R), fit_intercept=False)
+    learner.partial_fit(X[:0], y[:0], classes=[-1, 1])
+    M = gained = D = 0.0
+    rounds = []
+    for x, label in zip(X, y, strict=True):
+        m = label * learner.decision_function(x[None])[0]
+        before = theta(learner)
+        learner.partial_fit(x[None], [label])
+        twin.step(label * x)
+        moved = np.linalg.norm(theta(learner) - before)
+        if moved == 0.0:
+            continue
+        rounds.append(label * x)
+        if m <= 0:
+            M += 1
+        else:
+            eta = moved / np.linalg.norm(x)
+            gained += eta
+            D += (eta**2 * np.linalg.norm(x, p) ** 2 + 2 * eta * m) / R**2 - eta
+    assert_allclose(learner.coef_[0], twin.w, rtol=1e-9, atol=1e-12)
+    assert (gained > 0) == aggressive
+    for scale in (0.1, 0.5, 1.0, 3.0):
+        u = twin.theta / np.linalg.norm(twin.theta, q) * scale
+        loss = sum(max(0.0, 1.0 - u @ z) for z in rounds)
+        size = scale * R / np.sqrt(q - 1)
+        assert M <= loss + size**2 / 2 + size * np.sqrt(max(size**2 / 4 + loss + D, 0.0)) - gained + 1e-9
+
+
+def test_many_features_of_which_few_matter():
+    """What the p-norm is for: fewer mistakes than the Perceptron's where three of 5000 features tell the label."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (600, 5000))
+    y = np.sign(X[:, :3].sum(axis=1)).astype(int)
+    assert PNormPerceptron().partial_fit(X, y).n_mistakes_ < 0.6 * Perceptron().partial_fit(X, y).n_mistakes_
+
+
+@both_constructions
+def test_the_construction_may_change_in_the_midst(multi_class):
+    """Norms are summed anew for it; theta is what it was."""
+    X, y = continuous_problem(200, 9, seed=85, n_classes=4)
+    other = {"ovr": "crammer_singer", "crammer_singer": "ovr"}[multi_class]
+    learner = PNormPerceptron(5.0, multi_class=multi_class).partial_fit(X[:100], y[:100])
+    before, shown = theta(learner), learner.coef_.copy()
+    learner.set_params(multi_class=other)
+    assert (learner.coef_ == shown).all()
+    learner.partial_fit(X[100:101], y[100:101])
+    moved = np.abs(theta(learner) - before)
+    assert not moved[:, :-1][:, X[100] == 0.0].any()
+    t = theta(learner)
+    expected = linked(t, 5.0) if other == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
+    assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+
+
+def test_copies_after_a_class_has_joined_go_on_alike():
+    import pickle
+
+    X, y = continuous_problem(120, 9, seed=86, n_classes=5)
+    y = np.minimum(y, np.arange(120) // 20)
+    for multi_class in ("ovr", "crammer_singer"):
+        learner = whole = None
+        for start in range(0, 120, 7):
+            learner = pickle.loads(pickle.dumps(learner or Case("p_norm", {"p": 6.5}).estimator(multi_class)))
+            learner.partial_fit(csr32(X[start : start + 7]), y[start : start + 7])
+        whole = Case("p_norm", {"p": 6.5}).estimator(multi_class).partial_fit(X, y)
+        assert fingerprint(learner) == fingerprint(whole)
+
+
+HINT = "2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."
+
+
+@pytest.mark.parametrize("p", [1, 1.0, 0, -3, 1.99, 501, float("nan"), float("inf"), "2", True])
+def test_p_out_of_its_range(p):
+    learner = PNormPerceptron().partial_fit(np.eye(2), [0, 1])
+    before = fingerprint(learner)
+    learner.set_params(p=p)
+    for call in (learner.fit, learner.partial_fit):
+        message = f"PNormPerceptron: p must be None or a number in [2, 500], got p={p!r}. {HINT}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            call(np.eye(2), [0, 1])
+        assert fingerprint(learner) == before
+
+
+@pytest.mark.parametrize("radius", [0, -1.0, float("inf")])
+def test_radius_out_of_its_range(radius):
+    message = (
+        f"PNormPerceptron: radius must be a finite number > 0, got radius={radius!r}. radius bounds the p-norm of the rows; "
+        "2**0.5 makes the steps of p = 2 those of PA-I."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        PNormPerceptron(radius=radius).fit(np.eye(2), [0, 1])
+
+
+def test_averages_are_refused():
+    message = (
+        "PNormPerceptron: average must be False, got average=True: the scale of all weights changes with every step, so that "
+        "their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        PNormPerceptron(average=True).fit(np.eye(2), [0, 1])
+
+
+def test_another_p_is_another_kind_of_model():
+    learner = PNormPerceptron(3).partial_fit(np.eye(2), [0, 1])
+    before = fingerprint(learner)
+    with pytest.raises(ValueError, match=r"^PNormPerceptron: partial_fit must go on with the kind of model it began with"):
+        learner.set_params(p=4).partial_fit(np.eye(2), [0, 1])
+    assert fingerprint(learner) == before
+    assert fingerprint(learner.set_params(p=3.0).partial_fit(np.eye(2), [0, 1])) != before
+    for p in (3, 4):  # fit goes on from it only if it can
+        warm = onlinecls.PNormPerceptron(3, warm_start=True).fit(np.eye(2), [0, 1])
+        t = warm.t_
+        assert (warm.set_params(p=p).fit(np.eye(2), [0, 1]).t_ > t) == (p == 3)

@@ -1,0 +1,814 @@
+"""A model in a file: nothing of it changes, nothing but a whole model is ever there, and nothing else is ever loaded."""
+
+import errno
+import hashlib
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from algorithms import ALL, ONE_EACH, REGRESSION, REGRESSORS
+from matrices import continuous_problem, csr32
+from states import fingerprint
+
+import onlinecls
+from onlinecls import _saving, load
+from onlinecls._state import State
+
+X, Y = continuous_problem(60, 5, seed=40, n_classes=3)
+TARGETS = X @ np.array([2.0, -1.0, 0.5, 0.0, 1.0]) + 3.0 * Y
+TWO, LATE = (Y > 0).astype(int), np.minimum(np.arange(60) // 25, 2)
+DAMAGED = "The file is damaged, or was not written by save: take another copy of it, or save the model again."
+
+
+def through_a_file(learner, tmp_path, **arguments):
+    learner.save(tmp_path / "model")
+    return load(tmp_path / "model", **arguments)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A small model's path."""
+    path = tmp_path / "model"
+    onlinecls.AROWClassifier(r=0.5).partial_fit(X, Y).save(path, {"bits": 18})
+    return path
+
+
+def refused(path, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        load(path)
+
+
+# --- nothing changes -----------------------------------------------------------------------------------------------------------
+
+VARIANTS = {
+    "plain": {},
+    "average": {"average": True},
+    "average later": {"average": 20},
+    "balanced": {"class_weight": "balanced"},
+    "no intercept": {"fit_intercept": False},
+}
+
+
+@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_a_pause_in_a_file_changes_nothing(case, dtype, mmap, tmp_path):
+    for variant in VARIANTS.values():
+        if variant.get("average") and not case.can_average:
+            continue
+        for labels, multi_class, classes in (
+            (TWO, "ovr", None), (Y, "ovr", None), (Y, "crammer_singer", [0, 1, 2, 9]), (LATE, "ovr", None),
+        ):  # fmt: skip
+            whole, parts = (
+                case.estimator(multi_class, dtype=dtype, random_state=0, **variant).partial_fit(X[:30], labels[:30], classes)
+                for _ in "ab"
+            )
+            again = through_a_file(parts, tmp_path, mmap=mmap)
+            assert type(again) is type(whole) and again.get_params() == whole.get_params()
+            assert fingerprint(again) == fingerprint(whole)
+            assert (again.decision_function(X) == whole.decision_function(X)).all()
+            assert fingerprint(again.partial_fit(csr32(X[30:]), labels[30:])) == fingerprint(
+                whole.partial_fit(X[30:], labels[30:])
+            )
+            assert fingerprint(again.fit(X, labels + 1)) == fingerprint(whole.fit(X, labels + 1))
+            assert fingerprint(through_a_file(again, tmp_path, mmap=mmap)) == fingerprint(whole)
+
+
+@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", REGRESSION, ids=str)
+def test_a_pause_of_a_regressor_changes_nothing(case, dtype, mmap, tmp_path):
+    for variant in ({}, {"average": True}, {"average": 20}, {"fit_intercept": False}):
+        whole, parts = (
+            case.estimator(dtype=dtype, random_state=0, **variant).partial_fit(X[:30], TARGETS[:30], np.arange(30) % 3)
+            for _ in "ab"
+        )
+        again = through_a_file(parts, tmp_path, mmap=mmap)
+        assert type(again) is type(whole) and again.get_params() == whole.get_params()
+        assert fingerprint(again) == fingerprint(whole) and not hasattr(again, "classes_")
+        assert (again.predict(X) == whole.predict(X)).all()
+        for learner in (again, whole):
+            learner.partial_fit(csr32(X[30:]), TARGETS[30:])
+        assert fingerprint(again) == fingerprint(whole)
+        assert (again.progressive_mse_, again.progressive_mae_) == (whole.progressive_mse_, whole.progressive_mae_)
+        assert fingerprint(again.fit(X, TARGETS)) == fingerprint(whole.fit(X, TARGETS))
+
+
+FULL = [case for case in ONE_EACH + REGRESSION if "covariance" in case.estimator().get_params()]
+
+
+@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", FULL, ids=str)
+def test_a_pause_with_a_full_covariance(case, dtype, mmap, tmp_path):
+    """Bit for bit as a stream cut at the same row; but where a batch begins, steps that waited are written, so that a stream
+    that is not cut there rounds otherwise."""
+    for labels, multi_class in ((TWO, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr"), (TARGETS, None)):
+        if (multi_class is None) != (case in REGRESSION):
+            continue
+        more = {} if multi_class is None else {"multi_class": multi_class}
+        for average in (False, 5):
+            cut, parts, whole = (
+                case.estimator(covariance="full", dtype=dtype, average=average, random_state=0, **more) for _ in "abc"
+            )
+            again = through_a_file(parts.partial_fit(X[:30], labels[:30]), tmp_path, mmap=mmap)
+            assert fingerprint(again) == fingerprint(cut.partial_fit(X[:30], labels[:30]))
+            assert again._state.sigma.flags.writeable != mmap
+            assert fingerprint(again.partial_fit(X[30:], labels[30:])) == fingerprint(cut.partial_fit(X[30:], labels[30:]))
+            whole.partial_fit(X, labels)
+            if dtype == "float64":
+                for name in ("coef_", "intercept_", "covariance_"):
+                    np.testing.assert_allclose(getattr(again, name), getattr(whole, name), rtol=1e-10, atol=1e-10)
+            assert again.t_ == whole.t_ == 60
+            assert fingerprint(again.fit(X, labels)) == fingerprint(cut.fit(X, labels))
+            assert fingerprint(through_a_file(again, tmp_path, mmap=mmap)) == fingerprint(cut)
+
+
+def test_a_full_model_of_one_label_and_one_set_to_another_covariance(tmp_path):
+    learner = onlinecls.AROWClassifier(covariance="full").partial_fit(X[:5], np.zeros(5, int))
+    again = through_a_file(learner, tmp_path)
+    assert fingerprint(again.partial_fit(X, Y)) == fingerprint(learner.partial_fit(X, Y))
+    again = through_a_file(learner.set_params(covariance="diagonal"), tmp_path)
+    assert again.covariance == "diagonal" and again._state.is_full and fingerprint(again) == fingerprint(learner)
+    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+        again.partial_fit(X, Y)
+
+
+def test_before_the_second_label_and_every_few_rows(tmp_path):
+    whole, parts = onlinecls.NAROWClassifier(), onlinecls.NAROWClassifier()
+    for start in range(0, 60, 3):
+        labels = np.sort(Y)[start : start + 3]
+        parts = through_a_file(parts.partial_fit(X[start : start + 3], labels), tmp_path)
+        assert fingerprint(parts) == fingerprint(whole.partial_fit(X[start : start + 3], labels))
+
+
+def test_parameters_set_since_the_last_row_come_back_too(tmp_path):
+    """What the model was learnt with reads it; what is set now learns on."""
+    make = lambda: onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.01).partial_fit(X, TWO).set_params(l1=0.5)  # noqa: E731
+    again = through_a_file(make(), tmp_path)
+    assert again.l1 == 0.5 and fingerprint(again) == fingerprint(make())
+    assert fingerprint(again.partial_fit(X, TWO)) == fingerprint(make().partial_fit(X, TWO))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-1, 1], np.int8), np.array([0, 2**63], np.uint64), np.array([False, True]), np.array([-0.0, 1.0], np.float32),
+        np.array(["a", "ü\ud800\U0001f600"], "U40"), np.array([b"a", b"\xff"]),
+        np.array([3, 4], ">i4"), np.array(["x", "y"], ">U2"),
+        np.array([1.0, 2.0], np.float16),
+    ],
+    ids=lambda labels: labels.dtype.str,
+)  # fmt: skip
+def test_labels_of_every_type(labels, tmp_path):
+    learner = onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], labels)
+    assert fingerprint(through_a_file(learner, tmp_path)) == fingerprint(learner)
+
+
+def test_feature_names_and_sparsified_weights(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "ü", "d", "a b"])
+    learner = onlinecls.Perceptron().partial_fit(frame, Y).sparsify()
+    again = through_a_file(learner, tmp_path)
+    assert fingerprint(again.densify()) == fingerprint(learner.densify())
+    learner.sparsify()
+    again = through_a_file(learner, tmp_path)
+    assert (again.coef_ != learner.coef_).nnz == 0 and type(again.coef_) is type(learner.coef_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        again.predict(frame[frame.columns[::-1]])
+
+
+PARAMETERS = [
+    {"C": float("inf")}, {"C": np.float32(0.1)}, {"C": np.float64(0.1)}, {"C": np.int64(3)}, {"max_iter": np.uint8(5)},
+    {"fit_intercept": np.True_}, {"loss": np.str_("hinge")}, {"dtype": np.float32}, {"dtype": np.dtype("f8")},
+    {"dtype": "float32"},
+    {"random_state": np.int32(7)}, {"random_state": 2**32 - 1}, {"tol": None}, {"tol": -1e300}, {"C": np.float64("inf")},
+    {"class_weight": {0: 1, 1: np.float32(0.1), 2: 2.5}}, {"class_weight": {np.int64(2): 1.0}}, {"average": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_parameters_come_back_as_they_were(parameters, tmp_path):
+    learner = onlinecls.PassiveAggressiveClassifier(**parameters).partial_fit(X, Y)
+    again = through_a_file(learner, tmp_path)
+    ((name, value),) = parameters.items()
+    found = getattr(again, name)
+    assert type(found) is type(value) and found == value and again.get_params() == learner.get_params()
+    if isinstance(value, dict):
+        assert [(type(k), type(v)) for k, v in found.items()] == [(type(k), type(v)) for k, v in value.items()]
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("random_state", np.random.RandomState(0)), ("random_state", np.random.default_rng(0)),
+        ("n_jobs", object()), ("class_weight", {0: [1.0]}),
+    ],
+)  # fmt: skip
+def test_parameters_without_a_form_are_refused(name, value, saved):
+    before = saved.read_bytes()
+    learner = onlinecls.Perceptron().partial_fit(X, Y).set_params(**{name: value})
+    message = (
+        f"Perceptron: save must have None, numbers, texts, numpy scalars, float32 or float64, or a dict of these as {name}, got "
+        f"{name}={value!r}. Set it to one of these before (set_params), or use pickle."
+    )
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        learner.save(saved)
+    assert saved.read_bytes() == before
+
+
+def test_what_load_would_refuse_is_not_saved(tmp_path):
+    learner = onlinecls.Perceptron().partial_fit(X, Y)
+    with pytest.raises(ValueError, match="Perceptron: eta0 must be"):
+        learner.set_params(eta0=-1.0).save(tmp_path / "model")
+    learner.set_params(eta0=1.0)._state.values[3] = np.nan
+    message = "Perceptron: save must have a model as learning leaves it: numbers that learning can give, got "
+    message += "'values with NaN or infinity'. Fit it again."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        learner.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_fitted_estimators_of_the_library(tmp_path):
+    with pytest.raises(ValueError, match="AROWClassifier: this model has not been fitted yet"):
+        onlinecls.AROWClassifier().save(tmp_path / "model")
+
+    class Mine(onlinecls.AROWClassifier):
+        pass
+
+    message = (
+        "Mine: save must have an estimator of onlinecls itself, got a class that extends one, whose code a file without pickle "
+        "cannot hold. Use pickle."
+    )
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        Mine().partial_fit(X, Y).save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        onlinecls.KernelOnlineClassifier(), onlinecls.KernelOnlineRegressor(), onlinecls.KernelOnlineOneClass(),
+        onlinecls.OnlineToBatch(onlinecls.AROWClassifier()),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)  # fmt: skip
+def test_others_are_referred_to_pickle(learner, tmp_path):
+    who = type(learner).__name__
+    message = f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
+    learner.partial_fit(X, TWO)
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        learner.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    assert (pickle.loads(pickle.dumps(learner)).predict(X) == learner.predict(X)).all()
+
+
+def test_metadata(saved):
+    learner, metadata = load(saved, return_metadata=True)
+    assert metadata == {"bits": 18}
+    rich = {"ngrams": [1, 2], "format": "tsv", "nested": {"x": None, "y": [True, 0.1, -0.0, 10**30, "\ud800é"]}, "": {}}
+    learner.save(saved, metadata=rich)
+    found = load(saved, return_metadata=True)[1]
+    assert json.dumps(found) == json.dumps(rich)
+    learner.save(saved)
+    assert load(saved, return_metadata=True)[1] == {}
+    for bad in ([1], {"x": (1, 2)}, {1: 2}, {"x": np.float64(1)}, {"x": float("nan")}, {"x": {"y": b""}}, {"x": [{2: 1}]}):
+        with pytest.raises(ValueError, match="AROWClassifier: metadata must be a dict of what JSON gives back as it was"):
+            learner.save(saved, metadata=bad)
+
+
+def test_saving_twice_writes_the_same_bytes(saved, tmp_path):
+    load(saved, return_metadata=True)[0].save(tmp_path / "other", {"bits": 18})
+    assert (tmp_path / "other").read_bytes() == saved.read_bytes()
+
+
+def test_safetensors_reads_the_arrays(saved):
+    safetensors = pytest.importorskip("safetensors")
+    learner = load(saved)
+    with safetensors.safe_open(saved, "numpy") as file:
+        for name in ("values", "sigma", "drift", "counts", "tally"):
+            assert file.get_tensor(name).tolist() == getattr(learner._state, name).tolist()
+        assert file.metadata()["format"] == "onlinecls 1"
+
+
+def test_a_mapped_model_stays_in_the_file_until_it_learns(saved):
+    before, learner = saved.read_bytes(), load(saved, mmap=True)
+    assert not learner._state.values.flags.writeable and not learner._state.values.flags.owndata
+    mapped = learner._state
+    learner.predict(X)
+    assert learner._state is mapped
+    learner.partial_fit(X, Y)
+    assert learner._state.values.flags.owndata and saved.read_bytes() == before
+    learner.save(saved)
+    assert fingerprint(load(saved)) == fingerprint(learner)
+    assert mapped.problem() == ""  # its file has been replaced, not changed
+
+
+@pytest.mark.parametrize("case", ONE_EACH + REGRESSION, ids=str)
+def test_the_layout_is_that_of_a_state(case):
+    """`layout` says without making a State what one has; a new array of a geometry must be in it."""
+    for covariance in ("diagonal", "full") if case in FULL else (None,):
+        more = {} if covariance is None else {"covariance": covariance}
+        for labels in (TWO, Y):
+            for average in (False, True):
+                if average and not case.can_average:
+                    continue
+                state = case.estimator(average=average, **more).partial_fit(X, labels)._state
+                arrays = {n: (a.shape, a.dtype) for n, a in state.__getstate__().items() if isinstance(a, np.ndarray)}
+                assert State.layout(state.geometry, 5, len(state.counts), state.dtype, average) == arrays
+
+
+# --- paths ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_kinds_of_paths(tmp_path, monkeypatch):
+    learner = onlinecls.Perceptron().partial_fit(X, Y)
+    monkeypatch.chdir(tmp_path)
+    for path in ("plain", tmp_path / "path", os.fsencode(tmp_path / "bytes"), "ünï cødé", "x" * 255):
+        learner.save(path)
+        assert fingerprint(load(path)) == fingerprint(learner)
+    for bad in (3, None, [], learner):
+        for call in (learner.save, load):
+            with pytest.raises(TypeError):
+                call(bad)
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_places_where_nothing_can_be_written(tmp_path):
+    learner = onlinecls.Perceptron().partial_fit(X, Y)
+    (tmp_path / "folder").mkdir()
+    for path, kind in ((tmp_path / "folder", IsADirectoryError), (tmp_path / "none" / "model", FileNotFoundError)):
+        with pytest.raises(kind, match="Perceptron: save must write a file beside its target and put it in its place, got: "):
+            learner.save(path)
+        with pytest.raises(kind):
+            load(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"] and not list((tmp_path / "folder").iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write and read everywhere")
+def test_no_permission(saved):
+    before, learner = saved.read_bytes(), onlinecls.Perceptron().partial_fit(X, Y)
+    saved.parent.chmod(0o500)
+    try:
+        with pytest.raises(PermissionError, match="Perceptron: save must write a file beside its target"):
+            learner.save(saved)
+    finally:
+        saved.parent.chmod(0o700)
+    assert saved.read_bytes() == before
+
+
+def test_permission_refused_by_the_system(saved, monkeypatch):
+    """The same, where the tests run as root."""
+    before, learner = saved.read_bytes(), onlinecls.Perceptron().partial_fit(X, Y)
+
+    def refuse(*arguments):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(_saving, "open", refuse, raising=False)
+    message = (
+        "Perceptron: save must write a file beside its target and put it in its place, got: Permission denied. What was there "
+        "before is as it was. Save to another path"
+    )
+    with pytest.raises(PermissionError, match=re.escape(message)) as caught:
+        learner.save(saved)
+    assert caught.value.filename == str(saved) and caught.value.errno == errno.EACCES
+    assert saved.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions and links")
+def test_permissions_and_links_stay(saved, tmp_path):
+    learner, link = load(saved), tmp_path / "link"
+    saved.chmod(0o640)
+    link.symlink_to(saved)
+    learner.partial_fit(X, Y).save(link)
+    assert link.is_symlink() and saved.stat().st_mode & 0o777 == 0o640
+    assert fingerprint(load(saved)) == fingerprint(learner)
+    old = os.umask(0o027)
+    try:
+        learner.save(tmp_path / "new")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
+# --- at any moment, the old model or the new one -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["fsync", "replace"])
+@pytest.mark.parametrize("what", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt(), MemoryError()], ids=repr)
+def test_a_crash_before_the_rename_leaves_the_old_model(saved, monkeypatch, where, what):
+    before, learner = saved.read_bytes(), load(saved).partial_fit(X, Y)
+
+    def crash(*arguments):
+        raise what
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, where, crash)
+        with pytest.raises(type(what)):
+            learner.save(saved)
+    assert saved.read_bytes() == before and list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_full_disk_leaves_the_old_model(saved):
+    """A limit on the size of files, the nearest thing to a full disk that needs no root."""
+    resource = pytest.importorskip("resource")
+    before, learner = saved.read_bytes(), onlinecls.AROWClassifier().partial_fit(np.ones((2, 20_000)), [0, 1])
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"AROWClassifier: save must write a file .* got: File too large. What was there"):
+            learner.save(saved)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert saved.read_bytes() == before and list(saved.parent.iterdir()) == [saved]
+
+
+def test_the_file_and_its_directory_are_synced_in_order(saved, monkeypatch):
+    calls, real = [], {"fsync": os.fsync, "replace": os.replace}
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (calls.append("folder" if os.path.isdir(f"/proc/self/fd/{fd}") else "file"), real["fsync"](fd))
+    )
+    monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), real["replace"](*paths)))
+    load(saved).save(saved)
+    assert calls == (["file", "replace", "folder"] if os.path.isdir("/proc/self/fd") else ["file", "replace", "file"])
+
+
+KILLED = """
+import sys, numpy as np, onlinecls
+learner = onlinecls.AROWClassifier().partial_fit(np.ones((2, 50_000)), [0, 1])
+while True:
+    learner.partial_fit(np.ones((1, 50_000)), [1]).save(sys.argv[1])
+    print(learner.t_, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+def test_kill_9_always_leaves_a_whole_model(tmp_path):
+    path = tmp_path / "model"
+    for delay in (0.0, 0.003, 0.007, 0.013, 0.02):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        time.sleep(delay)
+        process.kill()
+        said = process.stdout.read().split()  # the saves that came to an end
+        process.wait()
+        assert load(path).t_ >= int(said[-1] if said else 3)
+
+
+# --- damage --------------------------------------------------------------------------------------------------------------------
+
+
+def test_cut_at_every_length(saved):
+    raw = saved.read_bytes()
+    for length in range(len(raw)):
+        saved.write_bytes(raw[:length])
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
+            load(saved)
+    saved.write_bytes(raw + b"\0")
+    refused(
+        saved,
+        f"onlinecls.load: {str(saved)!r} must be of {len(raw)} bytes, as its header says, got {len(raw) + 1} bytes. {DAMAGED}",
+    )
+
+
+def test_every_byte_changed(saved):
+    raw = bytearray(saved.read_bytes())
+    rng = np.random.default_rng(0)
+    for at in range(len(raw)):
+        kept = raw[at]
+        for flip in (1 << int(rng.integers(8)), int(rng.integers(1, 256))):
+            raw[at] = kept ^ flip
+            saved.write_bytes(raw)
+            with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
+                load(saved, mmap=bool(at % 2))
+        raw[at] = kept
+    saved.write_bytes(raw)
+    assert load(saved)
+
+
+def test_the_messages(saved):
+    raw, name = saved.read_bytes(), repr(str(saved))
+    saved.write_bytes(b"")
+    refused(saved, f"onlinecls.load: {name} must be a model saved by onlinecls, got an empty file. {DAMAGED}")
+    saved.write_bytes(b"PK\x03\x04 a zip archive, and so on, and so on, and so on")
+    refused(saved, f"onlinecls.load: {name} must be a model saved by onlinecls, got a file that begins with "
+            f"b'PK\\x03\\x04 a zip archi'. {DAMAGED}")  # fmt: skip
+    saved.write_bytes(raw[:-1])
+    refused(saved, f"onlinecls.load: {name} must be of {len(raw)} bytes, as its header says, got {len(raw) - 1} bytes. {DAMAGED}")
+    saved.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with pytest.raises(
+        ValueError, match=f"must be a file of SHA-256 [0-9a-f]{{64}}, as its header says, got [0-9a-f]{{64}}. {DAMAGED}"
+    ):
+        load(saved)
+    saved.write_bytes(raw.replace(b'"onlinecls 1"', b'"onlinecls 2"'))
+    refused(
+        saved, f"onlinecls.load: {name} must be of format 1, the one that onlinecls {onlinecls.__version__} reads, got format 2. "
+        "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
+    )  # fmt: skip
+    with pytest.raises(FileNotFoundError):
+        load(saved.with_name("none"))
+
+
+# --- malice: files whose checksum is right -------------------------------------------------------------------------------------
+
+
+def forged(path, change=lambda told, header, arrays: None, **told_changes):
+    """The file with other contents under a right checksum; change may edit the description, the header and the arrays."""
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    header, data = json.loads(raw[8 : 8 + length]), raw[8 + length :]
+    told = json.loads(header["__metadata__"]["model"])
+    arrays = {name: bytearray(data[slice(*part["data_offsets"])]) for name, part in header.items() if name != "__metadata__"}
+    change(told, header, arrays)
+    told.update(told_changes)
+    header["__metadata__"].update(model=json.dumps(told), sha256="0" * 64)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    body = b"".join(bytes(array) for array in arrays.values())
+    unsigned = len(text).to_bytes(8, "little") + text
+    digest = hashlib.sha256(unsigned + body).hexdigest().encode()
+    path.write_bytes(unsigned.replace(b"0" * 64, digest) + body)
+
+
+def end_of(header):
+    return max(part["data_offsets"][1] for name, part in header.items() if name != "__metadata__")
+
+
+def setting(where, key, value):
+    return lambda told, header, arrays: {"told": told, "header": header, **told, **header}[where].__setitem__(key, value)
+
+
+def poking(name, at, value, dtype="f8"):
+    def change(told, header, arrays):
+        np.frombuffer(arrays[name], dtype)[at] = value
+
+    return change
+
+
+def resizing(n_features):
+    """All arrays for another number of features than the weights there are."""
+    return setting("state", "n_features", n_features)
+
+
+HOSTILE = {
+    "estimator of the library, no learner": setting("told", "estimator", "load"),
+    "estimator elsewhere": setting("told", "estimator", "os.system"),
+    "estimator a private name": setting("told", "estimator", "__class__"),
+    "estimator a list": setting("told", "estimator", ["AROWClassifier"]),
+    "another estimator": setting("told", "estimator", "Perceptron"),
+    "parameter out of range": setting("parameters", "r", -1.0),
+    "parameter NaN": setting("parameters", "r", {"float": "nan"}),
+    "parameter of an unknown kind": setting("parameters", "r", {"eval": "1"}),
+    "parameter a list": setting("parameters", "r", [1]),
+    "parameter of the class": setting("parameters", "_state", 1),
+    "parameter average too large": setting("parameters", "average", 10**400),
+    "random_state out of range": setting("parameters", "random_state", -1),
+    "class_weight negative": setting("parameters", "class_weight", {"dict": [[0, -1.0]]}),
+    "class_weight's key a dict": setting("parameters", "class_weight", {"dict": [[{"dict": []}, 1.0]]}),
+    "another rule": setting("learnt_with", "rule", "pa1"),
+    "another geometry": setting("learnt_with", "geometry", "additive"),
+    "a geometry unknown": setting("learnt_with", "geometry", "round"),
+    "rule a number": setting("learnt_with", "rule", 99),
+    "average without its books": setting("learnt_with", "average_from", 0),
+    "average_from out of range": setting("learnt_with", "average_from", -2),
+    "open_classes out of range": setting("learnt_with", "open_classes", 2),
+    "bias NaN": setting("learnt_with", "bias", {"float": "nan"}),
+    "bias negative": setting("learnt_with", "bias", -1.0),
+    "bias infinite": setting("learnt_with", "bias", {"float": "inf"}),
+    "bias beyond the dtype": setting("learnt_with", "bias", 1e200),
+    "r 0": setting("learnt_with", "r", 0.0),
+    "r whole": setting("learnt_with", "r", 1),
+    "delta negative": setting("learnt_with", "delta", -1.0),
+    "bias a text": setting("learnt_with", "bias", "1"),
+    "learnt_with more": setting("learnt_with", "more", 1.0),
+    "geometry of the state": setting("state", "geometry", "dual"),
+    "n_columns": setting("state", "n_columns", 1),
+    "n_features one more": resizing(6),
+    "n_features none": resizing(0),
+    "n_features negative": resizing(-5),
+    "n_features past memory": resizing(2**60),
+    "n_features past 64 bits": resizing(2**70),
+    "n_features a float": resizing(5.0),
+    "n_features true": resizing(True),
+    "variance 0": setting("state", "variance", 0.0),
+    "variance infinite": setting("state", "variance", 1e308),
+    "variance below those there are": setting("state", "variance", 1e-9),
+    "state more": setting("state", "more", 1),
+    "no classes": setting("told", "classes", None),
+    "a full covariance that is not there": lambda told, header, arrays: (
+        told["state"].update(geometry="full_gaussian"), told["learnt_with"].update(geometry="full_gaussian"),
+    ),
+    "classes of objects": setting("told", "classes", "|O"),
+    "classes of records": setting("told", "classes", "f4,O"),
+    "classes of no size": setting("told", "classes", "<U0"),
+    "classes too wide": setting("told", "classes", "<U999999999999"),
+    "classes of half the size": setting("told", "classes", "<i4"),
+    "classes not a multiple": setting("told", "classes", "|S7"),
+    "classes of booleans": setting("told", "classes", "|b1"),
+    "classes of dates": setting("told", "classes", "<M8[s]"),
+    "classes not sorted": poking("classes", 0, 7, "i8"),
+    "classes twice": poking("classes", 0, 1, "i8"),
+    "feature names too few": setting("told", "feature_names", ["a"]),
+    "feature names numbers": setting("told", "feature_names", [1, 2, 3, 4, 5]),
+    "feature names a text": setting("told", "feature_names", "abcde"),
+    "n_iter 0": setting("told", "n_iter", 0),
+    "n_iter a text": setting("told", "n_iter", "1"),
+    "open a number": setting("told", "open", 1),
+    "sparse a number": setting("told", "sparse", 1),
+    "metadata a list": setting("told", "metadata", []),
+    "weights NaN": poking("values", 3, np.nan),
+    "weights infinite": poking("values", 3, np.inf),
+    "weights beyond their reach": poking("values", 1, 1e6),
+    "variance negative": poking("values", 4, -1.0),
+    "variance zero": poking("values", 4, 0.0),
+    "variance above the first": poking("values", 4, 1.5),
+    "counts NaN": poking("counts", 0, np.nan),
+    "counts negative": poking("counts", 0, -1.0),
+    "counts no whole number": poking("counts", 0, 0.5),
+    "counts beyond t": poking("counts", 0, 61.0),
+    "rounds huge": poking("tally", 0, 1e300),
+    "mistakes beyond rounds": poking("tally", 1, 1e6),
+    "loss NaN": poking("tally", 5, np.nan),
+    "reach negative": poking("tally", 6, -1.0),
+    "an array less": lambda told, header, arrays: (header.pop("classes"), arrays.pop("classes")),
+    "float32 counts": lambda told, header, arrays: header["counts"].update(dtype="F32", shape=[6]),
+    "values of bytes": lambda told, header, arrays: header["values"].update(dtype="U8", shape=[288]),
+    "values in two dimensions": lambda told, header, arrays: header["values"].update(shape=[6, 6]),
+    "an unknown dtype": lambda told, header, arrays: header["values"].update(dtype="I64"),
+    "a negative shape": lambda told, header, arrays: header["values"].update(shape=[-6, -6]),
+    "a shape that overflows": lambda told, header, arrays: header["values"].update(shape=[2**63, 2]),
+    "an empty shape that overflows": lambda told, header, arrays: header["drift"].update(shape=[0, 2**62, 2**62]),
+    "a shape of many dimensions": lambda told, header, arrays: header["drift"].update(shape=[0] * 100),
+    "places that overlap": lambda told, header, arrays: header["counts"].update(data_offsets=[0, 24]),
+    "places outside": lambda told, header, arrays: header["classes"].update(data_offsets=[10**9, 10**9 + 24]),
+    "places that are texts": lambda told, header, arrays: header["classes"].update(data_offsets=["0", "24"]),
+    "an array that is none": lambda told, header, arrays: header.update(counts=None),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_contents(change, saved):
+    forged(saved, change)
+    for mmap in (False, True):
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes)") as caught:
+            load(saved, mmap=mmap)
+        assert str(caught.value).endswith(DAMAGED)
+
+
+FULL_HOSTILE = {
+    "variance negative": poking("sigma", 7, -1e-9),
+    "covariance NaN": poking("sigma", 6, np.nan),
+    "covariance infinite": poking("sigma", 6, np.inf),
+    "covariance beyond twice the first": poking("sigma", 6, -2.1),
+    "variance beyond twice the first": poking("sigma", 0, 2.1),
+    "features past memory": resizing(2**40),
+    "features past 64 bits": resizing(2**70),
+    "features one more": resizing(6),
+    "sigma in one dimension": lambda told, header, arrays: header["sigma"].update(shape=[108]),
+    "sigma of other columns": lambda told, header, arrays: header["sigma"].update(shape=[1, 6, 18]),
+    "sigma of a huge shape": lambda told, header, arrays: header["sigma"].update(shape=[3, 2**33, 2**33]),
+    "sigma of halves": lambda told, header, arrays: header["sigma"].update(dtype="F32", shape=[3, 6, 12]),
+    "sigma left out": lambda told, header, arrays: (header.pop("sigma"), arrays.pop("sigma")),
+    "another geometry": lambda told, header, arrays: (
+        told["state"].update(geometry="full_potential"), told["learnt_with"].update(geometry="full_potential"),
+    ),
+    "the diagonal geometry": lambda told, header, arrays: (
+        told["state"].update(geometry="gaussian"), told["learnt_with"].update(geometry="gaussian"),
+    ),
+    "an unknown geometry": lambda told, header, arrays: (
+        told["state"].update(geometry="full_dual"), told["learnt_with"].update(geometry="full_dual"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", FULL_HOSTILE.values(), ids=FULL_HOSTILE)
+def test_hostile_contents_of_a_full_covariance(change, saved):
+    learner = onlinecls.AROWClassifier(covariance="full").partial_fit(X, Y)
+    learner.save(saved)
+    forged(saved)
+    assert fingerprint(load(saved)) == fingerprint(learner)
+    forged(saved, change)
+    for mmap in (False, True):
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes)"):
+            load(saved, mmap=mmap)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
+def test_hostile_contents_of_a_regressor(estimator, saved):
+    for change in (
+        setting("told", "classes", "<i8"), setting("told", "open", True), setting("told", "estimator", "AROWClassifier"),
+        lambda told, header, arrays: header.update(
+            classes={"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}
+        ),
+        poking("counts", 0, 61.0), poking("tally", 8, -1.0), poking("tally", 9, np.nan),
+    ):  # fmt: skip
+        estimator().partial_fit(X, TARGETS).save(saved)
+        forged(saved)
+        assert load(saved).t_ == 60
+        forged(saved, change)
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header)"):
+            load(saved)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_random_covariances_load_or_are_refused(saved, dtype):
+    """A matrix that is none of a Gaussian, every number of it in bounds: the kernels' guards keep all that is learnt finite."""
+    learner, rng = onlinecls.AROWClassifier(covariance="full", dtype=dtype).partial_fit(X, Y), np.random.default_rng(2)
+    n_loaded = 0
+    for _ in range(40):
+        learner.save(saved)
+
+        def change(told, header, arrays):
+            numbers = np.frombuffer(arrays["sigma"], dtype)
+            numbers[:] = rng.uniform(-2.0, 2.0, len(numbers))
+            numbers.reshape(3, 36)[:, ::7] = rng.uniform(-0.01, 2.0, (3, 6))
+
+        forged(saved, change)
+        try:
+            again = load(saved)
+        except ValueError as error:
+            assert str(error).startswith("onlinecls.load: ")
+            continue
+        n_loaded += 1
+        for _ in range(5):
+            scores, deviations = again.partial_fit(X, rng.integers(0, 3, 60)).decision_function(X, return_std=True)
+            assert np.isfinite(scores).all() and np.isfinite(deviations).all() and np.isfinite(again.covariance_).all()
+    assert n_loaded > 20
+
+
+@pytest.mark.parametrize(
+    "labels, change",
+    [
+        ([False, True], poking("classes", 1, 2, "u1")),
+        (["a", "b"], poking("classes", 1, 0x110000, "u4")),
+        ([0.0, 1.0], poking("classes", 1, np.nan)),
+        ([0.0, 1.0], poking("classes", 1, 1.5)),
+    ],
+    ids=["boolean", "text", "NaN", "fraction"],
+)
+def test_labels_that_numpy_would_take(labels, change, tmp_path):
+    path = tmp_path / "model"
+    onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], np.array(labels)).save(path)
+    forged(path)
+    assert load(path).classes_.tolist() == labels
+    forged(path, change)
+    with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be a model that onlinecls could have saved"):
+        load(path)
+
+
+def test_the_forger_forges(saved):
+    """Without a change its files load: what the tests above see is not a wrong checksum."""
+    before = fingerprint(load(saved))
+    forged(saved)
+    assert fingerprint(load(saved)) == before
+    forged(saved, poking("values", 3, 0.5))
+    assert fingerprint(load(saved)) != before
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 1"}}',
+        b'{"__metadata__":{"format":"onlinecls x"}}',
+        b'{"__metadata__":{"format":"onlinecls 1","x":' + b"[" * 100_000,
+        b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
+        b'{"__metadata__":{"format":"onlinecls 1","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
+        b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 1"},"__metadata__":7}',
+    ],
+    ids=lambda begins: str(begins[:60]),
+)  # fmt: skip
+def test_hostile_headers(begins, saved):
+    for length in (len(begins), 2**63, 2**64 - 1, 0, 3):
+        saved.write_bytes(length.to_bytes(8, "little") + begins)
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
+            load(saved)
+
+
+def test_random_forgeries_load_or_are_refused(saved):
+    """Random bytes in the arrays, under a right checksum: refused, or a model that predicts and learns."""
+    raw, rng, n_loaded = saved.read_bytes(), np.random.default_rng(1), 0
+    for _ in range(300):
+        saved.write_bytes(raw)
+
+        def change(told, header, arrays):
+            array = arrays[str(rng.choice(["values", "values", "counts", "tally", "classes"]))]
+            for at in rng.integers(0, len(array), 2):
+                array[at] = rng.integers(256)
+
+        forged(saved, change)
+        try:
+            learner = load(saved)
+        except ValueError as error:
+            assert str(error).startswith("onlinecls.load: ")
+            continue
+        n_loaded += 1
+        assert np.isfinite(learner.decision_function(X)).all()
+        assert np.isfinite(learner.partial_fit(X, learner.predict(X)).coef_).all()
+    assert 10 < n_loaded < 290

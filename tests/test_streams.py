@@ -1,0 +1,1119 @@
+"""onlinecls.streams: against scikit-learn's loader, the real VW, pyarrow, csv, json; every block boundary; hostile files."""
+
+import bz2
+import contextlib
+import csv
+import gc
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import random
+import re
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from onlinecls import AROWClassifier
+from onlinecls.streams import Batch, MalformedLineError, Stream, _errors, _numbers, read
+from onlinecls.text import FeatureNames, HashingVectorizer
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+SVMLIGHT = b"""\
+# a comment, then an empty line
+
++1 qid:3 0:1.5 3:-2e-3 7:4 # note
+-1 2:0.1
+0.5\t1:1  5:2.50 \r
+-1
+3 7:1 2:1 7:0.5 5:1#unsorted, one twice
++1 0:0
+-2 4:1"""
+
+VW = b"""\
+1 2.5 0.5 'tag|ns:2 a:1.5 12 b |x a:3 -5 007 4294967297 :7 :8
+-1 |ns a b
+
+-1.5 0 tag|| c:-1e-2\td:.5 a:red|c x:3 a\r
+1 | a b a a:0"""
+
+PAST = "an index < n_features (give a larger one, or zero_based=False if indices start at 1)"
+
+TSV = "ham\tHello, hello world\nspam\tWIN\ta prize \r\n\nham\t\nspâm\tnaïve 東京 café".encode()
+
+
+def batches(data, format="auto", **options):
+    if isinstance(data, Stream):
+        return list(data)
+    return list(read(io.BytesIO(data) if isinstance(data, bytes) else data, format, **options))
+
+
+def whole(data, format="auto", **options):
+    """The stream as one X, y, weight."""
+    parts = batches(data, format, **options)
+    X, y, weight = (list(column) for column in zip(*parts, strict=True)) if parts else ([], [], [])
+    assert all(isinstance(part, Batch) for part in parts)
+    return (
+        sp.vstack(X, format="csr") if X else None,
+        np.concatenate(y) if y and y[0] is not None else None,
+        np.concatenate(weight) if weight and weight[0] is not None else None,
+    )
+
+
+def same(a, b):
+    """Two wholes are equal to the last bit."""
+    (X, y, w), (X2, y2, w2) = a, b
+    assert X.shape == X2.shape and X.dtype == X2.dtype
+    for one, other in ((X.data, X2.data), (X.indices, X2.indices), (X.indptr, X2.indptr), (y, y2), (w, w2)):
+        np.testing.assert_array_equal(one, other)
+
+
+def error_of(data, format, **options):
+    with pytest.raises(ValueError) as caught:
+        whole(data, format, **options)
+    return str(caught.value)
+
+
+def no_thread():
+    return not [thread for thread in threading.enumerate() if thread.name.startswith("onlinecls.streams")]
+
+
+@pytest.fixture(autouse=True)
+def threads_end():
+    yield
+    if not no_thread():
+        gc.collect()  # of a stream in a traceback
+    assert no_thread()
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------------------
+
+
+def bits(value):
+    return struct.pack("d", value)
+
+
+def agrees_with_float(text):
+    value, n_read = _numbers.parse(text.encode())
+    assert n_read == len(text) and bits(value) == bits(float(text)), text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_double_is_read_back_bit_for_bit(value):
+    for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:.7e}", f"{value:.3f}"):
+        agrees_with_float(text)
+
+
+@given(st.from_regex(r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@example("9007199254740993")
+@example("2.4703282292062327e-324")
+@example("1.7976931348623159e308")
+@example("2.2250738585072011e-308")
+@example("-0.0")
+@example("0" * 400 + "." + "0" * 400 + "1e400")
+def test_any_spelling_of_a_decimal(text):
+    agrees_with_float(text)
+
+
+def test_numbers_half_way_between_two_doubles():
+    rng = random.Random(0)
+    for _ in range(3000):
+        odd = (rng.getrandbits(52) | 1 << 52) * 2 + 1
+        power = rng.randrange(1, 20)
+        agrees_with_float(str(odd << power))
+        for off in (-1, 0, 1):
+            agrees_with_float(f"{odd * 5**power + off}e-{power}")
+
+
+def test_random_decimals_of_all_sizes():
+    rng = random.Random(1)
+    for _ in range(20000):
+        agrees_with_float(f"{rng.getrandbits(rng.randrange(1, 64))}e{rng.randrange(-345, 310)}")
+
+
+@pytest.mark.parametrize("text", ["", "+", ".", "e5", "-.e1", "nan", "inf", "x", "--1", "+-1"])
+def test_what_is_no_number(text):
+    assert _numbers.parse(text.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "n_read"), [("1e", 1), ("1e+", 1), ("0x1f", 1), ("1_0", 1), ("1..2", 2), ("1,5", 1), ("5.e", 2)]
+)
+def test_a_number_ends_where_its_grammar_ends(text, n_read):
+    assert _numbers.parse(text.encode())[1] == n_read
+
+
+def test_numbers_do_not_depend_on_the_locale():
+    script = (
+        "import locale, sys\n"
+        "names = [n for n in ('de_DE.UTF-8', 'fr_FR.UTF-8', 'de_DE.utf8', 'C.UTF-8')]\n"
+        "for name in names:\n"
+        "    try: locale.setlocale(locale.LC_ALL, name); break\n"
+        "    except locale.Error: pass\n"
+        "from onlinecls.streams._numbers import parse\n"
+        "print(parse(b'1234567890.123456789012345')[0])\n"
+    )
+    assert python(script).strip() == b"1234567890.1234567"
+
+
+# --- svmlight ------------------------------------------------------------------------------------------------------------------
+
+
+def sorted_rows(X):
+    X = sp.csr_matrix(X)
+    X.sort_indices()
+    return X
+
+
+def svmlight_text(X, y, first):
+    lines = []
+    for i in range(X.shape[0]):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        pairs = zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)
+        lines.append(f"{y[i]!r} " + " ".join(f"{k + first}:{v!r}" for k, v in pairs))
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("zero_based", [True, False, "auto"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_svmlight_is_what_scikit_learn_reads(dtype, zero_based, first):
+    load = pytest.importorskip("sklearn.datasets").load_svmlight_file
+    X = sp.random(200, 50, 0.1, format="csr", random_state=0)
+    X.data[::7] = np.round(X.data[::7], 3)
+    text = svmlight_text(X, np.round(np.random.default_rng(0).normal(size=200), 2).tolist(), first)
+    if first == 0 and zero_based is False:
+        assert error_of(text, "svmlight", zero_based=False).endswith(
+            "expected an index >= 1, as in the lines before (0-based files: zero_based=True), got "
+            + _errors.excerpt(_index_0(text))
+        )
+        return
+    expected, labels = load(io.BytesIO(text), n_features=60, dtype=dtype, zero_based=zero_based)
+    got, y, weight = whole(text, "svmlight", n_features=60, dtype=dtype, zero_based=zero_based)
+    same((got, y.astype(dtype), weight), (sorted_rows(expected), labels.astype(dtype), None))
+    assert got.dtype == dtype and got.indices.dtype == got.indptr.dtype == np.int32
+
+
+def _index_0(text):
+    line = next(line for line in text.split(b"\n") if b" 0:" in line)
+    return line[line.index(b" 0:") + 1 :]
+
+
+def test_every_kind_of_svmlight_line():
+    X, y, weight = whole(SVMLIGHT, n_features=8)
+    assert y.tolist() == [1, -1, 0.5, -1, 3, 1, -2] and y.dtype == np.float64 and weight is None
+    expected = np.zeros((7, 8))
+    expected[0, [0, 3, 7]] = 1.5, -2e-3, 4
+    expected[1, 2] = 0.1
+    expected[2, [1, 5]] = 1, 2.5
+    expected[4, [7, 2, 5]] = 1.5, 1, 1
+    expected[6, 4] = 1
+    np.testing.assert_array_equal(X.toarray(), expected.astype(np.float32))
+    assert X.indices.tolist() == [0, 3, 7, 2, 1, 5, 2, 5, 7, 0, 4]  # sorted; a written zero is kept, as in scikit-learn
+
+
+def test_real_svmlight_files_are_what_scikit_learn_reads():
+    load = pytest.importorskip("sklearn.datasets").load_svmlight_file
+    path = DATA / "a9a.svm.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    expected, labels = load(str(path), n_features=123, dtype=np.float32)
+    with read(path, n_features=123, zero_based="auto") as stream:
+        parts = list(stream)
+    assert (stream.format, stream.n_rows, stream.nnz) == ("svmlight", 32561, expected.nnz)
+    assert stream.bytes_read == stream.bytes_total == path.stat().st_size
+    same((sp.vstack([part.X for part in parts], format="csr"), np.concatenate([p.y for p in parts]), None),
+         (sorted_rows(expected), labels, None))  # fmt: skip
+
+
+def test_auto_base_looks_at_labels_qid_and_comments_too():
+    for text, column in [
+        (b"1 1:1\n2 0:1\n", 1), (b"1 1:1\n", 0), (b"1 1:1 # 0:1\n", 0), (b"1 10:1\n", 9), (b"1 qid:0 1:1\n", 0),
+        (b"1 00:1 1:1\n", 1),
+    ]:  # fmt: skip
+        assert column in whole(text, "svmlight", n_features=10, zero_based="auto")[0].indices[:2].tolist()
+        if column == 0:
+            assert whole(text, "svmlight", n_features=10, zero_based="auto")[0].indices.tolist() == [0]
+        assert whole(text, "svmlight", n_features=11)[0].indices.max() == int(max(re.findall(rb"(\d+):1", text), key=int))
+
+
+def test_an_index_0_behind_the_head_of_a_1_based_file_is_refused():
+    text = b"1 1:1\n" * 20000 + b"1 0:1\n"
+    message = "<stream>:20001:3: expected an index >= 1, as in the lines before (0-based files: zero_based=True), got '0:1'"
+    assert error_of(text, "svmlight", zero_based="auto") == message
+    assert whole(text, "svmlight")[0].shape[0] == 20001
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_rows_in_any_order_with_columns_repeated(data):
+    """Sorted and summed in the order of the line, in double: however the row was sorted (three ways, by length and spread)."""
+    width = data.draw(st.sampled_from([10, 300, 2**20, 2**40]))
+    n = data.draw(st.sampled_from([3, 24, 25, 200, 1000]))
+    rng = random.Random(data.draw(st.integers(0, 2**32)))
+    low = data.draw(st.booleans())
+    columns = [min(width - 1, int(rng.paretovariate(1))) if low else rng.randrange(width) for _ in range(n)]
+    values = [rng.uniform(-1, 1) * 10 ** rng.randrange(-9, 9) for _ in range(n)]
+    line = "1 " + " ".join(f"{k}:{v!r}" for k, v in zip(columns, values, strict=True))
+    X, _, _ = whole(line.encode(), "svmlight", zero_based=True, n_features=width, dtype="float64")
+    expected = {}
+    for k, v in zip(columns, values, strict=True):
+        expected[k] = expected[k] + v if k in expected else v
+    assert X.indices.tolist() == sorted(expected) and X.data.tolist() == [expected[k] for k in sorted(expected)]
+    assert X.indices.dtype == (np.int32 if width < 2**31 else np.int64)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "problem"),
+    [
+        ("x 1:1", 1, "expected a finite number for a label, got 'x 1:1'"),
+        ("nan 1:1", 1, "expected a finite number for a label, got 'nan 1:1'"),
+        ("1e999 1:1", 1, "expected a finite number for a label, got '1e999 1:1'"),
+        ("1,2 1:1", 1, "expected a finite number for a label, got '1,2 1:1'"),
+        ("1:1 2:1", 1, "expected a label before the first index (labels=None reads lines without), got '1:1 2:1'"),
+        ("1 2", 4, "expected ':' after an index, got the end of the line"),
+        ("1 2x3:4 5:6", 4, "expected ':' after an index, got 'x3:4 5:6'"),
+        ("1 -2:4", 3, "expected an index, a whole number >= 0, got '-2:4'"),
+        ("1 a:4", 3, "expected an index, a whole number >= 0, got 'a:4'"),
+        ("1 2 :4", 4, "expected ':' after an index, got ' :4'"),
+        ("1 2:", 5, "expected a finite number after ':', then a blank, got the end of the line"),
+        ("1 2:nan", 5, "expected a finite number after ':', then a blank, got 'nan'"),
+        ("1 2:-inf", 5, "expected a finite number after ':', then a blank, got '-inf'"),
+        ("1 2:1e39", 5, "expected a finite number after ':', then a blank, got '1e39'"),
+        ("1 2:1x", 5, "expected a finite number after ':', then a blank, got '1x'"),
+        ("1 2:1:3", 5, "expected a finite number after ':', then a blank, got '1:3'"),
+        ("1 2:3\r4:5", 5, r"expected a finite number after ':', then a blank, got '3\r4:5'"),
+        ("1 2:3\x004:5", 5, r"expected a finite number after ':', then a blank, got '3\x004:5'"),
+        ("\x00", 1, r"expected a finite number for a label, got '\x00'"),
+        ("1 101:1", 3, f"expected {PAST}, got '101:1'"),
+        ("1 0000000000000000001:1", 3, "expected an index of at most 18 digits, got '0000000000000000001:1'"),
+        ("1 qid:x 2:3", 3, "expected qid:id with a whole number for an id, got 'qid:x 2:3'"),
+        ("1 qid:", 3, "expected qid:id with a whole number for an id, got 'qid:'"),
+        ("1 2:3e38 2:3e38", 1, "expected values of equal columns with a finite sum, got '1 2:3e38 2:3e38'"),
+        ("1 2:3 4:" + "5" * 30 + "x", 9, "expected a finite number after ':', then a blank, got '555555555555555555555555'..."),
+    ],
+)
+def test_malformed_svmlight(line, column, problem):
+    text = b"1 1:1\n\n" + line.encode() + b"\n-1 1:1\n"
+    options = {"format": "svmlight", "n_features": 100, "zero_based": False}
+    with pytest.raises(MalformedLineError) as caught:
+        whole(text, **options)
+    assert str(caught.value) == f"<stream>:3:{column}: {problem}"
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 3, column)
+    with read(io.BytesIO(text), on_error="skip", **options) as stream:
+        y = np.concatenate([batch.y for batch in stream])
+    assert y.tolist() == [1, -1] and stream.n_skipped == 1 and stream.skipped == (str(caught.value),)
+
+
+def test_values_at_the_edge_of_float32():
+    top = float(np.finfo(np.float32).max)
+    assert whole(b"1 0:3.4028235e38 1:-3.402823567797336e38", "svmlight")[0].data.tolist() == [top, -top]
+    assert "finite number" in error_of(b"1 0:3.4028235677973366e38", "svmlight")
+    assert whole(b"1 0:1e300", "svmlight", dtype="float64")[0].data.tolist() == [1e300]
+
+
+def test_svmlight_without_labels():
+    X, y, _ = whole(b"1:1 2:1\n5 2:3\nanything 3:1", "svmlight", labels=None, n_features=3, zero_based=False)
+    assert y is None and X.toarray().tolist() == [[1, 1, 0], [0, 3, 0], [0, 0, 1]]
+
+
+# --- VW ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vw():
+    vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="the real VW is not installed")
+    import pylibvw
+
+    workspace = vowpalwabbit.Workspace("-b 18 --quiet")
+    parts = pylibvw.example
+
+    def features(line):
+        """{column: sum of the values} by VW itself. Its indices are four times the column."""
+        made, found = workspace.example(line), {}
+        for i in range(parts.num_namespaces(made)):
+            namespace = parts.namespace(made, i)
+            if namespace != 128:  # the constant
+                for j in range(parts.num_features_in(made, namespace)):
+                    column = (parts.feature(made, namespace, j) >> 2) & (2**18 - 1)
+                    found[column] = found.get(column, 0.0) + parts.feature_weight(made, namespace, j)
+        label, weight = made.get_simplelabel_label(), made.get_simplelabel_weight()
+        workspace.finish_example(made)
+        return found, label, weight
+
+    yield features
+    workspace.finish()
+
+
+def equals_vw(line, vw):
+    X, y, weight = whole(line.encode(), "vw", n_features=2**18, dtype="float64")
+    found, label, importance = vw(line)
+    assert X.indices.tolist() == sorted(found)
+    np.testing.assert_allclose(X.data, [found[k] for k in sorted(found)], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose([y[0], weight[0]], [label, importance], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(line for line in VW.decode().replace("\r", "").split("\n") if line),
+        "1 | hello 12:0.5 hello 12 0 00",
+        "1 |12 3 a |a:0.5 b:red:x c:green a|b c",
+        "1 |é naïve 東京:2 \x01a\x02 :3 0:0 b:0 \x01",
+        "1 |a x:1e-2 y:-.5 z:+3. |a x :2 |b :2",
+        "1 'tag |f a:b",
+        "1 2 tag|f a:b",
+        "1 ||a b",
+        "1 | 4294967296 18446744073709551616 99999999999999999999999 -1 1.5 1e3",
+        "1 |a abc abcd abcde abcdef abcdefg abcdefgh a",
+        "1 |a",
+        "1 |",
+    ],
+)
+def test_features_are_those_of_the_real_vw(line, vw):
+    equals_vw(line, vw)
+
+
+NAMES = st.text(
+    st.characters(exclude_characters=" \t\r\n|:\0", exclude_categories=["Cs"]), min_size=1, max_size=25
+) | st.integers(0, 10**12).map(str)
+
+
+@given(st.lists(st.tuples(st.none() | NAMES, st.lists(st.tuples(NAMES, st.none() | st.integers(-5, 5)), max_size=5)), max_size=3))
+@settings(max_examples=80, deadline=None)
+def test_any_names_hash_as_in_the_real_vw(vw, namespaces):
+    parts = [
+        "|" + (name or "") + "".join(f" {feature}" if value is None else f" {feature}:{value}" for feature, value in features)
+        for name, features in namespaces
+    ]
+    equals_vw("1 " + "".join(part + " " for part in parts or ["|"]), vw)
+
+
+def test_every_kind_of_vw_line():
+    X, y, weight = whole(VW, n_features=2**18)
+    assert y.tolist() == [1, -1, -1.5, 1] and weight.tolist() == [2.5, 1, 0, 1]
+    assert np.diff(X.indptr).tolist() == [8, 2, 5, 2] and X[3].max() == 2
+    assert whole(VW.replace(b"-1.5", b"one"), "vw", labels="str")[1].tolist() == ["1", "-1", "one", "1"]
+    assert whole(b"| a\n'tag| b\n1 | c\n", "vw", labels=None)[1] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "problem"),
+    [
+        ("1 a b", 6, "expected '|' before the features, got the end of the line"),
+        ("| a", 1, "expected a label and a blank before '|' (labels=None reads lines without), got '| a'"),
+        ("1|f a", 2, "expected a label and a blank before '|' (labels=None reads lines without), got '|f a'"),
+        ("'tag| a", 5, "expected a label and a blank before '|' (labels=None reads lines without), got '| a'"),
+        ("spam | a", 1, "expected a finite number for a label, got 'spam | a'"),
+        ("1 -1 | a", 3, "expected an importance >= 0, got '-1 | a'"),
+        ("1 nan | a", 3, "expected a finite number for the importance, got 'nan | a'"),
+        ("1 1 x | a", 5, "expected a finite number for the base, got 'x | a'"),
+        ("1 1 1 1 | a", 7, "expected '|' behind label, importance and base, got '1 | a'"),
+        ("1 'tag 1 | a", 8, "expected '|' behind the tag, got '1 | a'"),
+        ("1:2:0.5 | a", 1, "expected a finite number for a label, got '1:2:0.5 | a'"),
+        ("1 |n:x a", 6, "expected a finite number for the weight of a namespace, got 'x a'"),
+        ("1 |n: a", 6, "expected a finite number for the weight of a namespace, got ' a'"),
+        ("1 |:2 a", 5, "expected a finite number for the weight of a namespace, got '2 a'"),
+        ("1 |n a: b", 8, "expected a value after ':', got ' b'"),
+        ("1 |n a:", 8, "expected a value after ':', got the end of the line"),
+        ("1 |n a:nan", 8, "expected a finite number after ':', then a blank, got 'nan'"),
+        ("1 |n a:-Inf b", 8, "expected a finite number after ':', then a blank, got '-Inf b'"),
+        ("1 |n a:infinity", 8, "expected a finite number after ':', then a blank, got 'infinity'"),
+        ("1 |n a:1e39", 8, "expected a finite number after ':', then a blank, got '1e39'"),
+        ("1 |n a:1:2", 8, "expected a finite number after ':', then a blank, got '1:2'"),
+        ("1 |n a:2021-01-01", 8, "expected a finite number after ':', then a blank, got '2021-01-01'"),
+        ("1 |n a\rb", 7, r"expected a blank behind a feature, got '\rb'"),
+    ],
+)
+def test_malformed_vw(line, column, problem):
+    text = f"1 | a\n{line}\n1 | b".encode()
+    assert error_of(text, "vw") == f"<stream>:2:{column}: {problem}"
+    with read(io.BytesIO(text), "vw", on_error="skip") as stream:
+        assert sum(batch.X.nnz for batch in stream) == 2 and stream.n_skipped == 1
+
+
+# --- label<TAB>text ------------------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_what_the_vectorizer_makes():
+    rows = [line.split("\t", 1) for line in re.split("\r?\n", TSV.decode()) if line]
+    X, y, weight = whole(TSV)
+    assert y.tolist() == [label for label, _ in rows] and weight is None
+    expected = HashingVectorizer(n_features=2**20, dtype=np.float32).transform([text for _, text in rows])
+    same((X, None, None), (sp.csr_matrix(expected), None, None))
+
+
+@pytest.mark.parametrize(
+    "options", [{"ngram_range": (1, 2)}, {"analyzer": "char_wb"}, {"token_pattern": r"\b\w{3,}\b"}, {"norm": None}]
+)
+def test_a_vectorizer_of_ones_own(options):
+    vectorizer = HashingVectorizer(n_features=1000, **options)
+    texts = [line.split("\t", 1)[1] for line in re.split("\r?\n", TSV.decode()) if line]
+    X, y, _ = whole(TSV, vectorizer=vectorizer)
+    same((X, None, None), (sp.csr_matrix(vectorizer.transform(texts)), None, None))
+    assert y.tolist() == ["ham", "spam", "ham", "spâm"]
+
+
+def test_names_are_kept_while_a_stream_is_read():
+    names = FeatureNames()
+    whole(TSV, vectorizer=HashingVectorizer(feature_names=names))
+    other = FeatureNames()
+    HashingVectorizer(feature_names=other).transform([line.split("\t", 1)[1] for line in re.split("\r?\n", TSV.decode()) if line])
+    columns = whole(TSV)[0].indices
+    assert [names.get(k) if hasattr(names, "get") else names[k] for k in columns] == [
+        other.get(k) if hasattr(other, "get") else other[k] for k in columns
+    ]
+
+
+def test_any_object_with_transform_is_a_vectorizer():
+    sklearn = pytest.importorskip("sklearn.feature_extraction.text")
+    X, _, _ = whole(TSV, vectorizer=sklearn.HashingVectorizer())
+    same((X.astype(np.float32), None, None), (whole(TSV)[0], None, None))
+
+
+def test_malformed_texts():
+    text = b"ham\tone\nno tab\n\tno label\nham\tb\xffd\nh\xffm\tone\nspam\ttwo\n"
+    assert error_of(text, "tsv") == (
+        "<stream>:2:7: expected a tab between label and text (labels=None reads lines without), got the end of the line"
+    )
+    with read(io.BytesIO(text), "tsv", on_error="skip") as stream:
+        assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
+    assert stream.skipped[1:] == (
+        r"<stream>:3:1: expected a label before the tab, got '\tno label'",
+        r"<stream>:4:6: expected text in UTF-8, got '\xffd'",
+        r"<stream>:5:1: expected a label in UTF-8, got 'h\xffm\tone'",
+    )
+    slow = read(io.BytesIO(text), "tsv", on_error="skip", vectorizer=HashingVectorizer(token_pattern=r"\b\w{3,}\b"))
+    assert np.concatenate([batch.y for batch in slow]).tolist() == ["ham", "spam"]
+    assert slow.n_skipped == 4
+
+
+def test_texts_without_labels_and_with_numbers():
+    X, y, _ = whole(b"one two\nham\tthree\n", "tsv", labels=None)
+    assert y is None and np.diff(X.indptr).tolist() == [2, 1]
+    assert whole(b"1\ta\n-2.5\tb\n", "tsv", labels="number")[1].tolist() == [1, -2.5]
+    assert "expected a finite number for a label, got 'x" in error_of(b"x\ta\n", "tsv", labels="number")
+
+
+def test_many_labels_keep_their_names():
+    labels = [f"label {i * 7919 % 5000}" for i in range(12000)]
+    text = "".join(f"{label}\tword\n" for label in labels).encode()
+    assert whole(text, "tsv")[1].tolist() == labels
+
+
+# --- csv, json, arrow, pairs ---------------------------------------------------------------------------------------------------
+
+ROWS = [("ham", 'say "hi", all', 1.5), ("spam", "two\nlines", 0.0), ("ham", "naïve 東京", 2.0), ("égal", "", 1.0)]
+
+
+def csv_of(rows, header=("label", "text", "w"), **options):
+    out = io.StringIO()
+    csv.writer(out, **options).writerows([header, *rows] if header else rows)
+    return out.getvalue().encode()
+
+
+def texts_of(rows):
+    return sp.csr_matrix(HashingVectorizer(dtype=np.float32).transform([text for _, text, _ in rows]))
+
+
+EXPECTED = np.array([row[0] for row in ROWS]), np.array([row[2] for row in ROWS])
+
+
+def test_csv_of_texts():
+    for text, options in [
+        (csv_of(ROWS), {}),
+        (csv_of(ROWS, delimiter=";"), {"delimiter": ";"}),
+        (csv_of(ROWS, lineterminator="\n"), {"label": "label", "text": "text"}),
+        (b"\xef\xbb\xbf" + csv_of(ROWS), {}),
+        (csv_of(ROWS, header=None), {"header": False, "label": 0, "text": 1, "weight": 2}),
+    ]:
+        same(whole(text, "csv", **{"weight": "w", **options}), (texts_of(ROWS), *EXPECTED))
+
+
+def test_csv_of_numbers():
+    text = b"a,label,b,w\n1,x,-2.5e3,1\n0,y,.5,2\n"
+    X, y, weight = whole(text, "csv", weight="w")
+    assert (
+        X.toarray().tolist() == [[1, -2500], [0, 0.5]] and y.tolist() == ["x", "y"] and weight.tolist() == [1, 2] and X.nnz == 3
+    )
+    X, y, weight = whole(text, "csv", features=["b"], labels=None)
+    assert X.toarray().tolist() == [[-2500], [0.5]] and y is None and weight is None
+
+
+def test_malformed_csv():
+    text = b'label,text\nham,a\nham\nham,b,c\n,d\nham,\xff\nham,"x"y\nspam,e\n'
+    assert error_of(text, "csv") == "<stream>:3: expected 2 fields, got 1"
+    with read(io.BytesIO(text), "csv", on_error="skip") as stream:
+        assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
+    assert [reason.split(", got")[0] for reason in stream.skipped] == [
+        "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields", "<stream>:5: expected a label",
+        "<stream>:6: expected text in UTF-8", "<stream>:7: expected CSV",
+    ]  # fmt: skip
+    assert error_of(b"label,a\nx,nan\n", "csv") == "<stream>:2: expected a finite number for column 'a', got 'nan'"
+    assert error_of(b"label,a\nx,1_0\n", "csv") == "<stream>:2: expected a finite number for column 'a', got '1_0'"
+    assert error_of(b"label,a\nx,1e39\n", "csv") == "<stream>:2: expected numbers in the range of float32, got 1e+39"
+    assert error_of(b"label,text,w\nx,a,-1\n", "csv", weight="w") == "<stream>:2: expected a weight >= 0, got '-1'"
+    assert error_of(b"y,text\nx,a\n", "csv") == "<stream>: the column of the labels must be one of ['y', 'text'], got 'label'."
+    assert error_of(b"", "csv") == "<stream>: expected CSV with a header, got an empty file."
+
+
+def test_json_lines_of_texts():
+    lines = [json.dumps({"label": label, "text": text, "w": w}) for label, text, w in ROWS]
+    same(whole("\n\n".join(lines).encode(), weight="w"), (texts_of(ROWS), *EXPECTED))
+    renamed = [json.dumps({"y": label, "body": text}, ensure_ascii=False) for label, text, _ in ROWS]
+    same(whole("\r\n".join(renamed).encode(), label="y", text="body"), (texts_of(ROWS), EXPECTED[0], None))
+    assert whole(b'{"label": true, "text": "a"}\n{"label": -2, "text": "b"}', "jsonl")[1].tolist() == [1, -2]
+
+
+def test_json_lines_of_features_are_hashed_as_by_scikit_learn():
+    hasher = pytest.importorskip("sklearn.feature_extraction").FeatureHasher
+    rows = [{"a": 1.5, "naïve": -2, "color": "red", "z": 0}, {}, {f"f{i}": i for i in range(500)}, {"a": 1, "b": True}]
+    text = "\n".join(json.dumps({"label": i, "features": row}) for i, row in enumerate(rows)).encode()
+    for width in (7, 1000, 2**20):
+        X, y, _ = whole(text, n_features=width)
+        expected = hasher(width, dtype=np.float32).transform(rows)
+        expected.sum_duplicates()
+        np.testing.assert_allclose(X.toarray(), expected.toarray(), rtol=1e-6)
+        assert y.tolist() == [0, 1, 2, 3]
+
+
+def test_malformed_json():
+    good = b'{"label": "x", "text": "a"}\n'
+    for line, problem in [
+        (b"[1]", "expected a JSON object, got [1]"),
+        (b'{"label": "x"}', "expected a key 'text' or 'features', got ['label']"),
+        (b'{"text": "x"}', "expected a label, got none"),
+        (b'{"label": "x", "text": 3}', "expected a text, got 3"),
+        (b'{"label": "x", "text": null}', "expected a text, got none"),
+        (b'{"label": "x", "features": {}}', "expected a text as in the first object, got features"),
+        (b'{"label": "x", "text": "\\ud800"}', r"expected text in UTF-8, got '\ud800'"),
+    ]:
+        assert error_of(good + line, "jsonl") == f"<stream>:2: {problem}"
+    assert error_of(good + b"{'a'", "jsonl").startswith(
+        "<stream>:2: expected a JSON object, got b\"{'a'\" (Expecting property name"
+    )
+    assert error_of(good + b"[" * 100000, "jsonl").startswith("<stream>:2: expected a JSON object, got b'[[[[")
+    for value in (b"NaN", b"1e999", b'{"b": 1}', b"1" + b"0" * 400, b"null"):
+        line = b'{"label": 1, "features": {"a": ' + value + b"}}"
+        assert error_of(line, "jsonl").startswith("<stream>:1: expected a finite number for feature 'a', got ")
+    assert error_of(b'{"label": 1, "features": {"a": 1e39}}', "jsonl").endswith(
+        "expected features in the range of float32, got larger ones"
+    )
+
+
+def arrow_files(table, folder):
+    pa = pytest.importorskip("pyarrow")
+
+    pytest.importorskip("pyarrow.parquet").write_table(table, folder / "t.parquet", row_group_size=3)
+    with pa.ipc.new_file(str(folder / "t.arrow"), table.schema) as out:
+        out.write_table(table, max_chunksize=2)
+    with pa.ipc.new_stream(str(folder / "t.arrows"), table.schema) as out:
+        out.write_table(table, max_chunksize=3)
+    return folder / "t.parquet", folder / "t.arrow", folder / "t.arrows"
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 4096])
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_arrow_columns_of_texts(tmp_path, batch_rows, kind):
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array([row[1] for row in ROWS])
+    texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind)
+    table = pa.table({"other": [1, 2, 3, 4], "label": EXPECTED[0].tolist(), "text": texts, "w": EXPECTED[1]})
+    for path in arrow_files(table, tmp_path):
+        with read(path, weight="w", batch_rows=batch_rows) as stream:
+            same(whole(stream), (texts_of(ROWS), *EXPECTED))
+        assert stream.format == ("parquet" if path.suffix == ".parquet" else "arrow")
+        if path.suffix == ".parquet":
+            assert stream.bytes_read == stream.bytes_total == path.stat().st_size
+        same(whole(path.read_bytes(), weight="w", labels="str"), (texts_of(ROWS), *EXPECTED))  # by content
+
+
+def test_arrow_columns_of_numbers(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [1, 0, 3], "label": [1, -1, 1], "b": pa.array([0.5, -1, 0], pa.float32()), "c": [True, False, True]})
+    for path in arrow_files(table, tmp_path):
+        X, y, weight = whole(str(path))
+        assert X.toarray().tolist() == [[1, 0.5, 1], [0, -1, 0], [3, 0, 1]] and y.tolist() == [1, -1, 1] and weight is None
+        assert whole(str(path), features=["b"], labels=None)[0].toarray().tolist() == [[0.5], [-1], [0]]
+
+
+def test_malformed_arrow(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"label": ["a", None, "b", "c", "d"], "text": ["x", "y", None, "z", "u"], "w": [1, 1, 1, -1, float("nan")]})
+    for path in arrow_files(table, tmp_path):
+        assert error_of(str(path), "auto") == f"{path.name}:2: expected a label, got none"
+        with read(path, on_error="skip", weight="w") as stream:
+            assert np.concatenate([batch.y for batch in stream]).tolist() == ["a"]
+        assert (
+            stream.n_rows == 1
+            and stream.skipped
+            == (
+                f"{path.name}:2: expected a label, got none",
+                f"{path.name}:4: expected a weight >= 0, got -1.0",
+                f"{path.name}:5: expected a weight >= 0, got nan",
+                f"{path.name}:3: expected a text, got none",
+            )
+        ) or path.suffix != ".parquet"  # (in the order of the columns of a batch)
+        assert stream.n_skipped == 4
+    assert "not a readable parquet file" in error_of(b"PAR1 no", "parquet")
+    assert "not a readable arrow file" in error_of(b"ARROW1 no", "arrow")
+    path = tmp_path / "n.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table({"label": [1], "text": [3]}), path)
+    assert error_of(str(path), "auto") == "n.parquet: the column of the texts must hold strings, got 'text' of type int64."
+
+
+def test_pairs():
+    pairs = [(text, label) for label, text, _ in ROWS]
+    same(whole(iter(pairs)), (texts_of(ROWS), EXPECTED[0], None))
+    same(whole(iter((text.encode(), label) for text, label in pairs), batch_rows=2), (texts_of(ROWS), EXPECTED[0], None))
+    assert whole([("a", 1), ("b", -1)])[1].tolist() == [1, -1]
+    assert error_of(iter([("a", 1), "ab"]), "auto") == "<pairs>:2: expected a pair (text, label), got 'ab'"
+    assert error_of([("a", 1), ("b", None)], "auto") == "<pairs>:2: expected a label, got none"
+    with read([("a", 1), 3, ("b", "x"), ("c", 2)], on_error="skip") as stream:
+        assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 2
+
+
+# --- blocks, batches, threads --------------------------------------------------------------------------------------------------
+
+
+class Dripping(io.RawIOBase):
+    """Gives at most n bytes at a time."""
+
+    def __init__(self, data, n):
+        self.data, self.n = io.BytesIO(data), n
+
+    def readable(self):
+        return True
+
+    def read(self, size=-1):
+        return self.data.read(self.n if size < 0 else min(size, self.n))
+
+
+@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
+def test_blocks_may_end_at_every_byte(format, text):
+    expected = whole(text, format)
+    for n in range(1, len(text) + 2):
+        same(whole(text, format, block_bytes=n, prefetch=False), expected)
+        same(whole(Dripping(text, n), format, prefetch=False), expected)
+        same(whole(text, format, block_bytes=n, batch_rows=1 + n % 5, prefetch=False), expected)
+
+
+@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
+def test_batches_do_not_depend_on_blocks_or_the_thread(format, text):
+    text = b"\n".join([text] * 50)
+    expected = batches(text, format, batch_rows=7)
+    assert {len(batch.y) for batch in expected[:-1]} == {7}
+    for options in ({"prefetch": False}, {"block_bytes": 50}, {"block_bytes": 333}):
+        for one, other in zip(batches(text, format, batch_rows=7, **options), expected, strict=True):
+            same(one, other)
+
+
+def test_a_batch_ends_early_where_rows_are_long():
+    line = b"1 " + b" ".join(b"%d:1" % k for k in range(1 << 17)) + b"\n"
+    assert [batch.X.nnz for batch in batches(line * 5, "svmlight")] == [1 << 18, 1 << 18, 1 << 17]
+
+
+def test_a_model_learns_the_same_from_any_batches():
+    path = DATA.parent / "absent"
+    from onlinecls.datasets import load_sms_spam
+
+    texts, y = load_sms_spam(return_text=True)
+    text = "".join(f"{label}\t{line}\n" for label, line in zip(y, texts, strict=True)).encode()
+    models = []
+    for batch_rows, prefetch in ((4096, True), (100, False)):
+        model = AROWClassifier(dtype=np.float32)
+        for X, labels, weight in read(io.BytesIO(text), "tsv", batch_rows=batch_rows, prefetch=prefetch):
+            model.partial_fit(X, labels, sample_weight=weight)
+        models.append(model)
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    assert models[0].t_ == 5574 and not path.exists()
+
+
+def test_lines_that_are_too_long():
+    text = b"1 1:1\n" + b"1 " + b"1:1 " * 100 + b"\n-1 1:1\n" + b"2 1:1" * 99
+    assert error_of(text, "svmlight", max_line_bytes=100, block_bytes=10) == (
+        "<stream>:2:101: expected a line of at most 100 bytes (max_line_bytes), got a longer one"
+    )
+    for block in (1, 7, 64, 1 << 20):
+        with read(io.BytesIO(text), "svmlight", max_line_bytes=100, block_bytes=block, on_error="skip") as stream:
+            assert np.concatenate([batch.y for batch in stream]).tolist() == [1, -1]
+        assert stream.n_skipped == 2 and stream.skipped[-1].startswith("<stream>:4:101: expected a line of at most 100")
+    assert whole(text, "svmlight", max_line_bytes=500, block_bytes=1, on_error="skip")[1].tolist() == [1, 1, -1, 2]
+    lines = b'{"label": 1, "text": "a"}\n' + b" " * 1000 + b"\n" + b'{"label": 2, "text": "a"}\n'
+    with read(io.BytesIO(lines), "jsonl", max_line_bytes=100, on_error="skip") as stream:
+        assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 1
+
+
+def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_bytes(b"1 1:1\n" * 50000)
+    with read(path, batch_rows=10) as stream:
+        next(stream)
+    assert no_thread() and list(stream) == []
+    stream = read(path, batch_rows=10)
+    next(stream)
+    assert not no_thread()
+    del stream
+    gc.collect()
+    assert no_thread()
+    path.write_bytes(b"1 1:1\n" * 50000 + b"x\n")
+    stream = read(path, batch_rows=10)
+    n = 0
+    with pytest.raises(MalformedLineError, match=r"a\.svm:50001:1: expected a finite number for a label, got 'x'"):
+        for batch in stream:
+            n += len(batch.y)
+    assert n == 50000 and no_thread() and list(stream) == []
+    open_files = Path("/proc/self/fd")
+    if open_files.exists():
+        assert not [link for link in open_files.iterdir() if link.is_symlink() and os.path.realpath(link) == str(path)]
+
+
+def test_a_thread_that_waits_for_a_silent_pipe_is_stopped():
+    read_end, write_end = os.pipe()
+
+    def write():
+        with contextlib.suppress(BrokenPipeError):
+            os.write(write_end, b"1 1:1\n" * 20000)  # more than a pipe holds
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    pipe = open(read_end, "rb", buffering=0)
+    stream = read(pipe, "svmlight", batch_rows=100)
+    next(stream)
+    before = time.monotonic()
+    stream.close()
+    assert time.monotonic() - before < 1.9 and no_thread()
+    pipe.close()
+    writer.join()
+    os.close(write_end)
+
+
+def test_the_callers_file_is_left_open():
+    file = io.BytesIO(SVMLIGHT)
+    whole(file)
+    assert not file.closed
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+
+def compressors():
+    return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd_compress}
+
+
+def zstd_compress(data):
+    try:
+        from compression import zstd
+    except ImportError:
+        zstd = pytest.importorskip("backports.zstd", reason="neither Python 3.14 nor backports.zstd is here")
+    return zstd.compress(data)
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("named", [True, False])
+def test_compressed_files(tmp_path, kind, named):
+    packed = compressors()[kind](SVMLIGHT)
+    path = tmp_path / (f"a.svm.{kind}" if named else "a")
+    path.write_bytes(packed)
+    with read(path) as stream:
+        same(whole(stream), whole(SVMLIGHT))
+    assert stream.bytes_read == stream.bytes_total == len(packed)
+    path.write_bytes(packed + packed)  # two members
+    assert whole(path, "svmlight")[0].shape[0] == 14
+    big = compressors()[kind](b"".join(b"1 %d:%d\n" % (i % 999 + 1, i * i % 1000003) for i in range(40000)))
+    for cut in (len(big) - 3, len(big) // 2, 20):
+        path.write_bytes(big[:cut])
+        assert error_of(path, "svmlight") == f"{path.name}: the compressed file is cut off: it stops before its end mark."
+    path.write_bytes(big[: len(big) // 2] + bytes(50) + big[len(big) // 2 + 50 :])
+    message = error_of(path, "svmlight")
+    assert message.startswith((f"{path.name}: the compressed file is damaged: ", f"{path.name}:"))
+
+
+@pytest.mark.parametrize("batch_rows", [1, 3, 4096])
+@pytest.mark.parametrize("prefetch", [True, False])
+def test_the_rows_before_an_error_are_given_out(batch_rows, prefetch):
+    cut_off = gzip.compress(b"".join(b"%d 1:%d\n" % (i, i * i) for i in range(5)))[:-1]
+    for data, format, n in [
+        (b"0 1:1\n1 1:1\n2 1:1\n3 1:1\n4 1:1\nx\n9 1:1", "svmlight", 5),
+        (b'{"label": 0, "text": "a"}\n{"label": 1, "text": "a"}\nx\n', "jsonl", 2),
+        (b"label,text\n0,a\n1,b\n2,c\n3\n4,d\n", "csv", 3),
+        (cut_off, "svmlight", 0),  # gzip hands nothing over of a block that is cut off
+        ([("a", 0), ("b", 1), ("c", 2), "d"], "auto", 3),
+    ]:
+        stream = read(io.BytesIO(data) if isinstance(data, bytes) else data, format, batch_rows=batch_rows, prefetch=prefetch)
+        labels = []
+        with pytest.raises(ValueError, match=r":|cut off"):
+            for batch in stream:
+                labels += batch.y.astype(float).tolist()
+        assert labels == list(range(n)) or (data is cut_off and labels == list(range(5)))
+        assert no_thread()
+
+
+def test_several_files_are_one_stream(tmp_path):
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm.gz", tmp_path / "c.svm"]
+    paths[0].write_bytes(b"1 1:1\n2 1:1")  # no newline at the end
+    paths[1].write_bytes(gzip.compress(b"\xef\xbb\xbf3 1:1\n"))
+    paths[2].write_bytes(b"4 1:1\nbad\n")
+    with read(paths, on_error="skip") as stream:
+        parts = list(stream)
+    assert [part.y.tolist() for part in parts] == [[1, 2, 3, 4]]
+    assert stream.bytes_read == stream.bytes_total == sum(path.stat().st_size for path in paths)
+    assert error_of([str(path) for path in paths], "auto") == "c.svm:2:1: expected a finite number for a label, got 'bad'"
+    with pytest.raises(FileNotFoundError):
+        read([paths[0], tmp_path / "absent.svm"])
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    tables[0].write_bytes(b"label,text\nx,a\n")
+    tables[1].write_bytes(b"label,text\ny,b\n")
+    assert whole(tables)[1].tolist() == ["x", "y"]
+    tables[1].write_bytes(b"text,label\ny,b\n")
+    assert error_of(tables, "auto") == "b.csv: expected the header of the first file, ['label', 'text'], got ['text', 'label']."
+
+
+def python(script, stdin=None):
+    src = str(Path(__file__).resolve().parents[1] / "src")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([src, os.environ.get("PYTHONPATH", "")])}
+    return subprocess.run(
+        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=env, timeout=60
+    ).stdout
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(pack):
+    script = (
+        "from onlinecls.streams import read\n"
+        "with read('-') as stream: print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)"
+    )
+    packed = pack(SVMLIGHT)
+    assert python(script, packed).decode().split() == ["svmlight", "11", str(len(packed)), "None"]
+
+
+def test_ctrl_c_while_standard_input_is_silent():
+    script = (
+        "import signal, threading, os\n"
+        "from onlinecls.streams import read\n"
+        "try:\n"
+        "    with read('-', 'svmlight', batch_rows=1) as stream:\n"
+        "        next(stream)\n"
+        "        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "        for _ in stream: pass\n"
+        "except KeyboardInterrupt: print('stopped', [t.name for t in threading.enumerate() if 'onlinecls' in t.name])\n"
+    )
+    if os.name != "posix":
+        pytest.skip("signals of POSIX")
+    src = str(Path(__file__).resolve().parents[1] / "src")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([src, os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
+        process.stdin.write(b"1 1:1\n" * 20000)
+        process.stdin.flush()
+        assert process.stdout.read() == b"stopped []\n"
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "format"),
+    [
+        ("a", SVMLIGHT, "svmlight"), ("a", VW, "vw"), ("a", TSV, "tsv"), ("a.txt", b"1\n-1 3:4\n", "svmlight"),
+        ("a", b"1 |\n", "vw"),
+        ("a", b"label,text\nx,a\n", "csv"), ("a", b'{"label": 1, "text": "a"}\n', "jsonl"), ("a.tsv.gz", b"1\t1:1 2:1\n", "tsv"),
+        ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
+        ("a", b"label\tone | two\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
+    ],
+)  # fmt: skip
+def test_formats_are_recognised(tmp_path, name, text, format):
+    path = tmp_path / name
+    path.write_bytes(text)
+    with read(path, prefetch=False) as stream:
+        assert stream.format == format
+
+
+def test_a_format_that_cannot_be_told():
+    formats = "'svmlight', 'vw', 'tsv', 'csv', 'jsonl', 'parquet', 'arrow'"
+    assert error_of(b"hello world\n", "auto") == (
+        "<stream>: cannot tell the format from the name or the first lines: its first line is b'hello world'. "
+        f"Give format= one of {formats}."
+    )
+    assert "it has no lines" in error_of(b"\n \n", "auto")
+    assert whole(b"hello world\n", labels=None)[0].nnz == 2
+    assert error_of(b"1 1:1", "svm") == f"read: format must be 'auto' or one of {formats}, got 'svm'."
+    message = "<stream>: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8."
+    assert error_of("ham\ta\n".encode("utf-16"), "tsv") == message
+
+
+@pytest.mark.parametrize(("format", "text"), [("svmlight", b"1 1:1\n"), ("vw", b"1 | a\n"), ("tsv", b"1\tab\n")])
+def test_edges_of_files(format, text):
+    assert whole(text, format)[0].shape == (1, 2**20)
+    for data in (b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf"):
+        assert batches(data, format) == []
+    for data in (
+        text.rstrip(),
+        text.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf" + text,
+        b"\n\n" + text + b"\n",
+        text.rstrip() + b"\r",
+    ):
+        same(whole(data, format), whole(text, format))
+
+
+# --- hostile -------------------------------------------------------------------------------------------------------------------
+
+JUNK = st.binary(max_size=200) | st.text(st.sampled_from("01259:.-+e |'\t\n\r#qidanxé{}\",\0"), max_size=200).map(str.encode)
+
+
+@given(
+    JUNK, st.sampled_from(["svmlight", "vw", "tsv", "csv", "jsonl"]), st.integers(1, 40), st.sampled_from(["auto", "str", None])
+)
+@settings(max_examples=300, deadline=None)
+def test_junk_is_refused_or_skipped(data, format, block, labels):
+    """Skipping gives valid rows only; raising raises at the first line skipped."""
+    options = {"prefetch": False, "block_bytes": block, "labels": labels}
+    try:
+        with read(io.BytesIO(data), format, on_error="skip", max_line_bytes=150, **options) as stream:
+            for X, y, weight in stream:
+                X.check_format(full_check=True)
+                assert np.isfinite(X.data).all() and X.has_sorted_indices and len(np.unique(X.indptr)) <= X.shape[0] + 1
+                rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+                assert len(np.unique(rows * 2.0**21 + X.indices)) == X.nnz
+                assert y is None or len(y) == X.shape[0]
+                assert weight is None or (weight >= 0).all()
+            skipped = stream.skipped, stream.n_skipped
+    except ValueError as error:
+        assert format == "csv" or "UTF-16" in str(error) or "compressed file" in str(error)
+        return
+    if skipped[1] == 0:
+        whole(data, format, max_line_bytes=150, **options)
+    else:
+        message = error_of(data, format, max_line_bytes=150, **options)
+        if skipped[1] <= 5:
+            assert message == skipped[0][0]
+
+
+def outcome_of(path, format, **options):
+    """All rows that are given out, as bytes; what was skipped; the error."""
+    found, error = [], None
+    with read(path, format, **options) as stream:
+        try:
+            found += stream
+        except ValueError as refused:
+            error = str(refused)
+    rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
+    rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
+    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
+
+
+@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\xff" + b"x" * 200 + b"\n1 | a\n1\ta 1:1\n" * 9])
+def test_threads_give_the_rows_of_one(tmp_path, format, text, end):
+    paths = [tmp_path / "a.gz", tmp_path / "b"]
+    paths[0].write_bytes(gzip.compress(text))
+    paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
+    for on_error in ("raise", "skip"):
+        for labels in ("auto", None):
+            options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}
+            expected = outcome_of(paths, format, **options)
+            for threads, block_bytes in ((2, 1), (2, 60), (3, 400), (4, 1 << 20)):
+                assert outcome_of(paths, format, threads=threads, block_bytes=block_bytes, **options) == expected
+
+
+@given(JUNK, st.sampled_from(["svmlight", "vw", "tsv"]), st.integers(1, 40), st.sampled_from(["raise", "skip"]))
+@settings(max_examples=100, deadline=None)
+def test_threads_read_junk_as_one_does(tmp_path_factory, data, format, block, on_error):
+    path = tmp_path_factory.getbasetemp() / f"junk-{os.getpid()}"
+    path.write_bytes(b"x" + data)  # (never compressed, never UTF-16)
+    options = {"on_error": on_error, "max_line_bytes": 150, "block_bytes": block}
+    assert outcome_of(path, format, **options) == outcome_of(path, format, threads=2, **options)
+
+
+def test_a_closed_stream_leaves_no_thread_of_several(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_bytes(b"1 1:1\n" * 50000)
+    with read(path, batch_rows=10, threads=3, block_bytes=1000) as stream:
+        next(stream)
+    assert no_thread()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
+        ({"batch_rows": 1.5}, "batch_rows must be an int >= 1, got 1.5."),
+        ({"threads": 0}, "threads must be an int >= 1, got 0."),
+        ({"n_features": 0}, "n_features must be an int >= 1, got 0."),
+        ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
+        ({"dtype": "nothing"}, "dtype must be 'float32' or 'float64', got 'nothing'."),
+        ({"labels": "int"}, "labels must be 'auto', 'number', 'str' or None, got 'int'."),
+        ({"zero_based": 2}, "zero_based must be 'auto', True or False, got 2."),
+        ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
+        ({"delimiter": ""}, "delimiter must be one character, got ''."),
+        ({"vectorizer": 3}, "vectorizer must be an object with a transform method, got 3."),
+        ({"block_bytes": 0}, "block_bytes must be an int >= 1, got 0."),
+    ],
+)
+def test_options_are_checked(options, message):
+    assert error_of(SVMLIGHT, "svmlight", **options) == f"read: {message}"
+
+
+def test_other_misuse(tmp_path):
+    assert error_of(VW, "vw", n_features=1000) == "read: n_features must be a power of two <= 2^32 for VW's hashes, got 1000."
+    vectorizer = HashingVectorizer(n_features=64)
+    assert error_of(TSV, n_features=32, format="tsv", vectorizer=vectorizer) == (
+        "read: n_features must be that of the vectorizer, 64, got 32. Leave it out."
+    )
+    assert read(io.BytesIO(TSV), "tsv", vectorizer=vectorizer, prefetch=False).n_features == 64
+    with pytest.raises(TypeError, match="source must be a file opened in binary mode, got one in text mode"):
+        read(io.StringIO("1 1:1"))
+    with pytest.raises(TypeError, match="source must be paths or binary files for format='vw', got list_iterator"):
+        read(iter([]), "vw")
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent.svm")
+
+
+def test_an_extra_that_is_missing_is_named(monkeypatch, tmp_path):
+    for module in ("pyarrow", "pyarrow.ipc", "compression.zstd", "backports.zstd", "backports"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for start, extra in ((b"PAR1", "arrow"), (b"\x28\xb5\x2f\xfd", "zstd")):
+        with pytest.raises(ImportError, match=re.escape(f'pip install "onlinecls[{extra}]"')):
+            read(io.BytesIO(start + bytes(10)))
+
+
+def test_errors_can_be_pickled():
+    with pytest.raises(MalformedLineError) as caught:
+        whole(b"1 x", "svmlight")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == str(caught.value) and (error.file, error.line, error.column) == ("<stream>", 1, 3)
+
+
+def test_a_stream_says_what_it_is():
+    stream = read(io.BytesIO(SVMLIGHT), prefetch=False)
+    assert isinstance(stream, Stream) and repr(stream) == "<onlinecls.streams.Stream svmlight: 0 rows, 0 of None bytes>"
+    stream.close()
+
+
+def test_memory_is_flat(tmp_path):
+    """40 MB of text, and of svmlight, through 24 MB at most."""
+    import tracemalloc
+
+    line = b"spam\t" + b"some words and others " * 20 + b"\n"
+    path = tmp_path / "a.tsv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        for _ in range(9):
+            out.write(line * 10000)
+    whole_size = 9 * 10000 * len(line)
+    assert whole_size > 38e6
+    tracemalloc.start()
+    try:
+        assert sum(len(batch.y) for batch in read(path)) == 90000
+        assert tracemalloc.get_traced_memory()[1] < 24e6
+    finally:
+        tracemalloc.stop()
