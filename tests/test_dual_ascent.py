@@ -349,7 +349,7 @@ def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
 def test_a_file_without_pickle_is_refused(tmp_path):
     X, y = continuous_problem(30, 5, seed=43)
     for learner in (DualAscentClassifier(), OGDClassifier()):
-        with pytest.raises(ValueError, match="save must have a linear learner.* Use pickle"):
+        with pytest.raises(ValueError, match="save must have a linear learner"):
             learner.fit(X, y).save(tmp_path / "model")
 
 

@@ -751,7 +751,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     predictions : what predict would have said before each row, by row number; or empty.
     """
     cdef Py_ssize_t n_classes = counts.shape[0], k = n_classes if n_classes > 2 else 1, width = 2 * k if p.entropic else k
-    cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last, n_live = state.shape[0] // width - (p.bias == 0.0)
+    cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last
+    cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, updated
     cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
@@ -856,7 +857,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                                     total += shares[c]
                         if loss > 0.0 and (p.loss == HINGE or total > 0.0):
                             n_moves = joint_step(&line, state, group, beta, data, indices, row, &f, scores, shares, total, label,
-                                                 rival, loss, k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
+                                                 rival, loss, k, open, alpha, a, da, d, which, moves, followed, scratch,
+                                                 &gain, &p)
                     elif not (p.open_classes and counts[g] == 0.0):
                         sign = (2.0 * label - 1.0) if k == 1 else (1.0 if g == label else -1.0)
                         value = sign * scores[g]
