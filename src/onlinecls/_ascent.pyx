@@ -885,7 +885,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         if p.schedule == SQRT:
                             d[n] *= p.sigma / sqrt(tally[ROUNDS])
                         value += d[n] * (2.0 * sums[moves[n]] + d[n] * f.q)
-                    first, last = (0, k) if n_groups == 1 else (g, g + 1)
+                    first = 0 if n_groups == 1 else g
+                    last = k if n_groups == 1 else g + 1
                     if move(state, drift, k, group, first, last, moves, d, n_moves,
                             data, indices, row, beta, group[AGES] if averaging else 0.0, n_live, &bounded):
                         if not p.entropic:
