@@ -6,6 +6,8 @@
 ['spam']
 """
 
+from ._baselines import HedgeClassifier, OGDClassifier
+from ._dual_ascent import DualAscentClassifier
 from ._evaluation import progressive_validation
 from ._first_order import (
     AdaGradClassifier,
@@ -34,10 +36,13 @@ __all__ = [
     "AROWRegressor",
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
+    "DualAscentClassifier",
+    "HedgeClassifier",
     "KernelOnlineClassifier",
     "KernelOnlineOneClass",
     "KernelOnlineRegressor",
     "NAROWClassifier",
+    "OGDClassifier",
     "OnlineToBatch",
     "PNormPerceptron",
     "PassiveAggressiveClassifier",

@@ -1,0 +1,185 @@
+"""The slow twins of dual ascent and gradient descent: NumPy, float64, dense, one row at a time, nothing optimised.
+
+twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
+twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
+twin.W, twin.dual_value, twin.increase, twin.sufficient
+"""
+
+from math import log, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+
+
+def logsumexp(values):
+    most = values.max()
+    return most + log(np.exp(values - most).sum())
+
+
+def softmax(values):
+    powers = np.exp(values - values.max())
+    return powers / powers.sum()
+
+
+GRID = 1.25
+
+
+def root(slope, high):
+    """Where a falling function of [0, high] passes 0, or the end that is nearest to it."""
+    if slope(high) >= 0.0:
+        return high
+    low, high = 1e-14 * high, (1 - 1e-14) * high
+    if slope(low) <= 0.0:
+        return 0.0
+    return brentq(slope, low, high, xtol=1e-15 * high, rtol=1e-14) if slope(high) < 0.0 else high
+
+
+class DualAscent:
+    def __init__(self, d, k=1, *, sigma=1.0, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0):
+        self.theta, self.t, self.L, self.gain = np.zeros((k, d)), 0, 0.0, 0.0
+        self.given, self.entropic, self.update = sigma, regularizer == "entropic", update
+        self.sigma = 0.0 if sigma == "auto" else sigma
+        self.loss, self.margin, self.bound = loss, margin, norm_bound
+
+    # f*(θ) and its gradient, which are the weights
+
+    def conjugate(self, theta):
+        if self.sigma == 0.0:
+            return 0.0
+        if not self.entropic:
+            return np.sum(theta**2) / (2 * self.sigma)
+        u = (self.bound * theta / self.sigma).ravel()
+        return self.sigma * (logsumexp(np.concatenate([u, -u])) - log(2 * u.size))
+
+    def weights(self, theta):
+        if self.sigma == 0.0:
+            return 0.0 * theta
+        if not self.entropic:
+            return theta / self.sigma
+        u = (self.bound * theta / self.sigma).ravel()
+        p = softmax(np.concatenate([u, -u]))
+        return self.bound * (p[: u.size] - p[u.size :]).reshape(theta.shape)
+
+    @property
+    def W(self):
+        return self.weights(self.theta)
+
+    @property
+    def dual_value(self):
+        return self.gain - self.conjugate(self.theta)
+
+    def settle(self, steepness):
+        """σ of the round."""
+        self.L = max(self.L, steepness)
+        if self.given != "auto":
+            return
+        if not self.entropic:
+            self.sigma = sqrt(2 * self.t) * self.L / self.bound
+            return
+        wanted = self.L * sqrt(self.t / log(2 * self.theta.size))
+        if wanted > GRID * self.sigma:
+            self.sigma = wanted
+
+    def direction(self, x, label, alpha):
+        """The change of θ that α_r, one a wrong class, makes (one vector: one α)."""
+        if len(self.theta) == 1:
+            return label * alpha[0] * x[None]
+        change = np.zeros_like(self.theta)
+        wrong = [r for r in range(len(change)) if r != label]
+        change[label] = alpha.sum() * x
+        change[wrong] = -np.outer(alpha, x)
+        return change
+
+    def margins(self, x, label, theta):
+        scores = self.weights(theta) @ x
+        if len(theta) == 1:
+            return label * scores
+        return np.array([scores[label] - scores[r] for r in range(len(theta)) if r != label])
+
+    def part(self, alpha, c):
+        """What the loss's conjugate gives the dual."""
+        if self.loss == "hinge":
+            return self.margin * alpha.sum()
+        a = np.append(alpha, max(c - alpha.sum(), 0.0)) / c
+        a = a[a > 0]
+        return -c * np.sum(a * np.log(a))
+
+    def loss_of(self, margins):
+        return max(0.0, self.margin - margins.min()) if self.loss == "hinge" else logsumexp(np.append(-margins, 0.0))
+
+    def first(self, margins, c):
+        """DA1: minus the subgradient."""
+        if self.loss == "log_loss":
+            return c * softmax(np.append(-margins, 0.0))[:-1]
+        alpha = np.zeros(len(margins))
+        alpha[np.argmin(margins)] = c if margins.min() < self.margin else 0.0
+        return alpha
+
+    def slope(self, x, label, alpha, toward, c):
+        """Derivative of the dual at α along `toward`."""
+        margins = self.margins(x, label, self.theta + self.direction(x, label, alpha))
+        if self.loss == "hinge":
+            return toward @ (self.margin - margins)
+        rest = c - alpha.sum()
+        value = -toward @ margins
+        for a, v in zip(np.append(alpha, rest), np.append(toward, -toward.sum()), strict=True):
+            if v != 0.0:
+                value += -v * log(a / c) if a > 0 else np.inf * v
+        return value
+
+    def best(self, x, label, alpha, c):
+        """DA3: mass goes between two dual variables, or one and what is left of c, until no two gain by it."""
+        n = len(alpha)
+        ways = [np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(n) if i != j]
+        ways += [sign * unit for unit in np.eye(n) for sign in (1, -1)]
+        for _ in range(500):
+            before = alpha
+            for way in ways:
+                give = [alpha[i] for i in range(n) if way[i] < 0] + ([c - alpha.sum()] if way.sum() > 0.5 else [])
+                if min(give) > 0.0 and self.slope(x, label, alpha, way, c) > 0.0:
+                    s = root(lambda s, a=alpha, v=way: self.slope(x, label, a + s * v, v, c), min(give))
+                    alpha = np.maximum(alpha + s * way, 0.0)
+            if np.abs(alpha - before).max() <= 1e-11 * c:
+                break
+        return alpha
+
+    def learn(self, x, label, c=1.0):
+        self.t += 1
+        if not x.any():
+            return
+        many = len(self.theta) > 1
+        steepness = self.bound * np.abs(x).max() if self.entropic else sqrt((1 + many) * (x @ x))
+        self.settle(c * steepness)
+        margins, before = self.margins(x, label, self.theta), self.dual_value
+        alpha = toward = self.first(margins, c)
+        if self.update != "DA1" and alpha.any():
+            high = c / toward.sum()
+            alpha = root(lambda s: self.slope(x, label, s * toward, toward, c), high) * toward
+            if self.update == "DA3" and many:
+                alpha = self.best(x, label, alpha, c)
+        self.theta = self.theta + self.direction(x, label, alpha)
+        self.gain += self.part(alpha, c) if alpha.any() else 0.0
+        self.increase = self.dual_value - before
+        self.sufficient = c * self.loss_of(margins) - (c * steepness) ** 2 / (2 * self.sigma)
+
+
+class OGD:
+    def __init__(self, d, k=1, *, alpha=None, learning_rate="strongly_convex", eta0=None, joint=True):
+        self.W, self.t, self.alpha, self.eta0, self.joint = np.zeros((k, d)), 0, alpha, eta0, joint
+
+    def learn(self, x, label, c=1.0):
+        self.t += 1
+        step = c / (self.alpha * self.t) if self.alpha else c * self.eta0 / sqrt(self.t)
+        W = self.W * (1 - 1 / self.t) if self.alpha else self.W.copy()
+        scores = self.W @ x
+        if len(W) == 1:
+            signs = np.array([label]) * (label * scores < 1)
+        elif self.joint:
+            signs = np.zeros(len(W))
+            rival = max((r for r in range(len(W)) if r != label), key=lambda r: scores[r])
+            if scores[label] - scores[rival] < 1:
+                signs[label], signs[rival] = 1, -1
+        else:
+            y = np.where(np.arange(len(W)) == label, 1, -1)
+            signs = y * (y * scores < 1)
+        self.W = W + step * np.outer(signs, x)

@@ -1,0 +1,477 @@
+"""Dual ascent and online gradient descent against their slow twins, their bounds, and the library's contracts."""
+
+import doctest
+import pickle
+from importlib import import_module
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, continuous_problem, csr32
+from numpy.testing import assert_allclose
+from reference_dual import OGD, DualAscent
+from states import fingerprint
+
+import onlinecls
+from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier, _ascent, _core
+
+FORMS = [
+    {"regularizer": regularizer, "loss": loss, "update": update}
+    for regularizer, loss, update in product(["euclidean", "entropic"], ["hinge", "log_loss"], ["DA1", "DA2", "DA3"])
+]
+every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
+both_sigmas = pytest.mark.parametrize("sigma", [0.7, "auto"])
+TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
+
+
+def parameters(form, sigma, **others):
+    """W is such that entropic margins can reach γ."""
+    return {**form, "sigma": sigma, "norm_bound": 3.0, "margin": 0.8, **others}
+
+
+def learners():
+    """An estimator of each kind, for the contracts."""
+    made = [DualAscentClassifier(**parameters(form, sigma)) for form in FORMS for sigma in (0.7, "auto")]
+    for form in FORMS:
+        average = 5 if form["regularizer"] == "euclidean" else False
+        made.append(DualAscentClassifier(**parameters(form, 0.7, multi_class="ovr", average=average)))
+    for rate, multi_class, average in product(("strongly_convex", "sqrt"), ("ovr", "crammer_singer"), (False, True)):
+        made.append(OGDClassifier(0.1, learning_rate=rate, eta0=0.3, multi_class=multi_class, average=average))
+    return made
+
+
+every_learner = pytest.mark.parametrize("learner", learners(), ids=str)
+
+
+def fresh(learner):
+    return type(learner)(**learner.get_params())
+
+
+def test_the_slots_of_tally_are_those_of_the_other_kernels():
+    """enter, MISTAKES and so on are written for these numbers."""
+    names = ("t", "mistakes", "updates", "skipped", "seen", "loss", "reach")
+    assert [_core.TALLY[name] for name in names] == list(range(7))
+    assert _ascent.BOOKS["shared"] == 3
+
+
+# --- against the slow twin -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@both_sigmas
+@every_form
+def test_binary_equals_the_slow_twin(form, sigma, dtype):
+    X, y = continuous_problem(60, 9, seed=30, dtype=dtype)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    twin = DualAscent(9, **parameters(form, sigma))
+    for x, label, c in zip(X.astype(float), y, weights, strict=True):
+        if c > 0.0:
+            twin.learn(x, label, c)
+    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False))
+    learner.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
+    assert learner.coef_.dtype == dtype and learner.n_skipped_ == 0
+    assert_allclose(learner.coef_, twin.W, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    assert_allclose(learner.dual_value_, twin.dual_value, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    assert_allclose(learner.sigma_, twin.sigma, rtol=1e-12)
+
+
+@both_sigmas
+@every_form
+def test_multiclass_equals_the_slow_twin(form, sigma):
+    X, y = continuous_problem(25, 6, seed=31, n_classes=4)
+    weights = np.random.default_rng(0).choice([0.3, 1.0, 2.5], size=len(y))
+    twin = DualAscent(6, 4, **parameters(form, sigma))
+    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False))
+    for i in range(len(y)):
+        twin.learn(X[i], y[i], weights[i])
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(4) if i == 0 else None, sample_weight=weights[i : i + 1])
+        assert_allclose(learner.dual_value_, twin.dual_value, rtol=1e-7, atol=1e-7)
+    slack = 1e-9 if form["update"] != "DA3" else 1e-4  # where the maximum is flat, its place is known less than its height
+    assert_allclose(learner.coef_, twin.W, rtol=slack, atol=slack)
+
+
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_one_against_the_rest_is_independent_learners(regularizer, loss):
+    X, y = continuous_problem(60, 7, seed=32, n_classes=4)
+    form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, 0.5)
+    joint = DualAscentClassifier(**form, multi_class="ovr").partial_fit(X, y, classes=range(4))
+    alone = [DualAscentClassifier(**form).partial_fit(X, (y == c).astype(int), classes=[0, 1]) for c in range(4)]
+    assert_allclose(joint.coef_, np.vstack([learner.coef_ for learner in alone]), rtol=1e-12, atol=1e-15)
+    assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
+
+
+def test_features_of_one_size_take_the_closed_form():
+    """α = clip((σ/W) ln[(gR + √(g²R² + 4(1-g²)PN)) / (2(1-g)P)], 0, 1) for features in {-1, 0, 1}."""
+    rng = np.random.default_rng(1)
+    X, y = rng.choice([-1.0, 0.0, 1.0], size=(80, 8)), rng.choice([-1, 1], size=80)
+    sigma, W, margin = 2.0, 3.0, 1.2
+    learner = DualAscentClassifier(sigma, regularizer="entropic", update="DA2", norm_bound=W, margin=margin, fit_intercept=False)
+    theta, g, inner = np.zeros(8), margin / W, 0
+    for x, label in zip(X, y, strict=True):
+        u = W * theta / sigma
+        p = np.exp(np.concatenate([u, -u]))
+        p /= p.sum()
+        v = W * label * np.concatenate([x, -x])
+        P, N = p[v > 0].sum(), p[v < 0].sum()
+        R = 1 - P - N
+        alpha = 0.0
+        if p @ v < margin and P > 0:
+            alpha = np.clip(sigma / W * np.log((g * R + np.sqrt(g**2 * R**2 + 4 * (1 - g**2) * P * N)) / (2 * (1 - g) * P)), 0, 1)
+        inner += 0 < alpha < 1
+        theta = theta + alpha * label * x
+        learner.partial_fit([x], [label], classes=None if learner.__sklearn_is_fitted__() else [-1, 1])
+    u = W * theta / sigma
+    assert inner > 10
+    assert_allclose(learner.coef_[0], W * np.sinh(u) / np.cosh(u).sum(), rtol=1e-9, atol=1e-12)
+
+
+def test_known_learners_are_special_cases():
+    X, y = continuous_problem(150, 9, seed=33, n_classes=3)
+    for labels, others in ((y % 2, {}), (y, {"multi_class": "crammer_singer"})):
+        first = DualAscentClassifier(0.5, update="DA1").partial_fit(X, labels)
+        known = onlinecls.Perceptron(aggressive=True, eta0=2.0, **others).partial_fit(X, labels)
+        assert_allclose(first.coef_, known.coef_, rtol=1e-9, atol=1e-12)
+        second = DualAscentClassifier(2.0, update="DA2").partial_fit(X, labels)
+        known = onlinecls.PassiveAggressiveClassifier(C=0.5, **others).partial_fit(X, labels)
+        assert_allclose(second.coef_, known.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [{"alpha": 0.05}, {"learning_rate": "sqrt", "eta0": 0.7}], ids=str)
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
+def test_gradient_descent_equals_the_slow_twin(rate, n_classes, multi_class):
+    X, y = continuous_problem(200, 9, seed=34, n_classes=n_classes)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    twin = OGD(9, n_classes if n_classes > 2 else 1, **rate, joint=multi_class == "crammer_singer")
+    for x, label, c in zip(X, y, weights, strict=True):
+        if c > 0.0:
+            twin.learn(x, label, c)
+    learner = OGDClassifier(**rate, multi_class=multi_class, fit_intercept=False)
+    learner.partial_fit(X, y, classes=np.unique(y), sample_weight=weights)
+    assert_allclose(learner.coef_, twin.W, rtol=1e-10, atol=1e-12)
+
+
+# --- what the tutorial proves --------------------------------------------------------------------------------------------------
+
+
+@both_sigmas
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, n_classes, sigma):
+    """From one and the same model: DA3's increase >= DA2's >= DA1's >= loss - c² L² / (2σ)."""
+    X, y = continuous_problem(80, 7, seed=35, n_classes=n_classes)
+    weights, classes = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80), np.unique(y)
+    walker_form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, sigma)
+    walker = DualAscentClassifier(**walker_form, fit_intercept=False)
+    walker.partial_fit(X[:1], y[:1], classes=classes)
+    for i in range(1, 80):
+        row, label, c = X[i : i + 1], y[i : i + 1], weights[i : i + 1]
+        if not row.any():
+            continue
+        values = []
+        for update in ("DA1", "DA2", "DA3"):
+            learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
+            values.append(learner.partial_fit(row, label, sample_weight=c).dual_value_)
+        twin, state = DualAscent(7, walker._state.n_columns, **walker_form), walker._state
+        twin.theta, twin.t, twin.L, twin.gain = state.view[:7, -1].T.copy(), walker.t_, state.books[1], state.books[0]
+        twin.sigma = walker.sigma_
+        if regularizer == "entropic":
+            twin.theta *= twin.sigma / twin.bound
+        assert_allclose(twin.dual_value, walker.dual_value_, rtol=1e-9, atol=1e-9)
+        code = np.searchsorted(classes, label[0]) if n_classes > 2 else label[0]
+        steepness = np.sqrt((2 if n_classes > 2 else 1) * np.sum(row**2))
+        if regularizer == "entropic":
+            steepness = 3.0 * np.abs(row).max()
+        twin.t += 1  # the dual and the loss are by this round's σ
+        twin.settle(c[0] * steepness)
+        gained, lost = np.array(values) - twin.dual_value, twin.loss_of(twin.margins(row[0], code, twin.theta))
+        slack = 1e-9 * (1 + abs(twin.dual_value))
+        assert gained[0] >= c[0] * lost - (c[0] * steepness) ** 2 / (2 * learner.sigma_) - slack
+        assert gained[1] >= gained[0] - slack and gained[2] >= gained[1] - slack
+        if n_classes == 2:
+            assert gained[2] == gained[1]
+        walker = learner
+
+
+@pytest.mark.parametrize("update", ["DA1", "DA2", "DA3"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer, update):
+    """dual_value_ <= f(u) + Σ loss(u), and Σ loss(w_t) <= f(u) + Σ loss(u) + T L²/(2σ), for any u."""
+    X, y = continuous_problem(300, 8, seed=36)
+    X /= np.abs(X).max()
+    W, sigma = 4.0, 6.0
+    learner = DualAscentClassifier(sigma, regularizer=regularizer, update=update, norm_bound=W, fit_intercept=False)
+    paid = 0.0
+    for i in range(len(y)):
+        if i:
+            paid += max(0.0, 1 - y[i] * learner.decision_function(X[i : i + 1])[0])
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
+    paid += 1.0
+    L2 = W**2 * np.abs(X).max() ** 2 if regularizer == "entropic" else (X**2).sum(axis=1).max()
+    for u in [learner.coef_[0], *(np.random.default_rng(i).standard_normal(8) / 5 for i in range(20))]:
+        if regularizer == "entropic":
+            u = u * min(1.0, 0.99 * W / np.abs(u).sum())
+            spare = (W - np.abs(u).sum()) / (2 * len(u))
+            p = np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / W
+            f = sigma * np.sum(p * np.log(2 * len(u) * p))
+        else:
+            f = sigma / 2 * u @ u
+        primal = f + np.maximum(0.0, 1 - y * (X @ u)).sum()
+        assert learner.dual_value_ <= primal + 1e-9
+        assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_gradient_descent_has_logarithmic_regret(multi_class):
+    """Regret on λ/2 ||w||² + hinge is at most G²/(2λ) (1 + ln T), G <= 2 max ||x||, against the best of many."""
+    X, y = continuous_problem(400, 6, seed=37)
+    lam, learner, paid, models = 0.5, OGDClassifier(0.5, fit_intercept=False, multi_class=multi_class), 0.0, []
+    objective = lambda w, i: lam / 2 * w @ w + max(0.0, 1 - y[i] * (w @ X[i]))  # noqa: E731
+    for i in range(400):
+        w = learner.coef_[0].copy() if i else np.zeros(6)
+        paid += objective(w, i)
+        models.append(w)
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
+    G = 2 * np.linalg.norm(X, axis=1).max()
+    for u in models[::20]:
+        assert paid - sum(objective(u, i) for i in range(400)) <= G**2 / (2 * lam) * (1 + np.log(400))
+
+
+# --- the library's contracts ---------------------------------------------------------------------------------------------------
+
+
+@every_learner
+def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(learner):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(70, 8, seed=38, n_classes=n_classes)
+        X = csr32(X)
+        labels = np.array(["d", "a", "c", "b"])[np.where(y < 0, 3, y)]
+        weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=70)
+        for classes in (None, ["a", "b", "c", "d"] if n_classes == 4 else ["a", "b"]):
+            whole = fresh(learner).partial_fit(X, labels, classes=classes, sample_weight=weights)
+            parts = fresh(learner)
+            for start, stop in pairwise([0, 1, 2, 20, 20, 50, 70]):
+                parts.partial_fit(X[start:stop], labels[start:stop], classes=classes if start == 0 else None,
+                                  sample_weight=weights[start:stop])  # fmt: skip
+                parts = pickle.loads(pickle.dumps(parts))
+            assert fingerprint(parts) == fingerprint(whole)
+            live = weights > 0
+            assert fingerprint(fresh(learner).partial_fit(X[live], labels[live], classes, weights[live])) == fingerprint(whole)
+
+
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
+    for learner, n_classes, dtype in product(learners()[::5], (2, 4), ("float32", "float64")):
+        X, y = continuous_problem(40, 8, seed=39, n_classes=n_classes, dtype=dtype)
+        stored, plain = fresh(learner).partial_fit(kind(X), y), fresh(learner).partial_fit(csr32(X), y)
+        assert fingerprint(stored) == fingerprint(plain)
+        assert (stored.decision_function(kind(X)) == plain.decision_function(csr32(X))).all()
+
+
+@every_learner
+def test_scores_mistakes_and_averages_are_those_of_the_weights(learner):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(60, 7, seed=40, n_classes=n_classes)
+        online, plain, mistakes, kept = fresh(learner), fresh(learner).set_params(average=False), 0, []
+        for i in range(60):
+            first = {"classes": np.unique(y)} if i == 0 else {}
+            said = online.predict(X[i : i + 1])[0] if i else np.unique(y)[0]
+            mistakes += said != y[i]
+            online.partial_fit(X[i : i + 1], y[i : i + 1], **first)
+            plain.partial_fit(X[i : i + 1], y[i : i + 1], **first)
+            kept.append(np.column_stack([plain.coef_, plain.intercept_]))
+        assert online.n_mistakes_ == mistakes and online.t_ == 60
+        mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
+        assert_allclose(np.column_stack([online.coef_, online.intercept_]), mean, rtol=1e-11, atol=1e-12)
+        scores = X @ online.coef_.T + online.intercept_
+        assert_allclose(online.decision_function(X).reshape(60, -1), scores, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_classes_join_with_half_of_theta_each(regularizer):
+    X, y = continuous_problem(60, 7, seed=41)
+    two = DualAscentClassifier(regularizer=regularizer, norm_bound=3.0, fit_intercept=False).partial_fit(X, y)
+    theta = two._state.view[:7, -1, 0].copy()
+    two.partial_fit(np.zeros((1, 7)), [5])
+    assert_allclose(two._state.view[:7, -1], np.column_stack([-theta / 2, theta / 2, 0 * theta]))
+    if regularizer == "entropic":
+        u = two._state.view[:7, 1]
+        assert_allclose(two.coef_, (3.0 * np.sinh(u) / np.cosh(u).sum()).T, rtol=1e-12)
+
+
+@every_learner
+def test_hostile_numbers_leave_a_finite_model(learner):
+    rng = np.random.default_rng(3)
+    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
+        for n_classes in (2, 3):
+            model = fresh(learner)
+            for i in range(40):
+                with np.errstate(over="ignore"):
+                    X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
+                X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
+                model.partial_fit(X, rng.integers(0, n_classes, 3), classes=range(n_classes) if i == 0 else None,
+                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 3))  # fmt: skip
+                for numbers in (model.coef_, model.intercept_, model._state.values, model._state.drift, model._state.books):
+                    assert np.isfinite(numbers).all(), (i, X)
+            assert model.t_ == 120
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"sigma": 0.0}, "sigma must be 'auto' or a finite number > 0, got sigma=0.0."),
+        ({"sigma": "best"}, "sigma must be "),
+        ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
+        ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
+        ({"loss": "squared"}, "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
+        ({"margin": 0.0}, "margin must be a finite number > 0, got margin=0.0."),
+        ({"norm_bound": np.inf}, "norm_bound must be a finite number > 0, got norm_bound=inf."),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
+        ({"regularizer": "entropic", "average": True}, "average must be False with regularizer='entropic', got average=True"),
+        ({"regularizer": "entropic"}, "partial_fit must go on with the kind of model it began with"),
+    ],
+)
+def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
+    X, y = continuous_problem(30, 5, seed=42)
+    learner = DualAscentClassifier().partial_fit(X, y)
+    before = fingerprint(learner)
+    with pytest.raises(ValueError, match="DualAscentClassifier: ") as error:
+        learner.set_params(**changed).partial_fit(X, y)
+    assert message in str(error.value)
+    with pytest.raises(ValueError, match="NaN"):
+        learner.set_params(**DualAscentClassifier().get_params()).partial_fit(X * np.nan, y)
+    assert fingerprint(learner) == before
+    with pytest.raises(ValueError, match=r"OGDClassifier: alpha must be a finite number > 0, got alpha=0\."):
+        OGDClassifier(alpha=0.0).fit(X, y)
+
+
+def test_a_file_without_pickle_is_refused(tmp_path):
+    X, y = continuous_problem(30, 5, seed=43)
+    for learner in (DualAscentClassifier(), OGDClassifier()):
+        with pytest.raises(ValueError, match="save must have a linear learner"):
+            learner.fit(X, y).save(tmp_path / "model")
+
+
+def test_progressive_validation_says_what_predict_would_have():
+    X, y = continuous_problem(60, 6, seed=44, n_classes=3)
+    for learner in (DualAscentClassifier(), OGDClassifier(), DualAscentClassifier(regularizer="entropic")):
+        other, said = fresh(learner), []
+        for i in range(60):
+            said.append(other.predict(X[i : i + 1])[0] if i else -1)
+            other.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
+        learner.partial_fit(X[:1], y[:1], classes=range(3))
+        found = learner._partial_fit(X[1:], y[1:], None, None, predict=True)
+        assert found.tolist() == said[1:] and fingerprint(learner) == fingerprint(other)
+
+
+def test_many_rows_leave_the_normaliser_exact():
+    """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
+    rng = np.random.default_rng(4)
+    learner = DualAscentClassifier(0.05, regularizer="entropic", update="DA1", norm_bound=2.0, fit_intercept=False)
+    seen = 0.0
+    for block in range(60):
+        X = rng.standard_normal((50, 30)) * (rng.random((50, 30)) < 0.3)
+        y = np.where(X[:, 0] + rng.standard_normal(50) > 0, 1, 0) if block % 2 else rng.integers(0, 2, 50)
+        learner.partial_fit(X, y, classes=[0, 1] if block == 0 else None)
+        u = learner._state.view[:30, 1, 0]
+        seen = max(seen, np.abs(u).max())
+        shifted = np.exp(np.abs(u) - np.abs(u).max())
+        assert_allclose(learner.coef_[0], 2.0 * np.sign(u) * shifted / shifted.sum(), rtol=1e-6, atol=1e-9)
+    assert seen > 100.0
+
+
+def test_a_row_costs_its_non_zeros():
+    """No state of another feature is touched, however many there are."""
+    from scipy.sparse import csr_matrix
+
+    X = csr_matrix((np.ones(4), [0, 5, 7, 999_999], [0, 2, 4]), shape=(2, 1_000_000))
+    learner = DualAscentClassifier(regularizer="entropic").partial_fit(X, [0, 1], classes=[0, 1])
+    before = learner._state.values.copy()
+    learner.partial_fit(X[:1], [1])
+    assert set(np.flatnonzero(learner._state.values != before) // 2) <= {0, 5, 1_000_000}
+
+
+# --- experts -------------------------------------------------------------------------------------------------------------------
+
+
+def advice(n, d, seed):
+    """Experts who know more or less, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    noise = np.linspace(0.2, 0.9, d)
+    X = np.clip(y[:, None] * (1 - noise) + noise * rng.random((n, d)) - noise / 4, 0.0, 1.0)
+    return np.where(rng.random((n, d)) < 0.1, 0.0, X), y
+
+
+@pytest.mark.parametrize("eta0", ["auto", 0.3])
+def test_hedge_equals_the_slow_twin_and_keeps_its_bound(eta0):
+    X, y = advice(300, 12, seed=0)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], size=300)
+    for c in (np.ones(300), weights):
+        learner = HedgeClassifier(eta0).partial_fit(csr32(X), y, classes=[0, 1], sample_weight=c)
+        losses, t, paid, mistakes = np.zeros(12), 0, 0.0, 0
+        for x, label, weight in zip(X, 2 * y - 1, c, strict=True):
+            if weight == 0.0:
+                continue
+            t += 1
+            eta = np.sqrt(8 * np.log(12) / t) if eta0 == "auto" else eta0
+            w = np.exp(-eta * (losses - losses.min()))
+            w /= w.sum()
+            paid += (label + 1) / 2 - label * (w @ x)
+            mistakes += (w @ x > 0.5) != (label > 0)
+            losses += weight * ((label + 1) / 2 - label * x)
+        eta = np.sqrt(8 * np.log(12) / (t + 1)) if eta0 == "auto" else eta0
+        w = np.exp(-eta * (losses - losses.min()))
+        assert_allclose(learner.coef_[0], w / w.sum(), rtol=1e-10)
+        assert_allclose(learner.expected_loss_, paid, rtol=1e-12)
+        assert (learner.n_mistakes_, learner.t_) == (mistakes, t)
+        if eta0 == "auto" and weights is not c:
+            assert paid <= losses.min() + 2 * np.sqrt(t * np.log(12) / 2) + np.sqrt(np.log(12) / 8)
+
+
+def test_hedge_predicts_both_ways():
+    X, y = advice(200, 5, seed=1)
+    labels = np.array(["ham", "spam"])[y]
+    learner = HedgeClassifier().fit(X, labels)
+    chances = learner.predict_proba(X)
+    assert_allclose(chances[:, 1], X @ learner.coef_[0], rtol=1e-12, atol=1e-15)
+    assert (learner.predict(X) == np.where(chances[:, 1] > 0.5, "spam", "ham")).all()
+    drawn = np.mean([learner.predict_randomised(X, random_state=i) == "spam" for i in range(500)], axis=0)
+    assert np.abs(drawn - chances[:, 1]).max() < 0.1
+    assert (learner.predict_randomised(X, 3) == learner.predict_randomised(X, 3)).all()
+
+
+@pytest.mark.parametrize("eta0", ["auto", 0.3])
+def test_hedge_in_chunks_and_pickled_is_the_same_to_the_bit(eta0):
+    X, y = advice(90, 6, seed=2)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=90)
+    whole = HedgeClassifier(eta0).partial_fit(X, y, sample_weight=weights)
+    parts = HedgeClassifier(eta0)
+    for start, stop in pairwise([0, 1, 7, 40, 90]):
+        parts.partial_fit(csr32(X[start:stop]), y[start:stop], sample_weight=weights[start:stop])
+        parts = pickle.loads(pickle.dumps(parts))
+    assert fingerprint(parts) == fingerprint(whole)
+
+
+def test_hedge_refuses_what_is_no_advice_and_a_third_class():
+    X, y = advice(20, 3, seed=3)
+    learner = HedgeClassifier().partial_fit(X, y)
+    before = fingerprint(learner)
+    for rows, labels, message in (
+        (X + 1.0, y, r"HedgeClassifier: X must be advice in \[0, 1\], got "),
+        (X, y + 1, "Only binary classification is supported: y must have 2 classes, got 3 classes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(rows, labels)
+    with pytest.raises(ValueError, match="Only binary"):
+        HedgeClassifier().fit(X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="eta0 must be 'auto' or a finite number > 0, got eta0=0"):
+        learner.set_params(eta0=0).partial_fit(X, y)
+    assert fingerprint(learner) == before
+
+
+@pytest.mark.parametrize("name", ["_dual_ascent", "_baselines"])
+def test_examples_run(name):
+    found = doctest.testmod(import_module(f"onlinecls.{name}"))
+    assert found.attempted > 1 and found.failed == 0
