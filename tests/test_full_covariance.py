@@ -478,7 +478,7 @@ def test_the_covariance_cannot_change_in_midstream():
         )
         assert fingerprint(learner) == before
         assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
-    with pytest.raises(ValueError, match=r"^AROWClassifier: covariance must be one of 'diagonal', 'full', got covariance='round'"):
+    with pytest.raises(ValueError, match=r"^AROWClassifier: covariance must be one of .*, got covariance=.round."):
         onlinecls.AROWClassifier(covariance="round").fit(X, y)
 
 
