@@ -217,7 +217,7 @@ def drift(n_chunks=100, chunk=10_000, d=100):
         assert np.isfinite(S).all() and np.isfinite(learner.coef_).all()
         lines.append(
             f"| `{name}` | {learner.t_:,} | {learner.n_updates_:,} | {np.abs(S).max():.2g} | {np.diagonal(S).min():.2g} "
-            f"| {np.abs(learner.coef_).max():.2g} | {off:.1%} |"
+            f"| {np.abs(learner.coef_).max():.2g} | {f'{off:.1%}' if off < 10 else 'both are 0 but for rounding'} |"
         )
         print(lines[-1], flush=True)
     return lines
