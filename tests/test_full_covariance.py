@@ -511,6 +511,12 @@ def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
         assert fingerprint(learner) == before
 
 
+def test_a_row_whose_variance_overflows_is_left_out_and_counted():
+    X, y = np.array([[1.0, 2.0], [1e80, 1e80], [3.0, -1.0]]), [1, 0, 0]
+    learner = onlinecls.ConfidenceWeightedClassifier(initial_variance=1e150, covariance="full").partial_fit(X, y)
+    assert learner.n_skipped_ == 1 and is_finite(learner) and learner.n_updates_ > 0
+
+
 # --- interrupts ----------------------------------------------------------------------------------------------------------------
 
 
