@@ -881,11 +881,13 @@ def test_several_files_are_one_stream(tmp_path):
     assert error_of(tables, "auto") == "b.csv: expected the header of the first file, ['label', 'text'], got ['text', 'label']."
 
 
+# A process of its own finds the package where this one did.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def python(script, stdin=None):
-    src = str(Path(__file__).resolve().parents[1] / "src")
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([src, os.environ.get("PYTHONPATH", "")])}
     return subprocess.run(
-        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=env, timeout=60
+        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=ENVIRONMENT, timeout=60
     ).stdout
 
 
@@ -912,9 +914,8 @@ def test_ctrl_c_while_standard_input_is_silent():
     )
     if os.name != "posix":
         pytest.skip("signals of POSIX")
-    src = str(Path(__file__).resolve().parents[1] / "src")
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([src, os.environ.get("PYTHONPATH", "")])}
-    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
+    command, pipe = [sys.executable, "-c", script], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=ENVIRONMENT) as process:
         process.stdin.write(b"1 1:1\n" * 20000)
         process.stdin.flush()
         assert process.stdout.read() == b"stopped []\n"
