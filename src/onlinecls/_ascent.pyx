@@ -14,13 +14,13 @@ the grid (see `settle`): amortised, nothing.
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. Its numbers are a run
 of `books`; the first few are the model's.
 """
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
 from ._linalg cimport Row, column, dense_t, floating, index_t, larger, prefetch, row_at
+from ._rounds cimport QUANTUM, look_up
 
 cdef enum:                  # slots of tally: those of _core, which a test compares
     ROUNDS
@@ -51,7 +51,6 @@ cdef enum:
     HINGE, LOG_LOSS
     DA1 = 1, DA2 = 2, DA3 = 3
     FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT     # how σ goes: OGD is DA1 with σ = λt, or steps η/√t
-    QUANTUM = 1 << 21
     MOST = 1000             # iterations of a maximisation that is not in closed form
     HEADROOM = 300          # e^HEADROOM fits a double with room for sums
 
@@ -685,16 +684,6 @@ cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weig
     if p.balanced:
         c *= tally[ROUNDS] / (tally[SEEN] * counts[label])
     return c
-
-
-cdef inline Py_ssize_t look_up(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
-    """Let Ctrl-C through, between two rows, every QUANTUM of work."""
-    budget -= work
-    if budget < 0:
-        with gil:
-            PyErr_CheckSignals()
-        budget = QUANTUM
-    return budget
 
 
 cdef inline Py_ssize_t top(const double* scores, const double[::1] counts, Py_ssize_t but, const Params* p) noexcept nogil:

@@ -11,13 +11,13 @@ Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a
 Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
 block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 import numpy as np
 
+from ._rounds cimport QUANTUM, look_up
 from ._rules cimport (
     AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, LEAST_SQUARES, PA1, PA2, PERCEPTRON, SOP, Params, Stats, Step, apply_rule,
     precision, settled, smaller,
@@ -46,7 +46,6 @@ TALLY = {"t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPP
 TALLY_SIZE = N_SLOTS
 
 cdef enum:
-    QUANTUM = 1 << 22       # multiplications between two looks at pending signals: well under 50 ms
     PROJECTED = -1
     NOWHERE = -2
 
@@ -329,16 +328,6 @@ cdef class Dual:
         for i in range(s):
             add(&self.P[c, triangle(i)], self.g[i] + p_j * self.e[i], &self.e[0], i + 1)
             add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
-
-
-cdef inline Py_ssize_t look_up(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
-    """Let Ctrl-C through, between two rows, every QUANTUM of work."""
-    budget -= work
-    if budget < 0:
-        with gil:
-            PyErr_CheckSignals()
-        budget = QUANTUM
-    return budget
 
 
 cdef inline Py_ssize_t work_of(Dual dual) noexcept nogil:
