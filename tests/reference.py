@@ -592,6 +592,13 @@ class Model:
         return part
 
 
+#: name: what makes the Model of an algorithm, (d, k, multi_class, **params). reference_dual.py adds its own.
+MODELS = {
+    name: lambda d, k, multi_class="crammer_singer", make=make, **params: Model(partial(make, **params), d, k, multi_class)
+    for name, make in REFERENCE.items()
+}
+
+
 def rows(X, y, weights, fit_intercept, intercept_scaling):
     """(x, y, c) of each row of weight c > 0: a row of weight 0 is an exact no-op.  The constant feature is the last column."""
     X = np.asarray(X, dtype=np.float64)
@@ -604,7 +611,7 @@ def rows(X, y, weights, fit_intercept, intercept_scaling):
 def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
     """One pass, y in {-1, +1}.  Returns the learner, with t, n_mistakes and n_updates."""
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
-    model = Model(partial(REFERENCE[name], **params), d, k=2)
+    model = MODELS[name](d, 2, **params)
     for x, label, c in stream:
         model.consume(x, int(label > 0), c)
     (learner,) = model.learners
@@ -640,7 +647,7 @@ def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=
                    intercept_scaling=1.0, **params):  # fmt: skip
     """One pass, y coded 0..n_classes-1, all known from the start, n_classes >= 3.  Returns the Model: W, Sigma, counters."""
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
-    model = Model(partial(REFERENCE[name], **params), d, n_classes, multi_class)
+    model = MODELS[name](d, n_classes, multi_class, **params)
     for x, label, c in stream:
         model.consume(x, int(label), c)
     return model
@@ -649,7 +656,7 @@ def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=
 def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
     """One pass in which a label joins at the row where it first appears.  Returns the Model, with its sorted labels `classes`."""
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
-    model = Model(partial(REFERENCE[name], **params), d, 0, multi_class)
+    model = MODELS[name](d, 0, multi_class, **params)
     model.classes = []
     for x, label, c in stream:
         known = label in model.classes

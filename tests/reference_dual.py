@@ -3,11 +3,16 @@
 twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
 twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
 twin.W, twin.dual_value, twin.increase, twin.sufficient
+
+DualModel puts them behind reference.Model's interface, for the tests that every row of the registry gets.
 """
 
+from copy import deepcopy
+from functools import partial
 from math import log, sqrt
 
 import numpy as np
+from reference import MODELS, Model
 from scipy.optimize import brentq
 
 
@@ -34,7 +39,15 @@ def root(slope, high):
     return brentq(slope, low, high, xtol=1e-15 * high, rtol=1e-14) if slope(high) < 0.0 else high
 
 
-class DualAscent:
+class DualTwin:
+    Sigma = None
+
+    @property
+    def w(self):
+        return self.W[0]
+
+
+class DualAscent(DualTwin):
     def __init__(self, d, k=1, *, sigma=1.0, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0):
         self.theta, self.t, self.L, self.gain = np.zeros((k, d)), 0, 0.0, 0.0
         self.given, self.entropic, self.update = sigma, regularizer == "entropic", update
@@ -163,7 +176,7 @@ class DualAscent:
         self.sufficient = c * self.loss_of(margins) - (c * steepness) ** 2 / (2 * self.sigma)
 
 
-class OGD:
+class OGD(DualTwin):
     def __init__(self, d, k=1, *, alpha=None, learning_rate="strongly_convex", eta0=None, joint=True):
         self.W, self.t, self.alpha, self.eta0, self.joint = np.zeros((k, d)), 0, alpha, eta0, joint
 
@@ -183,3 +196,65 @@ class OGD:
             y = np.where(np.arange(len(W)) == label, 1, -1)
             signs = y * (y * scores < 1)
         self.W = W + step * np.outer(signs, x)
+
+
+class DualModel(Model):
+    """One twin of k vectors (the joint construction), or a twin a class (ovr), or the one vector of two classes."""
+
+    def __init__(self, make, d, k, multi_class="crammer_singer"):
+        self.make, self.d, self.k, self.multi_class = make, d, k, multi_class
+        self.t = self.n_mistakes = self.n_updates = 0
+        self.learners = self.fresh(k)
+
+    def fresh(self, k):
+        if k > 2 and self.multi_class == "crammer_singer":
+            return [self.make(self.d, k)]
+        return [self.make(self.d) for _ in range(k if k > 2 else 1)]
+
+    @property
+    def W(self):
+        return np.concatenate([learner.W for learner in self.learners])
+
+    def learn(self, x, y, c):
+        if self.k == 1:
+            return False
+        before = self.W
+        for j, learner in enumerate(self.learners):
+            learner.t = self.t
+            joint = self.k > 2 and len(self.learners) == 1
+            learner.learn(x, y if joint else 1 if y == (1 if self.k == 2 else j) else -1, c)
+        return bool((self.W != before).any())
+
+    def add_class(self, at):
+        """The third splits the vector in two halves; the newcomer starts at 0, with the others' numbers."""
+        old, self.k = self.learners, self.k + 1
+        if self.k <= 2:
+            return
+        name = "theta" if hasattr(old[0], "theta") else "W"
+        vectors = np.concatenate([getattr(learner, name) for learner in old])
+        if self.k == 3:
+            vectors = np.concatenate([-vectors / 2, vectors / 2])
+        vectors = np.insert(vectors, at, 0.0, axis=0)
+        self.learners = []
+        for part in [vectors] if self.multi_class == "crammer_singer" else vectors[:, None]:
+            self.learners.append(deepcopy(old[0]))
+            setattr(self.learners[-1], name, part)
+
+
+def dual_model(cls, d, k, multi_class="crammer_singer", fixed=(), **params):
+    fixed = dict(fixed)
+    if cls is OGD:
+        fixed["joint"] = multi_class == "crammer_singer"
+    return DualModel(partial(cls, **fixed, **params), d, k, multi_class)
+
+
+HINGE, LOG = {"loss": "hinge"}, {"loss": "log_loss"}
+DUAL = {
+    **{f"da{i}": (DualAscent, {"update": f"DA{i}", **HINGE}) for i in (1, 2, 3)},
+    **{f"entropic_da{i}": (DualAscent, {"update": f"DA{i}", "regularizer": "entropic", **HINGE}) for i in (1, 2, 3)},
+    "logistic": (DualAscent, LOG),
+    "entropic_logistic": (DualAscent, {"regularizer": "entropic", **LOG}),
+    "ogd": (OGD, {"learning_rate": "strongly_convex"}),
+    "ogd_sqrt": (OGD, {"learning_rate": "sqrt"}),
+}
+MODELS.update({name: partial(dual_model, cls, fixed=fixed) for name, (cls, fixed) in DUAL.items()})

@@ -9,7 +9,7 @@ import numpy as np
 from . import _ascent, _core, _validation
 from ._base import _specialised
 from ._classifier import OnlineClassifier
-from ._registry import COMMON, parameter_error
+from ._registry import algorithms_of, select
 from ._state import NO_ORDER, State
 
 BOOKS = _ascent.BOOKS
@@ -22,6 +22,7 @@ class AscentState(State):
     """The arrays of `_ascent`: values as there; books, float64, the numbers of the model and of each of its groups."""
 
     __slots__ = ("bias", "books", "joint")
+    PARTS = (*State.PARTS, *__slots__)
 
     def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
         self.geometry = "entropic" if params["entropic"] else "additive"
@@ -35,8 +36,42 @@ class AscentState(State):
         self.counts, self.tally = np.zeros(n_classes), np.zeros(_core.TALLY_SIZE)
         self._open_books(np.zeros(BOOKS["shared"]))
 
-    def __getstate__(self):
-        return {name: getattr(self, name) for name in (*State.__slots__, *self.__slots__)}
+    @staticmethod
+    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_groups: int) -> dict:
+        """Name: (shape, dtype) of the arrays that an AscentState of these arguments has, without making one."""
+        n_weights, double = (n_features + 1) * (n_classes if n_classes > 2 else 1), np.dtype(np.float64)
+        return {
+            "values": ((n_weights * (2 if geometry == "entropic" else 1),), np.dtype(dtype)),
+            "sigma": ((0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "norms": ((0, 0), double),
+            "counts": ((n_classes,), double),
+            "tally": ((_core.TALLY_SIZE,), double),
+            "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), double),
+        }
+
+    @staticmethod
+    def n_shared(told: dict, arrays: dict) -> int:
+        return 1 if told["joint"] else told["n_columns"]
+
+    def _problem_of_values(self, tally: dict) -> str:
+        if np.abs(self.values).max() > np.finfo(self.dtype).max / 4:
+            return "weights beyond their reach"
+        shared, groups = self.books[: BOOKS["shared"]], self.groups
+        if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
+            return "books below 0"
+        if self.geometry != "entropic":
+            return ""
+        live, (sinh, u) = self.n_features + (self.bias > 0.0), self.view.transpose(1, 0, 2).astype(np.float64)
+        shift = self.of_columns(groups[:, BOOKS["shift"]])
+        if np.abs(u).max() > shift.min() + 100.0 or shift.min() < 0.0:
+            return "weights beyond the scale of their powers"
+        expected = np.sign(u) * 0.5 * (np.exp(np.abs(u) - shift) - np.exp(-np.abs(u) - shift))
+        if not np.allclose(sinh, expected, 1e-4, 1e-30):
+            return "powers that are not those of the weights"
+        cosh = np.hypot(sinh, np.exp(-shift))[:live].sum(axis=0)
+        z = groups[:, BOOKS["high"]] + groups[:, BOOKS["low"]]
+        return "" if np.allclose(z, cosh.sum() if self.joint else cosh, 1e-5, 0.0) else "another normaliser of the weights"
 
     @property
     def n_groups(self) -> int:
@@ -128,7 +163,17 @@ class AscentState(State):
 
 
 class AscentClassifier(OnlineClassifier):
-    """Base: a subclass names its own ranges (`_ranges`) and turns its parameters into the kernel's (`_translated`)."""
+    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
+
+    _numbered = {
+        "loss": _ascent.LOSSES, "update": _ascent.UPDATES_OF, "schedule": _ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
+    }  # fmt: skip
+    _state_type = AscentState
+    _schedules = ("fixed", "auto")
+
+    @staticmethod
+    def _geometry(params: dict) -> str:
+        return "entropic" if params["entropic"] else "additive"
 
     def _kernel_params(self) -> dict:
         found = self._parameter_values()(self.__dict__)
@@ -136,9 +181,7 @@ class AscentClassifier(OnlineClassifier):
         if remembered is not None and all(map(is_, remembered[0], found)):
             return remembered[1]
         who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
-        for name, allowed in {**COMMON, **self._ranges}.items():
-            if name in values and values[name] not in allowed:
-                raise parameter_error(who, name, allowed, values[name])
+        select(who, values, algorithms_of(type(self)))
         _validation.read_dtype(who, values["dtype"])
         params = {
             "loss": _ascent.LOSSES["hinge"], "update": _ascent.UPDATES_OF["DA1"], "entropic": 0,
@@ -156,9 +199,14 @@ class AscentClassifier(OnlineClassifier):
     def _is_another_kind(self, params: dict) -> bool:
         kind = ("entropic", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ()))
         dtype = _validation.read_dtype(type(self).__name__, self.dtype)
-        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
+        other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
+        return other_simplex or [params[name] for name in kind] != [self._params[name] for name in kind] or not (
             dtype is None or dtype == self._state.dtype
         )
+
+    def _join_singly(self, params: dict) -> bool:
+        """A class's weights of 0 are in the joint learner's simplex, and its score of 0 in a softmax."""
+        return bool(params["joint"] and (params["entropic"] or params["loss"] == _ascent.LOSSES["log_loss"]))
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> AscentState:
         return AscentState(params, n_features, n_classes, dtype)

@@ -115,6 +115,8 @@ class OnlineLearner(Estimator):
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
+    _numbered = {"rule": _core.RULES, "geometry": _core.GEOMETRIES}  # Params that stand for a name
+    _state_type = State
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__

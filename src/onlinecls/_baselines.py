@@ -9,7 +9,6 @@ from ._ascent_base import BOOKS, AscentClassifier
 from ._base import _specialised
 from ._compat import random_state as generator_of
 from ._docs import documented
-from ._registry import POSITIVE, Either, Options, Real
 
 _HEDGE, _ADVISE = _specialised(_ascent.hedge), _specialised(_ascent.advise)
 
@@ -57,10 +56,7 @@ class OGDClassifier(AscentClassifier):
     [[1.0, -1.0]]
     """
 
-    _ranges = {
-        "alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE,
-        "learning_rate": Options(("strongly_convex", "sqrt")),
-    }  # fmt: skip
+    _schedules = ("strongly_convex", "sqrt")
 
     def __init__(
         self, alpha=1e-4, *, learning_rate="strongly_convex", eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
@@ -133,7 +129,6 @@ class HedgeClassifier(AscentClassifier):
     (['spam'], [[0.7, 0.3]])
     """
 
-    _ranges = {"eta0": Either((Options(("auto",)), POSITIVE))}
     average, early_stopping = False, False
 
     def __init__(

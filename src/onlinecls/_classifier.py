@@ -132,7 +132,11 @@ class OnlineClassifier(WithWeights):
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
             stages.append((second, third, np.union1d(known, labels[: 2 - len(known)])))
-        if rows.n_rows > third:
+        singly = range(2, len(everyone)) if self._join_singly(params) else []
+        stages += [
+            (joins[i], joins[i + 1], np.union1d(known, labels[: max(i + 1 - len(known), 0)])) for i in singly if joins[i] < joins[i + 1]
+        ]
+        if rows.n_rows > third and not singly:
             stages.append((third, rows.n_rows, everyone))
 
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
@@ -161,6 +165,10 @@ class OnlineClassifier(WithWeights):
                 elif not came.all():
                     self._state, self.classes_ = self._state.only(came), self.classes_[came]
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
+
+    def _join_singly(self, params: dict) -> bool:
+        """Whether a class that has not joined yet would be felt even where it is in no argmax."""
+        return False
 
     def _join(self, classes) -> None:
         """Let classes join the model; it stays as it is until its copy with them is made."""

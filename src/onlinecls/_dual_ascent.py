@@ -7,9 +7,6 @@ import numpy as np
 from . import _ascent
 from ._ascent_base import BOOKS, AscentClassifier
 from ._docs import documented
-from ._registry import POSITIVE, Either, Options, Real
-
-SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
 
 
 @documented
@@ -81,12 +78,6 @@ class DualAscentClassifier(AscentClassifier):
     >>> round(learner.dual_value_, 12)  # alpha - ||theta||^2 / (2 sigma), alpha = sigma / ||x||^2
     0.01
     """
-
-    _ranges = {
-        "sigma": SIGMA, "regularizer": Options(("euclidean", "entropic")), "update": Options(("DA1", "DA2", "DA3")),
-        "loss": Options(("hinge", "log_loss")), "norm_bound": POSITIVE,
-        "margin": Real(0.0, hint="It is the margin y w.x from which on a row is no loss."),
-    }  # fmt: skip
 
     def __init__(
         self, sigma=1.0, *, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0, fit_intercept=True,

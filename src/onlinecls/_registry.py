@@ -133,6 +133,10 @@ POWER = Either(
     (NONE, Real(2.0, 500.0, True, True)),
     hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound.",
 )
+SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
+MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
+DUAL_ASCENT = {"sigma": SIGMA, "update": Options(("DA1", "DA2", "DA3")), "margin": MARGIN, "norm_bound": POSITIVE}
+DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
 
@@ -150,10 +154,12 @@ def _quantile(eta: float) -> float:
 class Algorithm:
     """One row of the table.
 
-    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code. estimator : class that
-    offers it. selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
+    name : of the slow twin in ``tests/reference.py`` (dual ascent: ``reference_dual.py``) too. rule, geometry : names of the
+    compiled code, in ``_core`` or, of dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects :
+    constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
     from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
-    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",) or ("one_class",).
+    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",)
+    where the features are advice in [0, 1].
     """
 
     name: str
@@ -238,6 +244,38 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="PA-II regression", paper="PA, sections 2 and 5"),
     Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R}, margin=0.0, tasks=("regression",),
               title="AROW regression (recursive least squares)", paper="AROW, section 7"),
+    Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"},
+              title="Dual ascent, DA1", paper="ICML 2008 tutorial, II and III"),
+    Algorithm("da2", "DA2", "additive", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA2", "loss": "hinge", "regularizer": "euclidean"},
+              title="Dual ascent, DA2", paper="ICML 2008 tutorial, II and III"),
+    Algorithm("da3", "DA3", "additive", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA3", "loss": "hinge", "regularizer": "euclidean"},
+              title="Dual ascent, DA3", paper="ICML 2008 tutorial, II and III"),
+    Algorithm("entropic_da1", "DA1", "entropic", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"},
+              title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
+    Algorithm("entropic_da2", "DA2", "entropic", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"},
+              title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
+    Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"},
+              title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
+    Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"loss": "log_loss", "regularizer": "euclidean"},
+              title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
+    Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
+              selects={"loss": "log_loss", "regularizer": "entropic"},
+              title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
+    Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
+              selects={"learning_rate": "strongly_convex"},
+              title="Online gradient descent, strongly convex", paper="ICML 2008 tutorial, V"),
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"},
+              title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": Either((Options(("auto",)), POSITIVE))},
+              tasks=("experts",),
+              title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})  # fmt: skip
 
 
@@ -255,8 +293,8 @@ def parameter_error(who: str, name: str, allowed, value) -> ValueError:
 
 def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...]) -> Algorithm:
     """The row that an estimator's parameters choose, with every parameter checked against its range."""
-    for name in offered[0].selects:
-        choices = tuple(a.selects[name] for a in offered)
+    for name in dict.fromkeys(name for a in offered for name in a.selects):
+        choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
         if values[name] not in Options(choices):
             raise parameter_error(who, name, Options(choices), values[name])
     chosen = next(a for a in offered if all(values[name] == value for name, value in a.selects.items()))

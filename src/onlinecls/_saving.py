@@ -121,7 +121,7 @@ def _described(who: str, learner, metadata: dict) -> tuple[dict, dict[str, np.nd
     if classes is not None:
         arrays["classes"] = np.frombuffer(classes.tobytes(), np.uint8)
     learnt = {name: _packed(value) for name, value in learner._params.items()}
-    for name, numbers in (("rule", _core.RULES), ("geometry", _core.GEOMETRIES)):  # the numbers may be others in the next version
+    for name, numbers in learner._numbered.items():  # the numbers may be others in the next version
         learnt[name] = next(key for key, number in numbers.items() if number == learnt[name])
     return {
         "library": __version__,
@@ -143,9 +143,9 @@ def _require(that: bool, required: str, came) -> None:
         raise _InvalidError(f"{required}, got {came!r}")
 
 
-def _read_state(told: dict, geometry: str, n_classes: int, average: bool, arrays: dict[str, np.ndarray]) -> State:
+def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: bool, arrays: dict[str, np.ndarray]) -> State:
     """A State of these parts, each of them of the type, shape and range that learning gives it."""
-    state, scalars = State.__new__(State), set(State.__slots__) - arrays.keys()
+    state, scalars = kind.__new__(kind), set(kind.PARTS) - arrays.keys()
     _require(told.keys() == scalars, f"a state of {sorted(scalars)}", sorted(told))
     _require(told["geometry"] == geometry, f"geometry {geometry!r}", told["geometry"])
     _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
@@ -155,8 +155,10 @@ def _read_state(told: dict, geometry: str, n_classes: int, average: bool, arrays
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
              f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip
     _require(type(told["power"]) is float and 2.0 <= told["power"] <= 500.0, "a power in [2, 500]", told["power"])
-    n_norms = told["n_columns"] if len(arrays["norms"]) == told["n_columns"] else 1  # one against the rest has one each
-    expected = State.layout(geometry, told["n_features"], n_classes, dtype, average, n_norms)
+    if kind is not State:  # of dual ascent
+        _require(type(told["joint"]) is bool, "joint true or false", told["joint"])
+        _require(type(told["bias"]) is float and 0.0 <= told["bias"] <= np.finfo(dtype).max, "a bias >= 0", told["bias"])
+    expected = kind.layout(geometry, told["n_features"], n_classes, dtype, average, kind.n_shared(told, arrays))
     found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
     _require(found == expected, f"arrays {expected}", found)
     state.__setstate__({**told, **arrays})
@@ -183,6 +185,38 @@ def _read_learnt(told: dict, offered, may_be_full: bool, compiled: dict) -> dict
         else:
             valid = type(value) is type(compiled[name]) and (0.0 <= value < math.inf or value == compiled[name])
         _require(valid, f"learnt_with[{name!r}] in its range", value)
+    return learnt
+
+
+def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
+    """The same of dual ascent, gradient descent and Hedge: what none of the class's rows may choose is as compiled."""
+    _require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
+    learnt, chosen, offered = {}, {}, algorithms_of(cls)
+    for name in ("update", "loss"):
+        chosen[name] = {a.selects[name] for a in offered if name in a.selects}
+    chosen["schedule"] = set(cls._schedules)
+    flags = {"open_classes", "balanced", *(("joint",) if "multi_class" in cls._parameter_names() else ())}
+    if any("regularizer" in a.selects for a in offered):
+        flags.add("entropic")
+    for name, value in told.items():
+        value = _unpacked(value)
+        if name in cls._numbered:
+            numbers = cls._numbered[name]
+            valid = type(value) is str and value in numbers and (value in chosen.get(name, ()) or numbers[value] == compiled[name])
+            value = numbers[value] if valid else value
+        elif name in flags:
+            valid = type(value) is int and value in (0, 1)
+        elif name == "average_from":
+            valid = type(value) is int and -1 <= value <= 2**31 - 1
+        elif name in ("sigma", "margin", "bound"):
+            valid = type(value) is float and 0.0 < value < math.inf
+        elif name in ("bias", "limit"):
+            valid = type(value) is float and 0.0 <= value < math.inf
+        else:
+            valid = type(value) is type(compiled[name]) and value == compiled[name]
+        _require(valid, f"learnt_with[{name!r}] in its range", value)
+        learnt[name] = value
+    _require(not (learnt["entropic"] and learnt["average_from"] >= 0), "no average of entropic weights", learnt["average_from"])
     return learnt
 
 
@@ -216,8 +250,14 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     _require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
     classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
     n_classes = len(classes) if is_classifier else 1
-    learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), "covariance" in parameters, compiled)
-    state = _read_state(told["state"], told["learnt_with"]["geometry"], n_classes, learnt["average_from"] >= 0, arrays)
+    if "rule" in cls._numbered:
+        learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), "covariance" in parameters, compiled)
+    else:
+        learnt = _read_learnt_ascent(told["learnt_with"], cls, compiled)
+    average = learnt["average_from"] >= 0
+    state = _read_state(cls._state_type, told["state"], cls._geometry(learnt), n_classes, average, arrays)
+    if "joint" in learnt:
+        _require(state.joint == bool(learnt["joint"]), "the construction that learning had", state.joint)
     for name in ("open", "sparse"):
         _require(type(told[name]) is bool, f"{name} true or false", told[name])
     _require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])

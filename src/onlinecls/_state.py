@@ -27,6 +27,8 @@ class State:
         "counts", "drift", "geometry", "n_columns", "n_features", "norms", "power", "sigma", "tally", "values", "variance"
     )  # fmt: skip
 
+    PARTS = __slots__
+
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool, power: float = 2.0):
         self.geometry = geometry
         self.n_features = n_features
@@ -41,7 +43,7 @@ class State:
         self.tally = np.zeros(_core.TALLY_SIZE)
 
     def __getstate__(self):
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.PARTS}
 
     def __setstate__(self, state):
         for name, value in state.items():
@@ -62,10 +64,15 @@ class State:
             "tally": ((_core.TALLY_SIZE,), double),
         }
 
+    @staticmethod
+    def n_shared(told: dict, arrays: dict) -> int:
+        """How many norms a model in a file has: one against the rest has one each."""
+        return told["n_columns"] if len(arrays["norms"]) == told["n_columns"] else 1
+
     def problem(self) -> str:
         """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
-        info, tally = np.finfo(self.dtype), {name: self.tally[at] for name, at in _core.TALLY.items()}
-        for name in self.__slots__:
+        tally = {name: self.tally[at] for name, at in _core.TALLY.items()}
+        for name in self.PARTS:
             array = getattr(self, name)
             if isinstance(array, np.ndarray) and not all_finite(array):
                 return f"{name} with NaN or infinity"
@@ -74,6 +81,11 @@ class State:
             return "counters that are not numbers of rows"
         if max(self.counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
             return "counters beyond the number of rounds"
+        return self._problem_of_values(tally)
+
+    def _problem_of_values(self, tally: dict) -> str:
+        """The same for all but the counters."""
+        info = np.finfo(self.dtype)
         first, largest = self.view[:, 0], float(info.max) / 4
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
         if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
