@@ -346,13 +346,6 @@ def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
         OGDClassifier(alpha=0.0).fit(X, y)
 
 
-def test_a_file_without_pickle_is_refused(tmp_path):
-    X, y = continuous_problem(30, 5, seed=43)
-    for learner in (DualAscentClassifier(), OGDClassifier()):
-        with pytest.raises(ValueError, match="save must have a linear learner"):
-            learner.fit(X, y).save(tmp_path / "model")
-
-
 def test_progressive_validation_says_what_predict_would_have():
     X, y = continuous_problem(60, 6, seed=44, n_classes=3)
     for learner in (DualAscentClassifier(), OGDClassifier(), DualAscentClassifier(regularizer="entropic")):

@@ -387,7 +387,8 @@ def test_turning_all_signs_turns_the_model(case):
     """Binary learners know no sides: -y gives -w (no scores are 0 here, which belong to classes_[0])."""
     X, y = continuous_problem(150, 13, seed=52)
     one, other = case.estimator().partial_fit(X, y, classes=[-1, 1]), case.estimator().partial_fit(X, -y, classes=[-1, 1])
-    assert (one.coef_ == -other.coef_).all() and (one.intercept_ == -other.intercept_).all()
+    assert_allclose(one.coef_, -other.coef_, rtol=case.slack, atol=case.slack)  # to the bit, where nothing is searched for
+    assert_allclose(one.intercept_, -other.intercept_, rtol=case.slack, atol=case.slack)
 
 
 @both_constructions
@@ -404,7 +405,7 @@ def test_order_of_columns_does_not_matter(case):
     X, y = continuous_problem(150, 13, seed=54)
     order = np.random.default_rng(0).permutation(13)
     plain, turned = case.estimator().partial_fit(X, y), case.estimator().partial_fit(X[:, order], y)
-    assert_allclose(plain.coef_[:, order], turned.coef_, rtol=1e-9, atol=1e-12)
+    assert_allclose(plain.coef_[:, order], turned.coef_, rtol=max(1e-9, case.slack), atol=max(1e-12, case.slack))
 
 
 @every_case

@@ -3,28 +3,33 @@
 from pathlib import Path
 
 import pytest
-from reference import ONE_CLASS, REFERENCE, REGRESSION
+import reference_dual  # noqa: F401 (its twins join MODELS)
+from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls
-from onlinecls import _core
+from onlinecls import _ascent, _core
 from onlinecls._registry import ALGORITHMS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+IN_ASCENT = {*_ascent.UPDATES_OF, "gradient", "hedge"}  # rules whose kernels are in _ascent
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 
 @every_algorithm
 def test_a_row_names_what_there_is(algorithm):
-    assert algorithm.rule in _core.RULES and algorithm.geometry in _core.GEOMETRIES
-    twins = {("regression",): REGRESSION, ("one_class",): ONE_CLASS}.get(algorithm.tasks, REFERENCE)
-    assert algorithm.name in twins, "every algorithm has its slow twin"
+    if algorithm.rule in IN_ASCENT:
+        assert algorithm.geometry in ("additive", "entropic", "experts")
+    else:
+        assert algorithm.rule in _core.RULES and algorithm.geometry in _core.GEOMETRIES
+    twins = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}}.get(algorithm.tasks, MODELS)
+    assert algorithm.name in twins, "every algorithm has its slow twin"  # (Hedge's is in test_dual_ascent.py)
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()
     assert {*algorithm.params, *algorithm.selects} <= set(parameters)
 
 
 def test_every_compiled_rule_is_offered():
-    assert {a.rule for a in ALGORITHMS.values()} == set(_core.RULES)
-    offered = {a.geometry for a in ALGORITHMS.values()}
+    assert {a.rule for a in ALGORITHMS.values()} == {*_core.RULES, *IN_ASCENT}
+    offered = {a.geometry for a in ALGORITHMS.values() if a.rule in _core.RULES}
     dense = {f"full_{geometry}" for geometry in offered & {"gaussian", "potential"}}
     assert offered | dense == set(_core.GEOMETRIES)
 

@@ -322,7 +322,9 @@ def test_the_layout_is_that_of_a_state(case):
                     continue
                 state = case.estimator(average=average, **more).partial_fit(X, labels)._state
                 arrays = {n: (a.shape, a.dtype) for n, a in state.__getstate__().items() if isinstance(a, np.ndarray)}
-                assert State.layout(state.geometry, 5, len(state.counts), state.dtype, average) == arrays
+                layout = type(state).layout(state.geometry, 5, len(state.counts), state.dtype, average, state.n_shared(
+                    {name: getattr(state, name) for name in state.PARTS}, arrays))
+                assert layout == arrays
 
 
 # --- paths ---------------------------------------------------------------------------------------------------------------------

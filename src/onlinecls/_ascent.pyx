@@ -743,7 +743,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last
     cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
-    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, updated
+    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, updated, newcomer
     cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
     cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
     cdef double[::1] masses = np.empty(2 * n_masses + room)
@@ -798,8 +798,12 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                     scratch[c] = (value - p.bias * drift[drift.shape[0] - k + c]) / rounds
                 else:
                     scratch[c] = scores[c]
-            said = (scratch[0] > 0.0) if k == 1 else top(scratch, counts, -1, &p)
-            tally[MISTAKES] += (said != label) | (p.open_classes & (counts[label] == 1.0))
+            newcomer = p.open_classes & (counts[label] == 1.0)      # which could not have been said
+            if k > 1:
+                said = top(scratch, counts, label if newcomer else -1, &p)
+            else:
+                said = 1 - label if newcomer else scratch[0] > 0.0
+            tally[MISTAKES] += said != label
             if predictions.shape[0]:
                 predictions[at] = <int32_t>said
 
@@ -830,7 +834,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                 fine = True
                 for g in range(1 if joint else k):
                     group = &books[N_SHARED + g * N_GROUP]
-                    gain = 0.0
+                    gain = loss = 0.0
                     n_moves = 0
                     if joint:
                         total = 0.0
@@ -1043,8 +1047,8 @@ def hedge(Params p, const floating[::1] data, const index_t[::1] indices, const 
             score = 0.0
             for j in range(row.lo, row.hi):
                 score += data[j] * w[column(indices, j, row.lo)]
-            said = score > 0.5
-            tally[MISTAKES] += (said != label) | (p.open_classes & (counts[label] == 1.0))
+            said = 1 - label if p.open_classes & (counts[label] == 1.0) else score > 0.5
+            tally[MISTAKES] += said != label
             if predictions.shape[0]:
                 predictions[at] = said
             if label:

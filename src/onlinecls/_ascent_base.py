@@ -117,33 +117,51 @@ class AscentState(State):
         if grown.n_columns == self.n_columns:
             grown.values, grown.drift, grown.books = self.values.copy(), self.drift.copy(), self.books.copy()
             return grown
-        spread = np.zeros((self.n_columns, n_classes))
         if self.n_columns > 1:
-            spread[np.arange(self.n_columns), places] = 1.0
-        else:
-            spread[0, places] = (-share, share)[: len(places)]
-        self._carry(grown, spread)
-        return grown
+            return self._moved(grown, np.arange(self.n_columns), places)
+        spread = np.zeros((1, n_classes))
+        spread[0, places] = (-share, share)[: len(places)]
+        return self._spread(grown, spread)
 
     def only(self, keep: np.ndarray) -> AscentState:
         """This model of three classes or more without the others, which have never had a row."""
         rest = self._like(self.counts[keep])
-        if rest.n_columns == 1:  # (two classes of three: their one vector)
-            spread = np.zeros((self.n_columns, 1))
-            spread[keep, 0] = (-1.0, 1.0)
-        else:
-            spread = np.eye(self.n_columns)[:, keep]
-        self._carry(rest, spread)
-        return rest
+        if rest.n_columns > 1:
+            return self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
+        spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)
+        spread[keep, 0] = (-1.0, 1.0)
+        return self._spread(rest, spread)
 
-    def _carry(self, new: AscentState, spread: np.ndarray) -> None:
-        """θ, and the sums of the average, into the columns of another model."""
+    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
+        """These columns at places of another model, to the bit; the others are what they would be, had they been there."""
+        shared = self.books[: BOOKS["shared"]]
+        values = np.zeros((self.n_features + 1, self.view.shape[1], new.n_columns), self.dtype)
+        new.values, new.drift = values.reshape(-1), self.drift
+        if self.joint:
+            values[:, :, places] = self.view[:, :, old]
+            new._open_books(shared)  # (an entropic model has another simplex)
+            if self.geometry != "entropic":
+                new.groups[:] = self.groups
+        else:
+            new._open_books(shared)
+            values[:, :, places] = self.view[:, :, old]
+            new.groups[places] = self.groups[old]
+            new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
+        if len(self.drift):
+            drift = np.zeros((self.n_features + 1, new.n_columns))
+            drift[:, places] = self.drift.reshape(-1, self.n_columns)[:, old]
+            new.drift = drift.reshape(-1)
+        return new
+
+    def _spread(self, new: AscentState, spread: np.ndarray) -> AscentState:
+        """θ, and the sums of the average, as combinations in the columns of another model."""
         slots = self.view.shape[1]
         values = np.zeros((self.n_features + 1, slots, new.n_columns), self.dtype)
         values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
         new.values = values.reshape(-1)
         new.drift = (-self._summed() @ spread).reshape(-1) if len(self.drift) else self.drift
         new._open_books(self.books[: BOOKS["shared"]])
+        return new
 
     def writable(self) -> AscentState:
         if all(array.flags.writeable for array in (self.values, self.drift, self.counts, self.tally, self.books)):

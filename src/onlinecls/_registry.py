@@ -135,7 +135,8 @@ POWER = Either(
 )
 SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
 MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
-DUAL_ASCENT = {"sigma": SIGMA, "update": Options(("DA1", "DA2", "DA3")), "margin": MARGIN, "norm_bound": POSITIVE}
+UPDATE = Options(("DA1", "DA2", "DA3"))
+DUAL_ASCENT = {"sigma": SIGMA, "margin": MARGIN, "norm_bound": POSITIVE}
 DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
@@ -262,10 +263,10 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"},
               title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
-    Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", DUAL_ASCENT,
+    Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "euclidean"},
               title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
-    Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
+    Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "entropic"},
               title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
