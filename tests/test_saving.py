@@ -702,6 +702,64 @@ def test_hostile_contents_of_a_full_covariance(change, saved):
             load(saved, mmap=mmap)
 
 
+ASCENT_HOSTILE = {
+    "an update unknown": setting("learnt_with", "update", "DA4"),
+    "an update as a number": setting("learnt_with", "update", 3),
+    "the schedule of another class": setting("learnt_with", "schedule", "strongly_convex"),
+    "the other regularizer": setting("learnt_with", "entropic", 0),
+    "the other construction": setting("learnt_with", "joint", 0),
+    "the other construction, in the state": setting("state", "joint", False),
+    "joint a number": setting("state", "joint", 1),
+    "an average": setting("learnt_with", "average_from", 0),
+    "sigma 0": setting("learnt_with", "sigma", 0.0),
+    "sigma of the model NaN": poking("books", 2, np.nan),
+    "sigma of the model negative": poking("books", 2, -1.0),
+    "a bias that is none": setting("state", "bias", -1.0),
+    "another simplex": setting("state", "bias", 0.0),
+    "a normaliser of 0": poking("books", 5, 0.0),
+    "another normaliser": poking("books", 5, 1e3),
+    "another scale": poking("books", 7, 7.0),
+    "a power that is not the weight's": poking("values", 2, 0.25),
+    "a weight that is not the power's": poking("values", 5, 0.25),
+    "a weight beyond the range": poking("values", 5, 1e308),
+    "books too many": lambda told, header, arrays: header["books"].update(shape=[3, 3]),
+    "books left out": lambda told, header, arrays: (header.pop("books"), arrays.pop("books")),
+    "features one more": resizing(6),
+    "rounds fewer than mistakes": poking("tally", 0, 1.0),
+}
+
+
+@pytest.mark.parametrize("change", ASCENT_HOSTILE.values(), ids=ASCENT_HOSTILE)
+def test_hostile_contents_of_dual_ascent(change, saved):
+    learner = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64").partial_fit(X, Y)
+    learner.save(saved)
+    forged(saved)
+    assert fingerprint(load(saved)) == fingerprint(learner)
+    forged(saved, change)
+    for mmap in (False, True):
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes)"):
+            load(saved, mmap=mmap)
+
+
+@pytest.mark.parametrize("eta0", ["auto", 0.3])
+def test_a_pause_of_hedge_changes_nothing(eta0, tmp_path):
+    advice = np.clip(X / 4 + 0.5, 0.0, 1.0)
+    whole, parts = (onlinecls.HedgeClassifier(eta0).partial_fit(advice[:30], TWO[:30]) for _ in "ab")
+    again = through_a_file(parts, tmp_path)
+    assert fingerprint(again) == fingerprint(whole) and again.expected_loss_ == whole.expected_loss_ > 0.0
+    assert fingerprint(again.partial_fit(advice[30:], TWO[30:])) == fingerprint(whole.partial_fit(advice[30:], TWO[30:]))
+    whole.save(tmp_path / "model")
+    forged(tmp_path / "model", setting("learnt_with", "schedule", "sqrt"))
+    with pytest.raises(ValueError, match="got one that is not"):
+        load(tmp_path / "model")
+
+
+def test_what_dual_ascent_is_worth_stays_in_the_file(tmp_path):
+    learner = onlinecls.DualAscentClassifier("auto").partial_fit(X, Y)
+    again = through_a_file(learner, tmp_path)
+    assert (again.dual_value_, again.sigma_) == (learner.dual_value_, learner.sigma_)
+
+
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
 def test_hostile_contents_of_a_regressor(estimator, saved):
     for change in (

@@ -6,9 +6,10 @@ Repeated ``partial_fit`` on the same rows would flatter the passive learners, wh
 import numpy as np
 import scipy.sparse as sp
 
-from .common import BINARY, ONE_CLASS, REGRESSION, best_seconds, one_pass, skip_without, timed_stream
+from .common import BINARY, EXPERTS, ONE_CLASS, REGRESSION, STREAM_NNZ, best_seconds, one_pass, skip_without, timed_stream
 
 FEW = ["perceptron", "pa1", "arow"]
+JOINT = [*FEW, "da3", "entropic_da3", "logistic"]  # of dual ascent, what has a search of its own for several classes
 
 
 class _Throughput:
@@ -95,6 +96,30 @@ class OneClass(_Throughput):
     track_outliers.unit = "%"
 
 
+class Experts(_Throughput):
+    """Every learner of experts' advice, who are right more or less often; a row costs O(experts)."""
+
+    params = [EXPERTS, [10, 100, 1000]]
+    param_names = ["algorithm", "n_experts"]
+
+    def prepare(self, algorithm, n_experts):
+        rng = np.random.default_rng(0)
+        n_rows = max(STREAM_NNZ // (10 * n_experts), 20)
+        self.y = rng.integers(0, 2, n_rows)
+        wrong = rng.random((n_rows, n_experts)) < np.linspace(0.2, 0.6, n_experts)
+        self.X = np.where(wrong, 1.0 - self.y[:, None], self.y[:, None])
+        self.model = one_pass(algorithm)
+
+    def time_fit(self, *params):
+        self.fit()
+
+    def track_progressive_error(self, *params):
+        self.fit()
+        return 100 * self.model.n_mistakes_ / self.X.shape[0]
+
+    track_progressive_error.unit = "%"
+
+
 class Features(_Throughput):
     params = [FEW, [2**10, 2**16, 2**20, 2**22]]
     param_names = ["algorithm", "n_features"]
@@ -119,7 +144,7 @@ class Storage(_Throughput):
 
 
 class Multiclass(_Throughput):
-    params = [FEW, ["crammer_singer", "ovr"], [5, 20]]
+    params = [JOINT, ["crammer_singer", "ovr"], [5, 20]]
     param_names = ["algorithm", "multi_class", "n_classes"]
 
     def prepare(self, algorithm, multi_class, n_classes):

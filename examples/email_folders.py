@@ -1,0 +1,146 @@
+"""Which folder does this message go to? The tutorial's case study: three dual updates, two regularizers, mail in order of date.
+
+    python examples/email_folders.py [FOLDER] [--picture onlinecls-email.png] [--write]
+
+Every message is put into a folder, then its right folder is learnt: rows are bags of words (1 where a word occurs), classes the
+folders of one user, and there is one vector of weights a folder. FOLDER (or what ONLINECLS_DATA names, else ../shared/data) holds
+
+    enron-folders-USER.tsv.gz    lines of FOLDER<TAB>TEXT in order of date, for each user (the Enron data of the tutorial), or else
+    20news-train.tsv.gz          the same of 20 newsgroups, or else
+    any sub-folders of mail      a file a message, as mail programs and the original Enron data have it: try your own.
+
+(The name is not email.py, for that would be the standard library's module to everything that this script imports.)
+"""
+
+import argparse
+import email
+import email.policy
+import gzip
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
+
+import numpy as np
+
+from onlinecls import DualAscentClassifier, progressive_validation
+from onlinecls.text import HashingVectorizer
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = os.environ.get("ONLINECLS_DATA", ROOT / ".." / "shared" / "data")
+# Chosen on the mail of one user, lokay-m, from powers of ten. An entropic step multiplies weights by at most e^(norm_bound/sigma).
+REGULARIZERS = {
+    "Euclidean": {"sigma": 1.0},
+    "entropic": {"regularizer": "entropic", "sigma": 1000.0, "norm_bound": 1000.0},
+}
+LEARNERS = {
+    f"{kind} DA{i}": DualAscentClassifier(update=f"DA{i}", **own) for kind, own in REGULARIZERS.items() for i in (1, 2, 3)
+}
+WORDS = HashingVectorizer(n_features=2**16, binary=True, norm=None, alternate_sign=False)
+
+
+def read_lines(path):
+    """(folder, text) of each line."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+        return [tuple(line.rstrip("\n").split("\t", 1)) for line in lines]
+
+
+def read_mail(folder):
+    """(folder, text) of each message in the folders in here, in order of date."""
+    messages = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.parent != folder):
+        message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+        body = message.get_body(("plain", "html"))
+        try:
+            when, text = message["date"].datetime.timestamp(), body.get_content()
+        except (AttributeError, LookupError, ValueError):
+            continue  # no mail
+        messages.append((when, str(path.parent.relative_to(folder)), f"{message['from']} {message['subject']} {text}"))
+    return [message[1:] for message in sorted(messages)]
+
+
+def streams(data):
+    """Name: (folder, text) of each message in order, for each user that the data have."""
+    found = {path.name[len("enron-folders-") : -len(".tsv.gz")]: path for path in sorted(data.glob("enron-folders-*.tsv.gz"))}
+    if not found and (data / "20news-train.tsv.gz").exists():
+        found = {"20 newsgroups": data / "20news-train.tsv.gz"}
+    if found:
+        return {name: read_lines(path) for name, path in found.items()}
+    mail = {data.name: read_mail(data)} if data.is_dir() else {}
+    if len({folder for messages in mail.values() for folder, _ in messages}) < 2:
+        sys.exit(
+            f"no mail in {data}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz (lines of FOLDER<TAB>TEXT), or two "
+            "sub-folders or more with a file a message. Name the folder that has one of these, or set ONLINECLS_DATA to it."
+        )
+    return mail
+
+
+def run(messages):
+    """What each learner's mistakes come to."""
+    y, X = np.array([folder for folder, _ in messages]), WORDS.transform([text for _, text in messages])
+    every = max(len(y) // 200, 1)
+    return {
+        name: progressive_validation(type(learner)(**learner.get_params()), (X, y), classes=np.unique(y), every=every)
+        for name, learner in LEARNERS.items()
+    }
+
+
+def table(results, sizes):
+    """Per cent of the messages that went into a wrong folder."""
+    lines = ["| mistakes, % of messages | messages | folders | " + " | ".join(LEARNERS) + " |", "|---|" + "---:|" * (len(LEARNERS) + 2)]
+    for user, found in results.items():
+        shown = [f"{100 * found[name].progressive_error:.1f}" for name in LEARNERS]
+        lines.append(f"| {user} | {sizes[user][0]:,} | {sizes[user][1]} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def draw(results, path):
+    """Mistakes so far, a panel for each user."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from onlinecls.plotting import ProgressiveDisplay
+
+    n_columns = min(len(results), 3)
+    n_lines = -(-len(results) // n_columns)
+    figure, axes = plt.subplots(n_lines, n_columns, figsize=(6 * n_columns, 4.5 * n_lines), layout="constrained", squeeze=False)
+    for ax, (user, found) in zip(axes.flat, results.items(), strict=False):
+        ProgressiveDisplay.from_results(found, ax=ax)
+        ax.set(title=user, xlabel="messages seen")
+        ax.legend(fontsize="small", loc="best")
+    for ax in axes.flat[len(results) :]:
+        ax.remove()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", type=Path, default=Path(DATA), metavar="FOLDER")
+    parser.add_argument("--picture", default="onlinecls-email.png", help="where to draw the mistakes so far")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/dual_ascent.md")
+    arguments = parser.parse_args()
+
+    mail = streams(arguments.data)
+    sizes = {user: (len(messages), len({folder for folder, _ in messages})) for user, messages in mail.items()}
+    results = {user: run(messages) for user, messages in mail.items()}
+    found = table(results, sizes)
+    print(found)
+    if arguments.write:
+        sys.path.insert(0, str(ROOT))
+        from benchmarks.pages import write_between
+
+        write_between(ROOT / "docs" / "dual_ascent.md", "email", found)
+    try:
+        draw(results, arguments.picture)
+    except ImportError:
+        print("\nNo picture: matplotlib is not installed (pip install 'onlinecls[demo]').")
+    else:
+        print(f"\n{arguments.picture}: mistakes so far.")
+
+
+if __name__ == "__main__":
+    main()
