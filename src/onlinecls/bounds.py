@@ -1,0 +1,411 @@
+"""The papers' bounds on mistakes and regret, as numbers: what a learner paid on a stream, and what it could have paid at most.
+
+`follow` takes a learner over a stream row by row and notes what the bounds speak of; each bound is then a function of that course
+and of any competitor u, a vector of weights that knew the stream beforehand:
+
+>>> import numpy as np
+>>> from onlinecls import AROWClassifier, bounds
+>>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]] * 5)
+>>> y = np.array([1, -1, -1, 1] * 5)
+>>> course = bounds.follow(AROWClassifier(r=1.0, covariance="full", fit_intercept=False), X, y)
+>>> paid, allowed = bounds.arow(course, u=[0.5, -2.0])
+>>> paid, round(allowed, 2)
+(3, 12.78)
+
+All of them are for two classes -1 and +1 (`passive_aggressive` for real targets too), rows of weight 1, and learners without an
+intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that changed the model.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ._baselines import HedgeClassifier, OGDClassifier
+from ._dual_ascent import DualAscentClassifier
+from ._first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
+from ._second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
+
+__all__ = [
+    "Bound", "Course", "arow", "distance", "dual_ascent", "follow", "gradient_descent", "hedge", "narow", "p_norm",
+    "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+]  # fmt: skip
+
+
+class Bound(NamedTuple):
+    """What was paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows."""
+
+    paid: float
+    allowed: float
+
+
+@dataclass(frozen=True)
+class Course:
+    """A learner's course over a stream of n rounds, as `follow` notes it.
+
+    Attributes
+    ----------
+    learner : object
+        As it is after the last round.
+    X, y : ndarray of float64, shapes (n, d) and (n,)
+    scores : ndarray of float64, shape (n,)
+        w.x before each update.
+    weights : ndarray of float64, shape (n + 1, d)
+        w before each round, and after the last.
+    updated : ndarray of bool, shape (n,)
+        The rounds that changed the model.
+    chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
+        Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; and θ'(Σ_t - Σ_{t-1})θ. Others: 0.
+    """
+
+    learner: object
+    X: np.ndarray
+    y: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+    updated: np.ndarray
+    chi: np.ndarray
+    peeked: np.ndarray
+    spread: np.ndarray
+    forgotten: np.ndarray
+
+    @property
+    def margins(self) -> np.ndarray:
+        """y w.x before each update."""
+        return self.y * self.scores
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows of the rounds that changed the model."""
+        return self.X[self.updated]
+
+    def loss(self, u) -> float:
+        """L(u) = sum of [1 - y u.x]+ over the rounds that changed the model."""
+        return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
+
+
+def follow(learner, X, y) -> Course:
+    """Take a copy of a learner over a stream, one row after the other, and note its course.
+
+    Parameters
+    ----------
+    learner : object
+        A classifier or regressor of this library with fit_intercept=False and average=False, not fitted yet.
+    X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        Read as dense float64.
+    y : array-like of shape (n_rows,)
+        -1 or +1; of a regressor, targets.
+
+    Returns
+    -------
+    course : Course
+
+    Raises
+    ------
+    ValueError
+        If the learner has an intercept, an average or a model already, or y has other classes.
+    """
+    X, y = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    learner, is_classifier = copy.deepcopy(learner), getattr(learner, "_estimator_type", "") == "classifier"
+    if getattr(learner, "fit_intercept", False) or learner.average or learner.__sklearn_is_fitted__():
+        raise ValueError(
+            f"onlinecls.bounds: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}. "
+            "The bounds are for weights from 0 on; a column of ones in X is an intercept."
+        )
+    if is_classifier and not np.isin(y, (-1.0, 1.0)).all():
+        raise ValueError(f"onlinecls.bounds: y must be -1 and +1, got {np.unique(y).tolist()}. Give the classes these names.")
+    (n, d), second_order = X.shape, hasattr(type(learner), "covariance_")
+    scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
+    chi, peeked, spread, forgotten = np.zeros((4, n))
+    learner.partial_fit(X[:0], y[:0], **({"classes": [-1.0, 1.0]} if is_classifier else {}))
+    say = learner.decision_function if is_classifier else learner.predict
+    theta, updates = np.zeros(d), 0
+    for t in range(n):
+        x, row = X[t], X[t : t + 1]
+        scores[t], weights[t] = say(row)[0], np.ravel(learner.coef_)
+        before = _covariance(learner).copy() if second_order else None
+        learner.partial_fit(row, y[t : t + 1])
+        updated[t], updates = learner.n_updates_ > updates, learner.n_updates_
+        if second_order:
+            after = _covariance(learner)
+            chi[t], spread[t] = x @ _times(before, x), x @ _times(after, x)
+            peeked[t] = y[t] * (x @ _times(after, theta))
+            forgotten[t] = theta @ _times(after - before, theta)
+            theta = theta + updated[t] * y[t] * x
+    weights[n] = np.ravel(learner.coef_)
+    return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten)
+
+
+def _covariance(learner):
+    """Σ as a matrix, or its diagonal."""
+    return learner.covariance_ if learner.covariance == "full" else learner.covariance_[0]
+
+
+def _times(Sigma, x):
+    """Σx, Σ a matrix or the diagonal of one."""
+    return Sigma @ x if Sigma.ndim == 2 else Sigma * x
+
+
+def _checked(course: Course, u, name: str, *kinds: type, **needed):
+    """u as an array, if the course is one that the bound speaks of."""
+    learner = course.learner
+    fits = isinstance(learner, kinds) and all(getattr(learner, parameter) == value for parameter, value in needed.items())
+    if not fits:
+        which = " or ".join(kind.__name__ for kind in kinds) + "".join(f", {key}={value!r}" for key, value in needed.items())
+        raise ValueError(f"onlinecls.bounds.{name}: course must be that of {which}, got that of {learner!r}. Each bound is one learner's.")
+    u = np.asarray(u, dtype=np.float64)
+    if u.shape != course.X.shape[1:] or not np.isfinite(u).all():
+        raise ValueError(
+            f"onlinecls.bounds.{name}: u must be {course.X.shape[1]} finite weights, got shape {u.shape}. Give one for each column of X."
+        )
+    return u
+
+
+# --- first order ---------------------------------------------------------------------------------------------------------------
+
+
+def perceptron(course: Course, u) -> Bound:
+    """Mistakes of the Perceptron:  M <= L(u) + R ||u|| √L(u) + R² ||u||²,  R = max ||x||.
+
+    The tutorial's universal bound (part III, for R = 1). It needs no learning rate, for none changes a Perceptron's mistakes.
+
+    >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> paid, allowed = perceptron(course, [2.0, -1.0])
+    >>> paid, round(allowed, 9)
+    (3, 10.0)
+    """
+    u = _checked(course, u, "perceptron", Perceptron, aggressive=False)
+    loss, size = course.loss(u), np.linalg.norm(course.rows, axis=1).max(initial=0.0) * np.linalg.norm(u)
+    return Bound(int(course.updated.sum()), float(loss + size * np.sqrt(loss) + size**2))
+
+
+def p_norm(course: Course, u) -> Bound:
+    """Mistakes of the p-norm Perceptron, 1/p + 1/q = 1, S = ||u||_q R / √(q - 1), R = max ||x||_p (aggressive: `radius`):
+
+        M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
+
+    the sums over the rounds U that changed the model without a mistake, by steps η. NAROW paper, section 4.1.
+
+    Raises
+    ------
+    ValueError
+        If a row's p-norm is above the radius of an aggressive learner, which the bound has as R.
+    """
+    u = _checked(course, u, "p_norm", PNormPerceptron)
+    learner, m = course.learner, course.margins[course.updated]
+    p = learner.p or max(2.0, 2.0 * np.log(len(u)))
+    sizes = np.linalg.norm(course.rows, p, axis=1)
+    R = learner.radius if learner.aggressive else sizes.max(initial=1e-300)
+    if sizes.max(initial=0.0) > R * (1 + 1e-12):
+        raise ValueError(
+            f"onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, {sizes.max():g}, got radius={R!r}. "
+            "Follow the learner with that radius."
+        )
+    S, loss = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), course.loss(u)  # (1/(q - 1) is p - 1)
+    calm = m > 0.0
+    eta = np.clip((R**2 / 2 - m[calm]) / sizes[calm] ** 2, 0.0, 1.0)
+    D = np.sum((eta**2 * sizes[calm] ** 2 + 2 * eta * m[calm]) / R**2 - eta)
+    allowed = loss + S**2 / 2 + S * np.sqrt(max(S**2 / 4 + loss + D, 0.0)) - eta.sum()
+    return Bound(int((~calm).sum()), float(allowed))
+
+
+def passive_aggressive(course: Course, u) -> Bound:
+    """Squared losses (of PA-I: mistakes) of PA, for classes and for targets, B = max ||x||²:
+
+        PA (C = inf), no loss of u:   sum of l² <= B ||u||²                                      (PA paper, Theorem 1)
+        PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
+        PA-I, classes, any u:         M <= max(B, 1/C) (||u||² + 2C sum of l(u))                  (JMLR 2006, Theorem 4)
+
+    Where u has a loss, PA's bound is infinite: the theorem says nothing.
+
+    >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
+    >>> passive_aggressive(course, [-1.0, 0.5])
+    Bound(paid=2.0, allowed=5.0)
+    """
+    kinds = (PassiveAggressiveClassifier, PassiveAggressiveRegressor)
+    u = _checked(course, u, "passive_aggressive", *kinds)
+    C, squared, is_classifier = course.learner.C, course.learner.loss.startswith("squared"), isinstance(course.learner, kinds[0])
+    losses, best = (
+        np.maximum(0.0, 1.0 - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon)
+        for said in (course.scores, course.X @ u)
+    )
+    B = float((course.X**2).sum(axis=1).max(initial=0.0))
+    if C == np.inf:
+        return Bound(float(losses @ losses), B * float(u @ u) if best.max(initial=0.0) <= 1e-12 else np.inf)
+    if squared:
+        return Bound(float(losses @ losses), float((B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)))
+    if not is_classifier:
+        raise ValueError(
+            "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. There is "
+            "no such theorem."
+        )
+    return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
+
+
+def distance(course: Course, u) -> Bound:
+    """How far PA's weights come:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
+    allowed = passive_aggressive(course, u).allowed
+    if course.learner.C != np.inf:
+        raise ValueError(f"onlinecls.bounds.distance: C must be inf, got C={course.learner.C!r}. The lemma is of the plain PA.")
+    norms = np.linalg.norm(course.weights, axis=1)
+    return Bound(float(norms.max()), float(2.0 * np.linalg.norm(u)) if allowed < np.inf else np.inf)
+
+
+# --- second order --------------------------------------------------------------------------------------------------------------
+
+
+def _precision(course: Course):
+    """log det A_T and A_T u, A = Σ^-1."""
+    Sigma = _covariance(course.learner)
+    if Sigma.ndim == 1:
+        return -np.log(Sigma).sum(), lambda u: u / Sigma
+    return -np.linalg.slogdet(Sigma)[1], lambda u: np.linalg.solve(Sigma, u)
+
+
+def _counted(course: Course):
+    """M and U of a potential-based learner, by its peeked margins m'."""
+    peeked = course.peeked[course.updated]
+    return int((peeked <= 0.0).sum()), int((peeked > 0.0).sum())
+
+
+def potential_based(course: Course, u) -> Bound:
+    """Mistakes and updates of every potential-based second-order learner, full or diagonal. NAROW paper, Corollary 2:
+
+        M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
+
+    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`.
+    """
+    u = _checked(course, u, "potential_based", SecondOrderPerceptron, NAROWClassifier)
+    M, U = _counted(course)
+    A = _precision(course)[1]
+    Q = (course.spread + 2.0 * course.peeked + course.forgotten)[course.updated].sum()
+    return Bound(M + U, float(course.loss(u) + np.sqrt(u @ A(u)) * np.sqrt(max(Q, 0.0))))
+
+
+def second_order_perceptron(course: Course, u) -> Bound:
+    """Mistakes and updates of the second-order Perceptron, conservative or aggressive, in quantities of the stream alone:
+
+        full:      M + U <= L(u) + √(r ||u||² + sum of (u.x)²) √(log det A_T + sum of m(2r - m)/(r(r + χ)))
+        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + sum of x_i²/r) + 2U)
+
+    NAROW paper, sections 4.2 and 4.3; m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x.
+    """
+    u = _checked(course, u, "second_order_perceptron", SecondOrderPerceptron)
+    (M, U), r, (log_det, A) = _counted(course), course.learner.r, _precision(course)
+    if course.learner.covariance == "full":
+        m, chi = course.margins[course.updated], course.chi[course.updated]
+        first = r * (u @ u) + np.sum((course.rows @ u) ** 2)
+        second = log_det + np.sum(m * (2 * r - m) / (r * (r + chi)))
+    else:
+        first, second = u @ A(u), r * log_det + 2.0 * U
+    return Bound(M + U, float(course.loss(u) + np.sqrt(first) * np.sqrt(max(second, 0.0))))
+
+
+def narow(course: Course, u) -> Bound:
+    """Mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
+
+        M + U <= L(u) + ||u|| R √(1/(bR²) + log det A_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
+
+    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it, which random streams refute.
+    """
+    u = _checked(course, u, "narow", NAROWClassifier, covariance="full")
+    (M, U), b, m, chi = _counted(course), course.learner.b, course.margins[course.updated], course.chi[course.updated]
+    R = np.linalg.norm(course.rows, axis=1).max(initial=1e-300)
+    r = np.divide(chi, b * chi - 1.0, out=np.full(len(chi), np.inf), where=b * chi > 1.0)
+    terms, finite = 2.0 * b * m, np.isfinite(r)
+    m, chi_, r = m[finite], chi[finite], r[finite]
+    terms[finite] = b * m * (2 * r - m) / (r + chi_)
+    second = np.sum(np.minimum(1.0, b * chi) + terms)
+    first = 1.0 / (b * R**2) + _precision(course)[0]
+    return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * R * np.sqrt(first) * np.sqrt(max(second, 0.0))))
+
+
+def arow(course: Course, u) -> Bound:
+    """Mistakes of AROW with a full covariance, X = sum of x x' over the rounds that changed it. AROW paper, Theorem 2:
+
+        M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U,
+
+    U the number of those rounds that were no mistakes.
+    """
+    u = _checked(course, u, "arow", AROWClassifier, covariance="full")
+    r, rows, m = course.learner.r, course.rows, course.margins[course.updated]
+    M, U = int((m <= 0.0).sum()), int((m > 0.0).sum())
+    log_det = np.linalg.slogdet(np.eye(len(u)) + rows.T @ rows / r)[1]
+    return Bound(M, float(np.sqrt(r * (u @ u) + np.sum((rows @ u) ** 2)) * np.sqrt(log_det + U) + course.loss(u) - U))
+
+
+# --- the tutorial --------------------------------------------------------------------------------------------------------------
+
+
+def dual_ascent(course: Course, u) -> Bound:
+    """Losses of dual ascent with a fixed sigma, whichever update, regularizer f and loss. Tutorial, parts II and III:
+
+        sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
+
+    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(2d p) over the shares p, of sum 1, of 2d
+    weights W and -W that make u (infinite where ||u||_1 > W), L_t = W max |x|, W = norm_bound.
+
+    >>> course = follow(DualAscentClassifier(2.0, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> dual_ascent(course, [1.0, -1.0])
+    Bound(paid=2.0, allowed=2.5)
+    """
+    u, learner = _checked(course, u, "dual_ascent", DualAscentClassifier), course.learner
+    if learner.sigma == "auto":
+        raise ValueError("onlinecls.bounds.dual_ascent: sigma must be a number, got sigma='auto'. The bound is for a fixed one.")
+    paid, best = (
+        np.maximum(0.0, learner.margin - m).sum() if learner.loss == "hinge" else np.logaddexp(0.0, -m).sum()
+        for m in (course.margins, course.y * (course.X @ u))
+    )
+    if learner.regularizer == "euclidean":
+        f, L = learner.sigma / 2 * (u @ u), np.linalg.norm(course.X, axis=1)
+    else:
+        f, L = learner.sigma * _relative_entropy(u / learner.norm_bound), learner.norm_bound * np.abs(course.X).max(axis=1)
+    return Bound(float(paid), float(f + best + np.sum(L**2) / (2.0 * learner.sigma)))
+
+
+def _relative_entropy(u) -> float:
+    """The least sum of p log(2d p) over p >= 0 of sum 1, p+ - p- = u: the rest 1 - ||u||_1 goes to pairs as sqrt(u² + 4c²)."""
+    spare, d = 1.0 - np.abs(u).sum(), len(u)
+    if spare < 0.0:
+        return np.inf
+    low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = sqrt(u² + 4c²), whose sum grows with c: bisection
+    for _ in range(200):
+        c = (low + high) / 2
+        low, high = (c, high) if np.sqrt(u**2 + 4 * c**2).sum() < 1.0 else (low, c)
+    both = np.sqrt(u**2 + 4 * low**2)
+    p = np.concatenate([both + u, both - u]) / 2
+    p = p[p > 0.0]
+    return float(np.sum(p * np.log(2 * d * p)))
+
+
+def gradient_descent(course: Course, u) -> Bound:
+    """Regularised losses alpha/2 ||w||² + [1 - y w.x]+ of strongly convex gradient descent. Tutorial, part V:
+
+        sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
+    """
+    u, alpha = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex"), course.learner.alpha
+    T, G = len(course.y), 2.0 * np.linalg.norm(course.X, axis=1).max(initial=0.0)
+    paid = alpha / 2 * np.sum(course.weights[:T] ** 2) + np.maximum(0.0, 1.0 - course.margins).sum()
+    best = T * alpha / 2 * (u @ u) + np.maximum(0.0, 1.0 - course.y * (course.X @ u)).sum()
+    return Bound(float(paid), float(best + G**2 / (2.0 * alpha) * (1.0 + np.log(max(T, 1)))))
+
+
+def hedge(X, y) -> Bound:
+    """Expected mistakes of Hedge (eta0="auto") on advice X of d experts: the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
+
+    Tutorial, parts I and V. X : (n_rows, d), the chances that experts give +1; y : -1 or +1.
+
+    >>> X, y = np.tile([[1.0, 0.0, 0.5]], (50, 1)), np.ones(50)
+    >>> paid, allowed = hedge(X, y)
+    >>> round(paid, 2), round(allowed, 2)
+    (1.01, 10.85)
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    learner = HedgeClassifier(dtype=np.float64).partial_fit(X, y, classes=[-1.0, 1.0])
+    best = ((y[:, None] + 1) / 2 - y[:, None] * X).sum(axis=0).min()
+    T, entropy = len(y), np.log(X.shape[1])
+    return Bound(learner.expected_loss_, float(best + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))

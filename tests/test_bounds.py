@@ -1,0 +1,247 @@
+"""The papers' bounds hold for the library's learners: on random streams, for competitors of every size, near the learner or not."""
+
+import doctest
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matrices import continuous_problem, csr32
+from numpy.testing import assert_allclose
+from test_dual_ascent import advice
+
+from onlinecls import (
+    AROWClassifier,
+    DualAscentClassifier,
+    NAROWClassifier,
+    OGDClassifier,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PNormPerceptron,
+    SecondOrderPerceptron,
+    bounds,
+)
+
+NO = {"fit_intercept": False}
+CASES = {
+    "perceptron": ("perceptron", lambda: Perceptron(**NO)),
+    "p_norm 2": ("p_norm", lambda: PNormPerceptron(2.0, **NO)),
+    "p_norm 6": ("p_norm", lambda: PNormPerceptron(6.0, **NO)),
+    "p_norm default": ("p_norm", lambda: PNormPerceptron(**NO)),
+    "aggressive p_norm": ("p_norm", lambda: PNormPerceptron(4.0, aggressive=True, radius=6.0, **NO)),
+    "PA-I": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, **NO)),
+    "PA-II": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, loss="squared_hinge", **NO)),
+    "SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, **NO)),
+    "aggressive SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
+    "NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(0.5, **NO)),
+    "full SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, covariance="full", **NO)),
+    "full NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(2.0, covariance="full", **NO)),
+    "SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, **NO)),
+    "aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
+    "full SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, covariance="full", **NO)),
+    "full aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(2.0, aggressive=True, covariance="full", **NO)),
+    "full NAROW": ("narow", lambda: NAROWClassifier(2.0, covariance="full", **NO)),
+    "full NAROW, b small": ("narow", lambda: NAROWClassifier(0.1, covariance="full", **NO)),
+    "full AROW": ("arow", lambda: AROWClassifier(0.7, covariance="full", **NO)),
+    "OGD": ("gradient_descent", lambda: OGDClassifier(0.1, **NO)),
+    **{
+        f"{regularizer} {update}, {loss}": ("dual_ascent", lambda r=regularizer, u=update, loss=loss: DualAscentClassifier(
+            3.0, regularizer=r, update=u, loss=loss, norm_bound=3.0, margin=0.8, **NO))
+        for regularizer in ("euclidean", "entropic") for update in ("DA1", "DA2", "DA3") for loss in ("hinge", "log_loss")
+    },
+}  # fmt: skip
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def competitors(course, rng):
+    """The learner's own weights, the least squares solution, random ones: in many sizes."""
+    w = course.weights[-1]
+    ideal = np.linalg.lstsq(course.X, course.y, rcond=None)[0]
+    for u in (w, ideal, w + 0.3 * rng.standard_normal(len(w)), rng.standard_normal(len(w))):
+        size = np.abs(u).sum() or 1.0
+        yield from (u / size * scale for scale in (0.0, 0.3, 1.0, 2.9, 10.0, 100.0))
+
+
+def holds(name, learner, X, y, rng):
+    course = bounds.follow(learner, X, y)
+    bound, tightest = getattr(bounds, name), np.inf
+    for u in competitors(course, rng):
+        paid, allowed = bound(course, u)
+        assert paid <= allowed + 1e-9 * (1.0 + abs(allowed)), f"{name}: {paid} > {allowed} for {u}"
+        tightest = min(tightest, allowed)
+    return paid, tightest
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.15, 0.5])
+@every_case
+def test_the_bound_holds_on_random_streams(case, noise):
+    name, make = case
+    for seed in range(3):
+        X, y = continuous_problem(150, 6, seed=100 + seed)
+        rng = np.random.default_rng(seed)
+        holds(name, make(), X, np.where(rng.random(150) < noise, -y, y), rng)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.lists(st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.1, 1.0, 3.0]), min_size=3, max_size=3), min_size=1, max_size=25),
+    signs=st.lists(st.sampled_from([-1, 1]), min_size=25, max_size=25),
+)
+@every_case
+def test_the_bound_holds_on_any_stream(case, rows, signs):
+    name, make = case
+    holds(name, make(), np.array(rows), np.array(signs[: len(rows)]), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("which", [which for which, case in CASES.items() if case[0] != "passive_aggressive"])
+def test_the_bound_says_something(which):
+    """On an easy stream it is less than what an ignorant learner could have paid, and within a moderate factor of the truth."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 4))
+    X = X[np.abs(X[:, 0]) > 0.5] / 4
+    name, make = CASES[which]
+    tightest = holds(name, make(), X, np.sign(X[:, 0]), rng)[1]
+    assert tightest < 1.1 * len(X)
+
+
+def realizable(seed, n=120, d=5):
+    """Rows that u separates by a margin of 1, or whose targets it gives; and u."""
+    rng = np.random.default_rng(seed)
+    X, u = rng.standard_normal((n, d)), rng.standard_normal(d)
+    X = X[np.abs(X @ u) > 0.3]
+    return X, X @ u, u / 0.3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pa_theorem_1_and_lemma_2(seed):
+    X, said, u = realizable(seed)
+    course = bounds.follow(PassiveAggressiveClassifier(float("inf"), **NO), X, np.sign(said))
+    for bound in (bounds.passive_aggressive, bounds.distance):
+        for scale in (1.0, 1.7):
+            paid, allowed = bound(course, scale * u)
+            assert 0.0 < paid <= allowed < np.inf
+        assert bound(course, 0.5 * u).allowed == np.inf, "it has losses"
+    B, losses = (X**2).sum(axis=1).max(), np.maximum(0.0, 1.0 - course.margins)
+    assert bounds.passive_aggressive(course, u) == (losses @ losses, B * (u @ u))
+    course = bounds.follow(PassiveAggressiveRegressor(float("inf"), epsilon=0.1, **NO), X, said)
+    for bound in (bounds.passive_aggressive, bounds.distance):
+        paid, allowed = bound(course, 0.3 * u)
+        assert 0.0 < paid <= allowed < np.inf
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+def test_pa_theorem_3_for_targets(C, seed):
+    rng = np.random.default_rng(seed)
+    X, y, u = realizable(seed)
+    learner = PassiveAggressiveRegressor(C, epsilon=0.2, loss="squared_epsilon_insensitive", **NO)
+    holds("passive_aggressive", learner, X, y + rng.standard_normal(len(y)), rng)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hedge(seed):
+    X, y = advice(400, 15, seed)
+    paid, allowed = bounds.hedge(X, 2 * y - 1)
+    assert 0.0 < paid <= allowed < 400
+    X = np.random.default_rng(seed).integers(0, 2, (400, 3)).astype(float)  # no expert is any good
+    paid, allowed = bounds.hedge(X, 2 * y - 1)
+    assert paid <= allowed
+
+
+# --- the course itself ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_course_is_that_of_the_learner():
+    X, y = continuous_problem(80, 5, seed=7)
+    for learner in (AROWClassifier(0.5, **NO), NAROWClassifier(0.5, covariance="full", **NO), DualAscentClassifier(**NO)):
+        course, whole = bounds.follow(learner, csr32(X), y), type(learner)(**learner.get_params()).partial_fit(X, y, [-1, 1])
+        assert not learner.__sklearn_is_fitted__(), "a copy learns"
+        assert_allclose(course.weights[-1], whole.coef_[0], rtol=1e-9, atol=1e-12)
+        assert course.updated.sum() == whole.n_updates_ and not course.weights[0].any()
+        assert_allclose(course.scores, (X * course.weights[:-1]).sum(axis=1), rtol=1e-9, atol=1e-12)
+        assert ((course.scores > 0) != (y > 0)).sum() == whole.n_mistakes_
+
+
+def test_what_corollary_2_sums_in_full_form():
+    """With A = Σ^-1: each term of Q is rχ/(r+χ) + 2mr/(r+χ) - m²/(r+χ), over r."""
+    X, y = continuous_problem(100, 4, seed=8)
+    course, r = bounds.follow(SecondOrderPerceptron(0.7, covariance="full", aggressive=True, **NO), X, y), 0.7
+    m, chi = course.margins, course.chi
+    terms = (r * chi + 2 * m * r - m**2) / (r + chi)
+    found = course.spread + 2 * course.peeked + course.forgotten
+    assert_allclose(found[course.updated], terms[course.updated], rtol=1e-7, atol=1e-9)
+
+
+def test_p_norm_by_hand():
+    """A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2."""
+    learner = PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO)
+    paid, allowed = bounds.p_norm(bounds.follow(learner, [[1.0, 0.0], [0.5, 0.0]], [1, 1]), [1.0, 0.0])
+    assert (paid, allowed) == (1, pytest.approx(0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1))
+
+
+def test_the_entropy_of_a_competitor_is_the_least():
+    """Against a minimiser of its own: scipy's, over the pairs' sums."""
+    from scipy.optimize import minimize
+
+    u = np.array([0.3, -0.2, 0.0])
+    spare = 1.0 - np.abs(u).sum()
+
+    def entropy(z):
+        share = np.exp(z - z.max()) / np.exp(z - z.max()).sum() * spare / 2
+        p = np.concatenate([np.maximum(u, 0) + share, np.maximum(-u, 0) + share])
+        return np.sum(p * np.log(6 * p))
+
+    assert bounds._relative_entropy(u) == pytest.approx(minimize(entropy, np.zeros(3), tol=1e-12).fun, abs=1e-8)
+    assert bounds._relative_entropy(np.zeros(3)) == pytest.approx(0.0, abs=1e-12)
+    assert bounds._relative_entropy(np.array([1.0, 0.0])) == pytest.approx(np.log(4.0))
+    assert bounds._relative_entropy(np.array([1.0, 0.1])) == np.inf
+
+
+def refused(message, call):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        call()
+
+
+def test_errors():
+    X, y = np.eye(2), [-1, 1]
+    course = bounds.follow(Perceptron(**NO), X, y)
+    refused(
+        "onlinecls.bounds: learner must have fit_intercept=False and average=False and not be fitted, got Perceptron(). The bounds "
+        "are for weights from 0 on; a column of ones in X is an intercept.",
+        lambda: bounds.follow(Perceptron(), X, y),
+    )
+    refused("onlinecls.bounds: learner must have", lambda: bounds.follow(Perceptron(average=True, **NO), X, y))
+    refused("onlinecls.bounds: learner must have", lambda: bounds.follow(Perceptron(**NO).fit(X, y), X, y))
+    refused("onlinecls.bounds: y must be -1 and +1, got [0.0, 1.0].", lambda: bounds.follow(Perceptron(**NO), X, [0, 1]))
+    refused(
+        "onlinecls.bounds.arow: course must be that of AROWClassifier, covariance='full', got that of Perceptron(fit_intercept=False). "
+        "Each bound is one learner's.",
+        lambda: bounds.arow(course, [0, 0]),
+    )
+    refused(
+        "onlinecls.bounds.arow: course must be that of AROW", lambda: bounds.arow(bounds.follow(AROWClassifier(**NO), X, y), [0, 0])
+    )
+    refused(
+        "onlinecls.bounds.perceptron: u must be 2 finite weights, got shape (3,). Give one for each column of X.",
+        lambda: bounds.perceptron(course, [0, 0, 0]),
+    )
+    refused("onlinecls.bounds.perceptron: u must be 2 finite", lambda: bounds.perceptron(course, [0, np.nan]))
+    short = bounds.follow(PNormPerceptron(2.0, aggressive=True, radius=0.5, **NO), X, y)
+    refused(
+        "onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, 1, got radius=0.5.",
+        lambda: bounds.p_norm(short, [0, 0]),
+    )
+    auto = bounds.follow(DualAscentClassifier("auto", **NO), X, y)
+    refused("onlinecls.bounds.dual_ascent: sigma must be a number, got sigma='auto'.", lambda: bounds.dual_ascent(auto, [0, 0]))
+    plain = bounds.follow(PassiveAggressiveRegressor(**NO), X, y)
+    refused("onlinecls.bounds.passive_aggressive: loss must be", lambda: bounds.passive_aggressive(plain, [0, 0]))
+    capped = bounds.follow(PassiveAggressiveClassifier(1.0, **NO), X, y)
+    refused("onlinecls.bounds.distance: C must be inf, got C=1.0.", lambda: bounds.distance(capped, [0, 0]))
+
+
+def test_examples_run_and_names_are_there():
+    found = doctest.testmod(bounds)
+    assert found.attempted > 10 and found.failed == 0
+    assert all(hasattr(bounds, name) for name in bounds.__all__)
