@@ -2,10 +2,11 @@
 
     python examples/email_folders.py [FOLDER] [--picture onlinecls-email.png] [--write]
 
-Every message is put into a folder, then its right folder is learnt: rows are bags of words (1 where a word occurs), classes the
-folders of one user, and there is one vector of weights a folder. FOLDER (or what ONLINECLS_DATA names, else ../shared/data) holds
+Every message is put into a folder, then its right folder is learnt: rows are bags of words (1 where a word occurs), classes
+are the folders of one user, and there is one vector of weights a folder. FOLDER (else what ONLINECLS_DATA names, else
+../shared/data) has
 
-    enron-folders-USER.tsv.gz    lines of FOLDER<TAB>TEXT in order of date, for each user (the Enron data of the tutorial), or else
+    enron-folders-USER.tsv.gz    lines of FOLDER<TAB>TEXT in order of date, for each user (the tutorial's Enron data), or else
     20news-train.tsv.gz          the same of 20 newsgroups, or else
     any sub-folders of mail      a file a message, as mail programs and the original Enron data have it: try your own.
 
@@ -29,7 +30,7 @@ from onlinecls.text import HashingVectorizer
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = os.environ.get("ONLINECLS_DATA", ROOT / ".." / "shared" / "data")
-# Chosen on the mail of one user, lokay-m, from powers of ten. An entropic step multiplies weights by at most e^(norm_bound/sigma).
+# Chosen on the mail of one user, lokay-m, from powers of ten. A step multiplies entropic weights by e^(norm_bound/sigma) or less.
 REGULARIZERS = {
     "Euclidean": {"sigma": 1.0},
     "entropic": {"regularizer": "entropic", "sigma": 1000.0, "norm_bound": 1000.0},
@@ -70,8 +71,8 @@ def streams(data):
     mail = {data.name: read_mail(data)} if data.is_dir() else {}
     if len({folder for messages in mail.values() for folder, _ in messages}) < 2:
         sys.exit(
-            f"no mail in {data}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz (lines of FOLDER<TAB>TEXT), or two "
-            "sub-folders or more with a file a message. Name the folder that has one of these, or set ONLINECLS_DATA to it."
+            f"no mail in {data}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz (lines of FOLDER<TAB>TEXT), or "
+            "two sub-folders or more with a file a message. Name the folder that has one of these, or set ONLINECLS_DATA to it."
         )
     return mail
 
@@ -88,7 +89,10 @@ def run(messages):
 
 def table(results, sizes):
     """Per cent of the messages that went into a wrong folder."""
-    lines = ["| mistakes, % of messages | messages | folders | " + " | ".join(LEARNERS) + " |", "|---|" + "---:|" * (len(LEARNERS) + 2)]
+    lines = [
+        f"| mistakes, % of messages | messages | folders | {' | '.join(LEARNERS)} |",
+        "|---|" + "---:|" * (len(LEARNERS) + 2),
+    ]
     for user, found in results.items():
         shown = [f"{100 * found[name].progressive_error:.1f}" for name in LEARNERS]
         lines.append(f"| {user} | {sizes[user][0]:,} | {sizes[user][1]} | " + " | ".join(shown) + " |")

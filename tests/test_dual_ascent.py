@@ -222,22 +222,6 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
         assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
 
 
-@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
-def test_gradient_descent_has_logarithmic_regret(multi_class):
-    """Regret on λ/2 ||w||² + hinge is at most G²/(2λ) (1 + ln T), G <= 2 max ||x||, against the best of many."""
-    X, y = continuous_problem(400, 6, seed=37)
-    lam, learner, paid, models = 0.5, OGDClassifier(0.5, fit_intercept=False, multi_class=multi_class), 0.0, []
-    objective = lambda w, i: lam / 2 * w @ w + max(0.0, 1 - y[i] * (w @ X[i]))  # noqa: E731
-    for i in range(400):
-        w = learner.coef_[0].copy() if i else np.zeros(6)
-        paid += objective(w, i)
-        models.append(w)
-        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
-    G = 2 * np.linalg.norm(X, axis=1).max()
-    for u in models[::20]:
-        assert paid - sum(objective(u, i) for i in range(400)) <= G**2 / (2 * lam) * (1 + np.log(400))
-
-
 # --- the library's contracts ---------------------------------------------------------------------------------------------------
 
 

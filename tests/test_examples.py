@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
 
 
 def run(name, *arguments, **environment):
@@ -52,7 +53,9 @@ def test_email_of_a_folder_tree(tmp_path):
     for i, (folder, text) in enumerate(messages(60)):
         path = tmp_path / "mail" / folder / f"{i % 7}.{i}"  # (names are in another order than dates)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"From: a@b.c\nSubject: {text}\nDate: Mon, 1 Jan 2001 {i // 60:02}:{i % 60:02}:00 +0000\n\nHello: {text}\n")
+        path.write_text(
+            f"From: a@b.c\nSubject: {text}\nDate: Mon, 1 Jan 2001 {i // 60:02}:{i % 60:02}:00 +0000\n\nHello: {text}\n"
+        )
     (tmp_path / "mail" / "work" / "notes.txt").write_bytes(b"\xff\x00 no mail")
     picture = tmp_path / "picture.png"
     check(run("email_folders.py", tmp_path / "mail", "--picture", picture), picture, "mail", 60, 2)
@@ -63,7 +66,9 @@ def test_email_of_a_folder_tree(tmp_path):
         sys.path.remove(str(EXAMPLES))
     found = read_mail(tmp_path / "mail")
     assert [folder for folder, _ in found] == [folder for folder, _ in messages(60)], "in order of date"
-    assert all(re.fullmatch(rf"a@b\.c {text} Hello: {text}\s*", whole) for (_, whole), (_, text) in zip(found, messages(60), strict=True))
+    assert all(
+        re.fullmatch(rf"a@b\.c {text} Hello: {text}\s*", whole) for (_, whole), (_, text) in zip(found, messages(60), strict=True)
+    )
 
 
 def test_email_says_what_is_missing(tmp_path):
@@ -72,3 +77,13 @@ def test_email_says_what_is_missing(tmp_path):
         done = run("email_folders.py", place)
         assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.startswith(f"no mail in {place}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz")
+
+
+@pytest.mark.parametrize("page", ["dual_ascent", "bounds"])
+def test_the_page_s_code_runs(page):
+    """All of it as one program; what it shows, it asserts."""
+    code = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert code and "assert" in "".join(code)
+    exec(compile("".join(code), f"docs/{page}.md", "exec"), {})  # our own page

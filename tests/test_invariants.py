@@ -306,35 +306,6 @@ def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     assert 0 < updates < 200
 
 
-POTENTIAL = [case for case in ALL if case.name in ("sop", "aggressive_sop", "narow")]
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("case", POTENTIAL, ids=str)
-def test_corollary_2_bounds_every_potential_based_learner(case, seed):
-    """M + U <= L(u) + sqrt(u'D_T u) sqrt(Q), Q = sum of  sum_i x_i^2/D_ti + 2m' + sum_i theta_i^2 (1/D_ti - 1/D_(t-1)i)."""
-    rng = np.random.default_rng(seed)
-    X, y = continuous_problem(120, 5, seed=100 + seed)
-    y = np.where(rng.random(120) < 0.1, -y, y)
-    learner = case.estimator(fit_intercept=False)
-    M = U = Q = 0
-    rows, theta, variance, updates = [], np.zeros(5), np.ones(5), 0
-    for x, label in rows_in_turn(learner, X, y, [-1, 1]):
-        if learner.n_updates_ == updates:
-            continue
-        updates, after = learner.n_updates_, learner.covariance_[0].copy()
-        peeked = label * (x @ (after * theta))
-        assert peeked < (1e-9 if case.name == "sop" else 1.0 + 1e-9)
-        Q += (x**2 * after).sum() + 2 * peeked + (theta**2 * (after - variance)).sum()
-        M, U = M + (peeked <= 0), U + (peeked > 0)
-        theta, variance = theta + label * x, after
-        rows.append((x, label))
-    for scale in (0.1, 0.5, 1.0, 3.0):
-        for u in (theta / np.linalg.norm(theta) * scale, rng.standard_normal(5) * scale, np.zeros(5)):
-            loss = sum(max(0.0, 1.0 - label * (u @ x)) for x, label in rows)
-            assert M + U <= loss + np.sqrt(u @ (u / variance)) * np.sqrt(max(Q, 0.0)) + 1e-9
-
-
 # --- AdaGrad -------------------------------------------------------------------------------------------------------------------
 
 

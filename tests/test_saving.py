@@ -19,7 +19,6 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import _saving, load
-from onlinecls._state import State
 
 X, Y = continuous_problem(60, 5, seed=40, n_classes=3)
 TARGETS = X @ np.array([2.0, -1.0, 0.5, 0.0, 1.0]) + 3.0 * Y

@@ -132,11 +132,11 @@ class OnlineClassifier(WithWeights):
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
             stages.append((second, third, np.union1d(known, labels[: 2 - len(known)])))
-        singly = range(2, len(everyone)) if self._join_singly(params) else []
-        stages += [
-            (joins[i], joins[i + 1], np.union1d(known, labels[: max(i + 1 - len(known), 0)])) for i in singly if joins[i] < joins[i + 1]
-        ]
-        if rows.n_rows > third and not singly:
+        if self._join_singly(params):
+            for i in range(2, len(everyone)):
+                if joins[i + 1] > joins[i]:
+                    stages.append((joins[i], joins[i + 1], np.union1d(known, labels[: max(i + 1 - len(known), 0)])))
+        elif rows.n_rows > third:
             stages.append((third, rows.n_rows, everyone))
 
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)

@@ -202,7 +202,8 @@ def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
         value = _unpacked(value)
         if name in cls._numbered:
             numbers = cls._numbered[name]
-            valid = type(value) is str and value in numbers and (value in chosen.get(name, ()) or numbers[value] == compiled[name])
+            valid = type(value) is str and value in numbers
+            valid = valid and (value in chosen.get(name, ()) or numbers[value] == compiled[name])
             value = numbers[value] if valid else value
         elif name in flags:
             valid = type(value) is int and value in (0, 1)

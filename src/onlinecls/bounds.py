@@ -59,7 +59,7 @@ class Course:
     updated : ndarray of bool, shape (n,)
         The rounds that changed the model.
     chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
-        Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; and θ'(Σ_t - Σ_{t-1})θ. Others: 0.
+        Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
     """
 
     learner: object
@@ -156,11 +156,14 @@ def _checked(course: Course, u, name: str, *kinds: type, **needed):
     fits = isinstance(learner, kinds) and all(getattr(learner, parameter) == value for parameter, value in needed.items())
     if not fits:
         which = " or ".join(kind.__name__ for kind in kinds) + "".join(f", {key}={value!r}" for key, value in needed.items())
-        raise ValueError(f"onlinecls.bounds.{name}: course must be that of {which}, got that of {learner!r}. Each bound is one learner's.")
+        raise ValueError(
+            f"onlinecls.bounds.{name}: course must be that of {which}, got that of {learner!r}. Each bound is one learner's."
+        )
     u = np.asarray(u, dtype=np.float64)
     if u.shape != course.X.shape[1:] or not np.isfinite(u).all():
         raise ValueError(
-            f"onlinecls.bounds.{name}: u must be {course.X.shape[1]} finite weights, got shape {u.shape}. Give one for each column of X."
+            f"onlinecls.bounds.{name}: u must be {course.X.shape[1]} finite weights, got shape {u.shape}. Give one for each "
+            "column of X."
         )
     return u
 
@@ -240,8 +243,8 @@ def passive_aggressive(course: Course, u) -> Bound:
         return Bound(float(losses @ losses), float((B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)))
     if not is_classifier:
         raise ValueError(
-            "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. There is "
-            "no such theorem."
+            "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. "
+            "There is no such theorem."
         )
     return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
 
@@ -310,7 +313,7 @@ def narow(course: Course, u) -> Bound:
 
         M + U <= L(u) + ||u|| R √(1/(bR²) + log det A_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
-    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it, which random streams refute.
+    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it: random streams refute it.
     """
     u = _checked(course, u, "narow", NAROWClassifier, covariance="full")
     (M, U), b, m, chi = _counted(course), course.learner.b, course.margins[course.updated], course.chi[course.updated]
@@ -346,7 +349,7 @@ def dual_ascent(course: Course, u) -> Bound:
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
-    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(2d p) over the shares p, of sum 1, of 2d
+    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(2d p) over the shares p of 2d
     weights W and -W that make u (infinite where ||u||_1 > W), L_t = W max |x|, W = norm_bound.
 
     >>> course = follow(DualAscentClassifier(2.0, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
@@ -385,7 +388,7 @@ def _relative_entropy(u) -> float:
 def gradient_descent(course: Course, u) -> Bound:
     """Regularised losses alpha/2 ||w||² + [1 - y w.x]+ of strongly convex gradient descent. Tutorial, part V:
 
-        sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
+    sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
     """
     u, alpha = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex"), course.learner.alpha
     T, G = len(course.y), 2.0 * np.linalg.norm(course.X, axis=1).max(initial=0.0)
