@@ -35,7 +35,8 @@ _FULL = _specialised(_core.full)
 NO_PREDICTIONS = np.empty(0, np.int32)
 _LINK = _specialised(_link.learn)
 _LINK_DECISION = _specialised(_link.decision)
-_ENCLOSE = _specialised(_link.enclose)
+_ONE_CLASS = {"centre": _specialised(_link.enclose), "sinh": _specialised(_link.surround)}
+_ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
 _DECISION = _specialised(_core.decision)
 _DEVIATION = _specialised(_core.deviation)
 
@@ -131,13 +132,12 @@ class OnlineLearner(Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         _validation.read_dtype(who, self.dtype)
         self._check_parameters(values)
-        geometry = ("full_" if values.get("covariance") == "full" else "") + algorithm.geometry
         params = {
-            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[geometry],
+            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
-            "margin": algorithm.margin, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
-            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0,
+            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
@@ -290,7 +290,7 @@ class OnlineLearner(Estimator):
         books = weights, class_weights, state.values, state.drift, state.counts, state.tally
         if task == "one_class":
             books = weights, state.values, state.counts, state.tally, state.norms
-            _ENCLOSE[sizes](self._params, *arrays, *books)
+            _ONE_CLASS[state.geometry][sizes](self._params, *arrays, *books)
             return
         if state.is_linked:
             state.link(task)
@@ -367,8 +367,8 @@ class OnlineLearner(Estimator):
         scores = np.empty((rows.n_rows, state.n_columns))
         params = self._read_params()
         if state.is_linked:
-            arrays = rows.data, rows.indices, rows.indptr, state.values
-            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, state.known_norms(params), scores)
+            arrays = rows.data, rows.indices, rows.indptr
+            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
             return scores
         _DECISION[state.values.itemsize, rows.indices.itemsize](
             params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores

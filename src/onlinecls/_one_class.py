@@ -110,7 +110,7 @@ class OnlineOneClass(OnlineLearner):
         rows = self._read_rows(X, False)
         squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
         _DISTANCES[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, state.values, state.norms, squares, sizes
+            self._params, rows.data, rows.indices, rows.indptr, *state.known(self._params), squares, sizes
         )
         rounding = _link.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
         return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))

@@ -8,7 +8,7 @@ from . import _core, _link
 from ._validation import all_finite
 
 WITH_VARIANCE = ("gaussian", "potential")
-LINKED = ("p_norm", "centre")  # weights that share a number: _link.pyx
+LINKED = ("p_norm", "centre", "sinh", "exp")  # weights that share a number: _link.pyx
 ONE_SLOT = ("additive", "centre")
 NO_ORDER = np.empty(0, np.int64)
 
@@ -145,8 +145,9 @@ class State:
         if len(self.norms) != n:
             self.norms = self._unknown_norms(n)
 
-    def known_norms(self, params: dict) -> np.ndarray:
-        return _link.known(params, self.values, self.n_columns, self.norms)
+    def known(self, params: dict) -> tuple[np.ndarray, np.ndarray]:
+        """Values and norms to read with: copies where the norms are not known yet, for reading never writes."""
+        return _link.known(params, self.values, self.n_columns, self.norms, self.counts)
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         if not self.is_full:
@@ -195,6 +196,8 @@ class State:
         grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
+            if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (norms that are not known are made so later)
+                new[:, 1] = self.norms[0, _link.FRESH_AT]
             new[:, :, places] = old
             if self.is_full:
                 grown.sigma[places] = self.sigma
@@ -236,7 +239,8 @@ class State:
             return first
         if self.is_linked:
             found = np.empty((self.n_columns, len(view)), self.dtype)
-            _link.weights(params, view, self.known_norms(params), found)
+            values, norms = self.known(params)
+            _link.weights(params, values.reshape(self.n_features + 1, -1, self.n_columns)[features], norms, found)
             found.flags.writeable = False
             return found
         first = view[:, 0]
