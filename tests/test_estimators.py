@@ -172,7 +172,10 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
             assert array.shape == shape and not array.flags.writeable
             with pytest.raises(ValueError, match="read-only"):
                 array[0, 0] = 1.0
-        computed = estimator in (onlinecls.NAROWClassifier, onlinecls.PNormPerceptron, onlinecls.SecondOrderPerceptron)
+        computed = estimator in (
+            onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.NAROWClassifier, onlinecls.PNormPerceptron,
+            onlinecls.SecondOrderPerceptron,
+        )  # fmt: skip
         assert np.shares_memory(learner.coef_, learner._state.values) != computed
         learner.partial_fit(X, y)  # looking at it does not lock it
 

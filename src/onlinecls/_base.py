@@ -115,6 +115,7 @@ class OnlineLearner(Estimator):
     """
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
+    _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -166,13 +167,16 @@ class OnlineLearner(Estimator):
         """Parameters become numbers of the model's dtype, which is known only now."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        if params["variance"] < least:
-            raise ValueError(
-                f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
-            )
+        for name, value, limit in (
+            ("initial_variance", params["variance"], least),
+            ("norm_bound", params["norm_bound"], max(least, 1e-250)),  # it is divided by sums of exponentials
+        ):
+            if value < limit:
+                raise ValueError(f"{who}: {name} must fit {dtype}, at least {limit:.2g}, got {name}={value!r}.")
         for name, value, limit in (
             ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
             ("initial_variance", params["variance"], largest),
+            ("norm_bound", params["norm_bound"], min(largest, 1e250)),
         ):
             if value > limit:
                 raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
@@ -220,8 +224,8 @@ class OnlineLearner(Estimator):
         changed = first or self._params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or "
-                "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
         if changed:

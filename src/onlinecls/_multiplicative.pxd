@@ -13,7 +13,7 @@ A term of the sum is a function of what is stored, so that the same number goes 
 from libc.math cimport copysign, exp, fabs, fmin, sqrt
 
 from ._linalg cimport EXP, Row, column, dense_t, floating, index_t, larger, prefetch
-from ._norm cimport FRESH, GAIN, NOISE, REST, SCALE, SHIFT, SUM, Sum, add, begin, end
+from ._norm cimport FRESH, GAIN, NOISE, REST, SCALE, SHIFT, SUM, Sum, add, add_all, begin, end
 from ._rounds cimport Party
 from ._rules cimport Params
 
@@ -22,10 +22,14 @@ cdef enum:
     HEADROOM = 64           # no s_j above e^64: float32 ends at e^88, and below at e^-87
 
 
-ctypedef struct Batch:      # features whose second slots are to be written
+ctypedef struct Batch:      # features that move: columns of numbers, so that a compiler can take several at a time
     Py_ssize_t n
     Py_ssize_t[BATCH] at
-    double[BATCH] power
+    double[BATCH] theta     # after the step
+    double[BATCH] old       # the second slot before it, and then what goes out of the sum
+    double[BATCH] power     # e^(θ - S), or e^(|θ| - S)
+    double[BATCH] s         # the second slot after it
+    double[BATCH] new       # what comes into the sum
 
 
 cdef inline double size_of(double theta, const Params* p) noexcept nogil:
@@ -38,37 +42,42 @@ cdef inline double term(double s, double fresh, const Params* p) noexcept nogil:
 
 
 cdef inline double sinh_of(double theta, double power, double fresh) noexcept nogil:
-    """sinh(θ) e^-S from power = e^(|θ| - S) and fresh = e^-S."""
-    cdef double z = theta * theta, ratio
-    if z < 0.25:            # the difference of exponentials cancels: the series
-        return fresh * theta * (1.0 + z / 6.0 * (1.0 + z / 20.0 * (1.0 + z / 42.0 * (1.0 + z / 72.0 * (
-            1.0 + z / 110.0 * (1.0 + z / 156.0 * (1.0 + z / 210.0)))))))
-    ratio = fresh / power if power > 0.0 else 0.0           # e^-|θ|
-    return copysign(0.5 * power * (1.0 - ratio) * (1.0 + ratio), theta)
+    """sinh(θ) e^-S from power = e^(|θ| - S) and fresh = e^-S. (Both ways are computed: a branch would be guessed wrong.)"""
+    cdef double z = theta * theta, ratio = fresh / (power + 1e-300)             # e^-|θ|
+    # Near 0 the difference of exponentials cancels: the series.
+    cdef double near = fresh * theta * (1.0 + z * (1.0 / 6.0 + z * (1.0 / 120.0 + z * (1.0 / 5040.0 + z * (
+        1.0 / 362880.0 + z * (1.0 / 39916800.0))))))
+    cdef double far = copysign(0.5 * power * (1.0 - ratio) * (1.0 + ratio), theta)
+    return near if z < 0.0625 else far
 
 
-cdef inline bint enlist(const floating[::1] state, Py_ssize_t at, const double* norm, Batch* batch, const Params* p) noexcept nogil:
-    """Put a feature into the batch. True if its second slot would leave the range."""
-    cdef double power = size_of(state[at], p) - norm[SHIFT]
-    batch.at[batch.n] = at
-    batch.power[batch.n] = power
-    batch.n += 1
-    return not power <= HEADROOM
-
-
-cdef inline void write_down(floating[::1] state, Py_ssize_t k, const double* norm, Batch* batch, Sum* sum,
+cdef inline bint write_down(floating[::1] state, Py_ssize_t k, const double* norm, Batch* batch, bint moved, Sum* sum,
                             const Params* p) noexcept nogil:
-    """Second slots from θ, and their terms into the sum."""
-    cdef Py_ssize_t i, at
-    cdef double s
-    for i in range(batch.n):
+    """Second slots from θ, their terms into the sum, and if they have moved the old ones' terms out of it. True if a second slot
+    leaves its range: then all is to be written anew."""
+    cdef Py_ssize_t i, n = batch.n
+    cdef double shift = norm[SHIFT], fresh = norm[FRESH], largest = -1e300
+    if n == 0:
+        return False
+    for i in range(n):
+        batch.old[i] = -batch.old[i] if p.geometry == EXP else -sqrt(batch.old[i] * batch.old[i] + fresh * fresh)
+        batch.power[i] = size_of(batch.theta[i], p) - shift
+    for i in range(n):
+        largest = larger(largest, batch.power[i])
+    if not largest <= HEADROOM:
+        return True
+    for i in range(n):
         batch.power[i] = exp(batch.power[i])
-    for i in range(batch.n):
-        at = batch.at[i]
-        s = batch.power[i] if p.geometry == EXP else sinh_of(state[at], batch.power[i], norm[FRESH])
-        state[at + k] = <floating>s
-        add(sum, term(state[at + k], norm[FRESH], p))
+    for i in range(n):
+        batch.s[i] = <floating>(batch.power[i] if p.geometry == EXP else sinh_of(batch.theta[i], batch.power[i], fresh))
+        batch.new[i] = batch.s[i] if p.geometry == EXP else sqrt(batch.s[i] * batch.s[i] + fresh * fresh)
+    for i in range(n):
+        state[batch.at[i] + k] = <floating>batch.s[i]
+    if moved:
+        add_all(sum, batch.old, n)
+    add_all(sum, batch.new, n)
     batch.n = 0
+    return False
 
 
 cdef inline void settle(double* norm, const Params* p) noexcept nogil:
@@ -94,7 +103,7 @@ cdef inline void write_anew(floating[::1] state, Py_ssize_t k, Py_ssize_t first,
                             const double[::1] counts, const Params* p) noexcept nogil:
     """Shift, second slots and sum of the vectors first .. last - 1 of k, from their θ."""
     cdef Py_ssize_t j, c, at, n = n_weights(state, k, p)
-    cdef double largest = -1e300 if p.geometry == EXP else 0.0, n_fresh = 0.0
+    cdef double largest = -1.7e308 if p.geometry == EXP else 0.0, n_fresh = 0.0
     cdef Batch batch
     cdef Sum sum
     for j in range(n):
@@ -103,21 +112,22 @@ cdef inline void write_anew(floating[::1] state, Py_ssize_t k, Py_ssize_t first,
     norm[SUM] = norm[REST] = norm[NOISE] = 0.0
     norm[SCALE] = 1.0
     norm[SHIFT] = largest
-    norm[FRESH] = fmin(exp(-largest), 1e300)
+    norm[FRESH] = fmin(exp(-largest), 1e30)         # above 1 no θ is 0, and nothing asks for it
     sum = begin(norm)
     batch.n = 0
     for j in range(n):
         for c in range(first, last):
             at = 2 * k * j + c
             if state[at] != 0.0:
-                enlist(state, at, norm, &batch, p)
+                batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], 0.0
+                batch.n += 1
                 if batch.n == BATCH:
-                    write_down(state, k, norm, &batch, &sum, p)
+                    write_down(state, k, norm, &batch, False, &sum, p)
                 continue
             if p.geometry == EXP:
                 state[at + k] = <floating>norm[FRESH]
             n_fresh += last - first == 1 or not p.open_classes or counts[c] > 0.0
-    write_down(state, k, norm, &batch, &sum, p)
+    write_down(state, k, norm, &batch, False, &sum, p)
     add(&sum, n_fresh * fresh_term(state, norm, p))
     end(&sum, norm)
     settle(norm, p)
@@ -190,12 +200,13 @@ cdef inline Py_ssize_t multiply(floating[::1] state, Py_ssize_t k, const Party* 
             if x == 0.0:
                 continue
             at = (2 * k * column(indices, i, row.lo) if i < row.hi else state.shape[0] - 2 * k) + c
-            add(&sum, -term(state[at + k], norm[FRESH], p))
             state[at] += step * x
-            beyond |= enlist(state, at, norm, &batch, p)
+            batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], state[at + k]
+            batch.n += 1
             if batch.n == BATCH:
-                write_down(state, k, norm, &batch, &sum, p)
-    write_down(state, k, norm, &batch, &sum, p)
+                beyond |= write_down(state, k, norm, &batch, True, &sum, p)
+                batch.n = 0
+    beyond |= write_down(state, k, norm, &batch, True, &sum, p)
     end(&sum, norm)
     if not beyond and is_within(norm):
         settle(norm, p)

@@ -11,7 +11,9 @@ from ._regressor import OnlineRegressor
 
 
 class _Multiplicative:
-    """What the three have in common. A model is of the features that there are, the constant one among them or not."""
+    """What the three have in common. The sum is over the features that there are, the constant one among them or not."""
+
+    _kind = "fit_intercept, of signed or of dtype"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -32,8 +34,8 @@ class _Multiplicative:
             row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
             column = rows.indices[at] if len(rows.indices) else at - rows.indptr[row]
             raise ValueError(
-                f"{type(self).__name__}: X must be >= 0 with signed=False, got {rows.data[at]:g} at row {row}, column {column}. "
-                "Use signed=True for features of both signs."
+                f"{type(self).__name__}: X must be >= 0 with signed=False, got {rows.data[at]:g} at row {row}, column {column} "
+                "(Negative values in data). Use signed=True for features of both signs."
             )
         return rows
 
@@ -93,9 +95,9 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     """
 
     def __init__(
-        self, margin=0.1, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        self, margin=0.2, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
         shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
     ):  # fmt: skip
         self._assign(locals())
 

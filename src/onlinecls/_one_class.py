@@ -89,6 +89,7 @@ class OnlineOneClass(OnlineLearner):
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         _validation.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
         self._begin(X, rows, params, state)
