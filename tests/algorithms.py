@@ -42,6 +42,9 @@ CASES = {
     "ogd_sqrt": [{"eta0": 0.3}],
     "hedge": [{"eta0": 0.3}, {"eta0": "auto"}],
     "pa_one_class": [{"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}],
+    "multiplicative_pa": [{"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5}],
+    "multiplicative_pa_regression": [{"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}],
+    "multiplicative_pa_one_class": [{"epsilon": 1.5, "norm_bound": 3.0}, {"epsilon": 0.4}, {"epsilon": 0.0, "norm_bound": 0.5}],
 }
 assert CASES.keys() == ALGORITHMS.keys(), "every row of the registry is tested"
 
@@ -66,7 +69,7 @@ class Case:
 
     @property
     def can_average(self):
-        return not self.params.get("l1") and self.algorithm.geometry not in ("p_norm", "entropic")
+        return not self.params.get("l1") and self.algorithm.geometry not in ("p_norm", "entropic", "sinh")
 
     def estimator(self, multi_class="crammer_singer", **others):
         """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""

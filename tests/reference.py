@@ -158,6 +158,58 @@ class PA2(PassiveAggressive):
         return loss / (q + 1 / (2 * C))
 
 
+class Simplex:
+    """Weights of the sum W = norm_bound, w_j proportional to exp(theta_j).  Crammer et al. (NIPS 2003), 6.
+
+    signed: the same on the 2d features z and -z, with exponents theta and -theta (EG+-), w the differences of their weights.
+    With v on those features, w_j <- w_j exp(tau v_j) / Z is theta += tau v.
+    """
+
+    @property
+    def simplex(self):
+        """The paper's w_t, of sum 1."""
+        exponents = np.concatenate([self.theta, -self.theta]) if self.signed else self.theta
+        weights = np.exp(exponents - exponents.max())
+        return weights / weights.sum()
+
+    @property
+    def w(self):
+        weights = self.norm_bound * self.simplex
+        return weights[: self.d] - weights[self.d :] if self.signed else weights
+
+    def features(self, z):
+        """z as the simplex sees it."""
+        return self.norm_bound * (np.concatenate([z, -z]) if self.signed else z)
+
+
+@dataclass(kw_only=True)
+class MultiplicativePassiveAggressive(Simplex, Learner):
+    """l = [margin - m]+,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / rho^2.  Crammer et al. (NIPS 2003), 6.
+
+    rho is how far the parts of v (and 0) lie apart: the paper's ||x||_inf for x >= 0.  The constraint is hard, so a weight scales
+    the step by min(1, c).
+    """
+
+    margin: float
+    signed: bool = True
+    norm_bound: float = 1.0
+
+    state = {"theta": (-1, 1)}  # whole: what the two classes' own learners would have
+    separable = False
+
+    def move(self, loss, z, c):
+        if loss <= 0:
+            return False
+        v = self.features(z)
+        rho = max(v.max(), 0) - min(v.min(), 0)
+        tau = min(1.0, c) * 4 * loss / rho**2
+        self.theta = self.theta + tau * v[: self.d]
+        return True
+
+    def update(self, z, c):
+        return self.move(self.margin - self.w @ z, z, c)
+
+
 def blocks(Sigma, z):
     """The full blocks of Sigma, (d, d) or k of them one below the other, each with its part of z."""
     d = Sigma.shape[1]
@@ -442,6 +494,18 @@ class PA2Regression(PassiveAggressiveRegression):
 
 
 @dataclass(kw_only=True)
+class MultiplicativePassiveAggressiveRegression(Regressor, MultiplicativePassiveAggressive):
+    """l = [|y - w.x| - epsilon]+,  v = sgn(y - w.x) x.  Crammer et al. (NIPS 2003), 6."""
+
+    epsilon: float
+    margin: float = 0.0
+
+    def update(self, x, y, c):
+        y_hat = self.w @ x
+        return self.move(abs(y - y_hat) - self.epsilon, np.sign(y - y_hat) * x, c)
+
+
+@dataclass(kw_only=True)
 class RecursiveLeastSquares(Regressor, SecondOrder):
     """w += (y - w.x) / (v + r) Sigma x,  Sigma^-1 += x x' / r,  on every row.  AROW (NIPS 2009), 7."""
 
@@ -486,9 +550,43 @@ class PassiveAggressiveOneClass:
         return True
 
 
-ONE_CLASS = {"pa_one_class": PassiveAggressiveOneClass}
+@dataclass(kw_only=True)
+class MultiplicativePassiveAggressiveOneClass(Simplex):
+    """w_1 uniform.  l = [||x - w|| - epsilon]+,  v = (x - w) / ||x - w||,  w_j <- w_j exp(tau v_j) / Z,  tau = l / (8 ||v||_inf^2).
 
-REGRESSION = {"pa1_regression": PA1Regression, "pa2_regression": PA2Regression, "arow_regression": RecursiveLeastSquares}
+    Crammer et al. (NIPS 2003), 6.  The constraint is hard, so a weight scales the step by min(1, c).
+    """
+
+    d: int = field(kw_only=False)
+    epsilon: float
+    signed: bool = True
+    norm_bound: float = 1.0
+
+    def __post_init__(self):
+        self.theta, self.t = np.zeros(self.d), 0
+
+    def step(self, x, c=1.0):
+        distance = np.linalg.norm(x - self.w)
+        loss = max(0.0, distance - self.epsilon)
+        if loss == 0:
+            return False
+        v = self.features((x - self.w) / distance)
+        tau = min(1.0, c) * loss / (8 * np.abs(v).max() ** 2)
+        self.theta = self.theta + tau * v[: self.d]
+        return True
+
+
+ONE_CLASS = {
+    "pa_one_class": PassiveAggressiveOneClass,
+    "multiplicative_pa_one_class": MultiplicativePassiveAggressiveOneClass,
+}
+
+REGRESSION = {
+    "pa1_regression": PA1Regression,
+    "pa2_regression": PA2Regression,
+    "arow_regression": RecursiveLeastSquares,
+    "multiplicative_pa_regression": MultiplicativePassiveAggressiveRegression,
+}
 
 REFERENCE = {
     "perceptron": Perceptron,
@@ -507,6 +605,7 @@ REFERENCE = {
     "scw2": SCW2,
     "adagrad_md": AdaGradMD,
     "adagrad_da": AdaGradDA,
+    "multiplicative_pa": MultiplicativePassiveAggressive,
 }
 
 
@@ -535,6 +634,7 @@ class Model:
         joint = copy(learners[0])
         for name in joint.state:
             setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
+        joint.d = sum(learner.d for learner in learners)
         return joint
 
     @property

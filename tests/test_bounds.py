@@ -14,6 +14,8 @@ from test_dual_ascent import advice
 from onlinecls import (
     AROWClassifier,
     DualAscentClassifier,
+    MultiplicativePassiveAggressiveClassifier,
+    MultiplicativePassiveAggressiveRegressor,
     NAROWClassifier,
     OGDClassifier,
     PassiveAggressiveClassifier,
@@ -141,6 +143,24 @@ def test_pa_theorem_3_for_targets(C, seed):
     X, y, _ = realizable(seed)
     learner = PassiveAggressiveRegressor(C, epsilon=0.2, loss="squared_epsilon_insensitive", **NO)
     holds("passive_aggressive", learner, X, y + rng.standard_normal(len(y)), rng)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("signed", [True, False])
+def test_multiplicative_pa_theorem_4(signed, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 8)) if signed else rng.integers(0, 3, (300, 8)).astype(float)
+    u = np.array([0.7, -0.3, 0.0, 0, 0, 0, 0, 0]) if signed else np.array([0.6, 0.4, 0, 0, 0, 0, 0, 0])
+    y = X @ (5.0 * u)
+    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.1, signed=signed, norm_bound=5.0, **NO)
+    paid, allowed = bounds.multiplicative(bounds.follow(learner, X, y), 5.0 * u)
+    assert 0.0 < paid <= allowed < np.inf
+    assert bounds.multiplicative(bounds.follow(learner, X, y), 4.0 * u).allowed == np.inf, "it has losses"
+    if signed:
+        far = np.abs(X @ u) > 0.2
+        learner = MultiplicativePassiveAggressiveClassifier(margin=1.0, norm_bound=5.0, **NO)
+        paid, allowed = bounds.multiplicative(bounds.follow(learner, X[far], np.sign(y[far])), 5.0 * u)
+        assert 0.0 < paid <= allowed < np.inf
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -373,6 +373,11 @@ OUT_OF_RANGE = {
     "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be a finite number > 0, got eta0={!r}."),
     "delta": ([0.0, -1.0, np.inf], "delta must be a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
+    "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves [-norm_bound max|x|, "
+        "norm_bound max|x|]: a margin beyond is never met."),
+    "signed": (["yes", None, 1], "signed must be True or False, got signed={!r}."),
+    "norm_bound": ([0.0, -1.0, np.inf, "a"], "norm_bound must be a finite number > 0, got norm_bound={!r}. The weights' absolute "
+        "values add up to at most norm_bound."),
     "aggressive": (["yes", None, 2], "aggressive must be one of False, True, got aggressive={!r}."),
     "loss": (["log", None], "loss must be one of 'hinge', 'squared_hinge', got loss={!r}."),
     "variant": (["SCW-I", None], "variant must be one of 'stdev', 'variance', got variant={!r}."),
@@ -412,8 +417,9 @@ OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
     ("SCWClassifier", "variant"): (["stdev", None], "variant must be one of 'SCW-I', 'SCW-II', got variant={!r}."),
-    ("PassiveAggressiveOneClass", "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got "
-                                               "epsilon={!r}. It is the radius of the ball, in units of the features."),
+    **{(who, "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got "
+                          "epsilon={!r}. It is the radius of the ball, in units of the features.")
+       for who in ("PassiveAggressiveOneClass", "MultiplicativePassiveAggressiveOneClass")},
     ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be a finite number > 0, got alpha={!r}. The steps are "
                                  "1/(alpha t)."),
     ("DualAscentClassifier", "loss"): (["squared_hinge", None], "loss must be one of 'hinge', 'log_loss', got loss={!r}."),

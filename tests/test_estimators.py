@@ -173,8 +173,8 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
             with pytest.raises(ValueError, match="read-only"):
                 array[0, 0] = 1.0
         computed = estimator in (
-            onlinecls.NAROWClassifier, onlinecls.PNormPerceptron, onlinecls.SecondOrderPerceptron,
-            onlinecls.DualAscentClassifier, onlinecls.OGDClassifier,
+            onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.NAROWClassifier, onlinecls.PNormPerceptron,
+            onlinecls.SecondOrderPerceptron, onlinecls.DualAscentClassifier, onlinecls.OGDClassifier,
         )  # fmt: skip
         assert np.shares_memory(learner.coef_, learner._state.values) != computed
         learner.partial_fit(X, y)  # looking at it does not lock it

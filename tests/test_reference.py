@@ -1,6 +1,6 @@
 """The oracle against pencil and paper, and against the properties that define the algorithms."""
 
-from math import inf, sqrt
+from math import cosh, exp, inf, sinh, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -24,7 +24,7 @@ PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
     "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5},
     "p_norm": {"p": 3.5}, "aggressive_p_norm": {"p": 3.5, "radius": 1.2}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
-    "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
+    "multiplicative_pa": {"margin": 0.5, "norm_bound": 2.0}, "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
     "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
     "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
 }  # fmt: skip
@@ -32,6 +32,7 @@ SECOND_ORDER = ["sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_varian
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
 BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, phi = 1
 NORM = 9 ** (1 / 3)  # of (1, 2), p = 3
+COSHES = cosh(1 / 8) + cosh(1 / 4)
 THETA = 0.2 + (2 - 0.9 / NORM) / NORM**2
 RNG_ROWS = np.random.default_rng(1).standard_normal((30, 5))  # signed examples
 
@@ -57,6 +58,15 @@ BY_HAND = [
     ("pa1", {"C": inf}, [A, B], [0.8, -0.2], None, 2),
     # A: tau = 1/(5 + 1/.2) = .1, w = (.1, .2).  B: m = -.1, tau = 1.1/(2 + 1/.4) = 11/45.
     ("pa2", {"C": 0.1}, [A, B], [0.1 + 11 / 45, 0.2 - 11 / 45], None, 2),
+    # A: rho = 2 * 2, tau = 4 * .5 / 16, theta = (1/8, 1/4).  (1, 2) again: m is below 1/2 still.
+    ("multiplicative_pa", {"margin": 0.5}, [A], [sinh(1 / 8) / COSHES, sinh(1 / 4) / COSHES], None, 1),
+    # W = 1/2: rho = 2, tau = 1/2, theta = tau W z; a weight of 1/4 makes a quarter of it, one of 7 changes nothing.
+    ("multiplicative_pa", {"margin": 0.5, "norm_bound": 0.5}, [((1, 2), 1, 0.5)],
+     [0.5 * sinh(1 / 8) / COSHES, 0.5 * sinh(1 / 4) / COSHES], None, 1),
+    ("multiplicative_pa", {"margin": 0.5}, [((1, 2), 1, 7)], [sinh(1 / 8) / COSHES, sinh(1 / 4) / COSHES], None, 1),
+    # From (1/2, 1/2): m = -3/2, l = 2, rho = 2, tau = 2, weights times e^-2 and e^-4.
+    ("multiplicative_pa", {"margin": 0.5, "signed": False}, [((1, 2), -1, 1)],
+     [1 / (1 + exp(-2)), exp(-2) / (1 + exp(-2))], None, 1),
     # A: v = 5, tau = 1/6, w = (1/6, 1/3), D = (2, 5).  B: m = -1/6, v = 1/2 + 1/5, r/c = 1/2, tau = 35/36, D += 2 z^2.
     ("arow", {"r": 1.0}, [A, B], [1 / 6 + 35 / 72, 1 / 3 - 7 / 36], [1 / 4, 1 / 7], 2),
     # A: D = (2, 5), theta = (1, 2).  z = (1, -2): D = (3, 9), m' = 1/3 - 4/9, theta += 2 z.  Then m' = 3/4 is satisfied.
@@ -105,6 +115,9 @@ def test_scw2_alpha_by_hand():
 REGRESSION_BY_HAND = [
     # s = 0, l = 3 - 1, tau = min(1, 2/5), w = (.4, .8).  s = -.4, residual -1.6, l = .6: tau = min(2, .6/2), w -= .3 (1, -1).
     ("pa1_regression", {"C": 1.0, "epsilon": 1.0}, [((1, 2), 3, 1), ((1, -1), -2, 2)], [0.1, 1.1], None, 9 + 1.6**2),
+    # l = .5, rho = 2, tau = 1/2, weights (1/2, 1/2) times e^(1/2) and e^1.
+    ("multiplicative_pa_regression", {"epsilon": 0.5, "signed": False}, [((1, 2), 2.5, 1)],
+     [1 / (1 + exp(0.5)), exp(0.5) / (1 + exp(0.5))], None, 1.0),
     # The cap holds: tau = 1/10.  Then s = .5, which is within epsilon of 1.
     ("pa1_regression", {"C": 0.1, "epsilon": 1.0}, [((1, 2), 3, 1), ((1, 2), 1, 1)], [0.1, 0.2], None, 9 + 0.25),
     # tau = 2/(5 + 1/.2) = .2, w = (.2, .4).  s = -.2, residual -1.8, l = .8: tau = .8/(2 + 1/.4) = 8/45.
@@ -253,7 +266,10 @@ def test_the_third_class_splits_the_vector(name, multi_class):
     learner = run_binary(name, X[second:], y[second:], **PARAMS[name])
     model = run_stream(name, np.vstack([X, np.zeros(4)]), [*y, 0], multi_class, **PARAMS[name])  # a zero row brings label 0
     assert model.classes == [-1, 0, 1]
-    assert_allclose(model.W, [-learner.w / 2, np.zeros(4), learner.w / 2], rtol=1e-13)
+    share = 1 / 2
+    if name.startswith("multiplicative"):  # theta goes whole to both; joint, the newcomer's equal weights join the sum
+        share = 1.0 if multi_class == "ovr" else np.cosh(learner.theta).sum() / (2 * np.cosh(learner.theta).sum() + 4)
+    assert_allclose(model.W, [-learner.w * share, np.zeros(4), learner.w * share], rtol=1e-12)
     if learner.Sigma is not None:
         assert_array_equal(model.Sigma, [learner.Sigma / 2, np.ones(4), learner.Sigma / 2])
 

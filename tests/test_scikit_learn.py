@@ -22,6 +22,7 @@ VARIANTS = [
     onlinecls.Perceptron(aggressive=True),
     onlinecls.PassiveAggressiveClassifier(loss="squared_hinge", average=True),
     onlinecls.SecondOrderPerceptron(aggressive=True),
+    onlinecls.MultiplicativePassiveAggressiveClassifier(norm_bound=10.0, multi_class="ovr"),
     onlinecls.ConfidenceWeightedClassifier(variant="variance"),
     onlinecls.AdaGradClassifier(update="dual_averaging"),
     onlinecls.AROWClassifier(multi_class="crammer_singer", class_weight="balanced", early_stopping=True),
@@ -93,6 +94,8 @@ def test_meta_estimators_around_regressors(estimator):
     X, y = make_regression(300, 12, noise=5.0, random_state=0)
     y = (y - y.mean()) / y.std()
     assert is_regressor(estimator) and not is_classifier(estimator)
+    if hasattr(estimator, "norm_bound"):  # its weights can be no larger
+        estimator = clone(estimator).set_params(norm_bound=5.0)
     pipeline = make_pipeline(StandardScaler(), clone(estimator).set_params(random_state=0))
     assert pipeline.fit(X, y).score(X, y) > 0.9
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9  # R^2 by the tags

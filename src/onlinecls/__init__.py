@@ -17,6 +17,11 @@ from ._first_order import (
     PNormPerceptron,
 )
 from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._multiplicative import (
+    MultiplicativePassiveAggressiveClassifier,
+    MultiplicativePassiveAggressiveOneClass,
+    MultiplicativePassiveAggressiveRegressor,
+)
 from ._one_class import PassiveAggressiveOneClass
 from ._online_to_batch import OnlineToBatch
 from ._saving import load
@@ -41,6 +46,9 @@ __all__ = [
     "KernelOnlineClassifier",
     "KernelOnlineOneClass",
     "KernelOnlineRegressor",
+    "MultiplicativePassiveAggressiveClassifier",
+    "MultiplicativePassiveAggressiveOneClass",
+    "MultiplicativePassiveAggressiveRegressor",
     "NAROWClassifier",
     "OGDClassifier",
     "OnlineToBatch",

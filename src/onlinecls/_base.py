@@ -35,7 +35,8 @@ _FULL = _specialised(_core.full)
 NO_PREDICTIONS = np.empty(0, np.int32)
 _LINK = _specialised(_link.learn)
 _LINK_DECISION = _specialised(_link.decision)
-_ENCLOSE = _specialised(_link.enclose)
+_ONE_CLASS = {"centre": _specialised(_link.enclose), "sinh": _specialised(_link.surround)}
+_ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
 _DECISION = _specialised(_core.decision)
 _DEVIATION = _specialised(_core.deviation)
 
@@ -114,6 +115,7 @@ class OnlineLearner(Estimator):
     """
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
+    _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
     _numbered = {"rule": _core.RULES, "geometry": _core.GEOMETRIES}  # Params that stand for a name
     _state_type = State
@@ -133,13 +135,12 @@ class OnlineLearner(Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         _validation.read_dtype(who, self.dtype)
         self._check_parameters(values)
-        geometry = ("full_" if values.get("covariance") == "full" else "") + algorithm.geometry
         params = {
-            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[geometry],
+            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
-            "margin": algorithm.margin, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0, "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
-            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0,
+            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }  # fmt: skip
@@ -168,13 +169,16 @@ class OnlineLearner(Estimator):
         """Parameters become numbers of the model's dtype, which is known only now."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        if params["variance"] < least:
-            raise ValueError(
-                f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
-            )
+        for name, value, limit in (
+            ("initial_variance", params["variance"], least),
+            ("norm_bound", params["norm_bound"], max(least, 1e-250)),  # it is divided by sums of exponentials
+        ):
+            if value < limit:
+                raise ValueError(f"{who}: {name} must fit {dtype}, at least {limit:.2g}, got {name}={value!r}.")
         for name, value, limit in (
             ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
             ("initial_variance", params["variance"], largest),
+            ("norm_bound", params["norm_bound"], min(largest, 1e250)),
         ):
             if value > limit:
                 raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
@@ -222,8 +226,8 @@ class OnlineLearner(Estimator):
         changed = first or self._params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of average, of dtype or "
-                "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
         if changed:
@@ -292,7 +296,7 @@ class OnlineLearner(Estimator):
         books = weights, class_weights, state.values, state.drift, state.counts, state.tally
         if task == "one_class":
             books = weights, state.values, state.counts, state.tally, state.norms
-            _ENCLOSE[sizes](self._params, *arrays, *books)
+            _ONE_CLASS[state.geometry][sizes](self._params, *arrays, *books)
             return
         if state.is_linked:
             state.link(task)
@@ -369,8 +373,8 @@ class OnlineLearner(Estimator):
         scores = np.empty((rows.n_rows, state.n_columns))
         params = self._read_params()
         if state.is_linked:
-            arrays = rows.data, rows.indices, rows.indptr, state.values
-            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, state.known_norms(params), scores)
+            arrays = rows.data, rows.indices, rows.indptr
+            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
             return scores
         _DECISION[state.values.itemsize, rows.indices.itemsize](
             params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores

@@ -16,25 +16,27 @@ from ._full cimport (
     roots_at, spread_full, write_down,
 )
 from ._linalg cimport (
-    ADDITIVE, CENTRE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, Row, Sums, drift_score, floating,
-    index_t, larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
+    ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Row, Sums, drift_score,
+    floating, index_t, larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
 )
 from ._rounds cimport (
     ABSOLUTE, BINARY, CRAMMER_SINGER, LOSS, MISTAKES, N_SLOTS, OVR, QUANTUM, REACH, REGRESSION, ROUNDS, SEEN, SKIPPED, SQUARED,
     UPDATES, Party, Task, averaged, charge, enter, fits, look_up, note, party, readable, top,
 )
 from ._rules cimport (
-    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, NAROW, PA1,
-    PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled,
+    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, MULTIPLICATIVE,
+    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled,
 )
 
 RULES = {
     "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
     "aggressive_p_norm": AGGRESSIVE_P_NORM, "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV,
     "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
+    "multiplicative": MULTIPLICATIVE, "multiplicative_centre": MULTIPLICATIVE_CENTRE,
 }
 GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
-              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE}
+              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE, "sinh": SINH,
+              "exp": EXP}
 
 TALLY = {
     "t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,

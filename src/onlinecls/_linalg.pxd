@@ -15,6 +15,7 @@ the second slots, so that a non-zero touches one run of memory:
     FULL_*       w                      -  (Σ: _full.pxd)     w
     P_NORM       θ                      see _link.pyx         ∇f*(θ)
     CENTRE       u                      -                     a u
+    SINH, EXP    θ                      see _multiplicative.pxd
 
 The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
 storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.
@@ -45,6 +46,8 @@ cdef enum Geometry:
     FULL_POTENTIAL
     P_NORM
     CENTRE
+    SINH
+    EXP
 
 cdef enum:
     AHEAD = 32              # non-zeros between a state row's prefetch and its use

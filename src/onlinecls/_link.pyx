@@ -23,30 +23,28 @@ The geometry CENTRE (PA 2, the uniclass): the centre of a ball, w = a u, moves t
     w <- (1 - b) w + b x,   that is   a <- (1 - b) a,   u += (b/a) x,   ||x - w||² = ||x||² - 2a u.x + a² ||u||².
 
 ||u||² is the sum S above, of u_i². a only shrinks; before it, or u, leaves the range it is multiplied into u, O(n_features).
+
+The geometries SINH and EXP (PA 6) are in _multiplicative.pxd; their centre of a ball is here, for every feature takes a step.
 """
 from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow, powf, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._linalg cimport ADDITIVE, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as
+from ._linalg cimport ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as
+from ._multiplicative cimport join, largest_of, multiply, n_weights, scan_products, write_anew
+from ._multiplicative cimport settle as settle_products
+from ._norm cimport (
+    FRESH, GAIN, INVERSE, N_NORM, NOISE, REST, SCALE, SHIFT, SHRINK, SQUARES, SUM, Sum, add, begin, end,
+)
 from ._rounds cimport (
     MISTAKES, OVR, QUANTUM, REACH, REGRESSION, SKIPPED, UPDATES, Party, Task, charge, enter, fits, look_up, note, party, readable,
     top,
 )
-from ._rules cimport AGGRESSIVE_P_NORM, Params, Stats, Step, apply_rule, settled, smaller
-
-cdef enum:                  # the numbers of a norm
-    SUM                     # S = SUM + REST
-    REST
-    NOISE                   # S is known to this
-    SCALE                   # 1/s; 0: nothing of this is known. CENTRE: a; 0: there is no centre yet
-    SHRINK                  # s^-a
-    INVERSE                 # m
-    GAIN                    # g
-    N_NORM
+from ._rules cimport AGGRESSIVE_P_NORM, MULTIPLICATIVE, MULTIPLICATIVE_CENTRE, Params, Stats, Step, apply_rule, settled, smaller
 
 NORM_SIZE, SUM_AT, REST_AT, SCALE_AT, INVERSE_AT, GAIN_AT = N_NORM, SUM, REST, SCALE, INVERSE, GAIN
+FRESH_AT, SHIFT_AT, SQUARES_AT = FRESH, SHIFT, SQUARES
 
 
 def roots(power):
@@ -85,33 +83,6 @@ cdef inline double raised(double root, double factor, int squarings) noexcept no
 cdef inline double term(double theta, double root, double scale, double shrink, int squarings) noexcept nogil:
     """(|θ_i| / s)^p"""
     return raised(root, shrink, squarings) * (fabs(theta) * scale)
-
-
-ctypedef struct Sum:        # in registers while a row's terms are added
-    double whole
-    double rest             # of whole's roundings
-    double mass             # no partial sum was larger
-    double n
-
-
-cdef inline Sum begin(const double* norm) noexcept nogil:
-    return Sum(norm[SUM], norm[REST], fabs(norm[SUM]), 1.0)
-
-
-cdef inline void add(Sum* sum, double x) noexcept nogil:
-    """Knuth's two-sum: whole takes x, rest what was rounded away."""
-    cdef double whole = sum.whole + x, part = whole - sum.whole
-    sum.rest += (sum.whole - (whole - part)) + (x - part)
-    sum.whole = whole
-    sum.mass += fabs(x)
-    sum.n += 1.0
-
-
-cdef inline void end(const Sum* sum, double* norm) noexcept nogil:
-    """Each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
-    norm[SUM] = sum.whole + sum.rest
-    norm[REST] = sum.rest - (norm[SUM] - sum.whole)
-    norm[NOISE] += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
 
 
 cdef inline void settle(double* norm, const Params* p) noexcept nogil:
@@ -154,15 +125,18 @@ cdef inline bint is_known(const double* norm) noexcept nogil:
     return norm[NOISE] <= 5.7e-14 * norm[SUM] and 1e-270 <= norm[SUM] <= 1e270
 
 
-cdef Py_ssize_t know(const floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const Params* p) noexcept nogil:
+cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts,
+                     const Params* p) noexcept nogil:
     """Sum what norms are not known at all; returns the work that it was."""
-    cdef Py_ssize_t j, work = 0
+    cdef Py_ssize_t j, first, last, work = 0
     for j in range(norms.shape[0]):
         if norms[j, SCALE] == 0.0:
-            if norms.shape[0] == k:
-                sum_anew(state, k, j, j + 1, &norms[j, 0], p)
+            first = j if norms.shape[0] == k else 0
+            last = j + 1 if norms.shape[0] == k else k
+            if p.geometry == P_NORM:
+                sum_anew(state, k, first, last, &norms[j, 0], p)
             else:
-                sum_anew(state, k, 0, k, &norms[j, 0], p)
+                write_anew(state, k, first, last, &norms[j, 0], counts, p)
             work += state.shape[0]
     return work
 
@@ -306,6 +280,10 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
     cdef Step step
     cdef Party members
     with nogil:
+        if p.geometry != P_NORM:
+            for i in range(norms.shape[0]):         # norm_bound may be another than at the last call
+                if norms[i, SCALE] > 0.0:
+                    settle_products(&norms[i, 0], &p)
         for i in range(n):
             row = row_at(indptr, order, i)
             budget = look_up(budget, (row.hi - row.lo + 8) * k)
@@ -314,8 +292,13 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
             s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
             if s.weight == 0.0:
                 continue
-            work = know(state, k, norms, &p)
-            q = score_all(state, norms, data, indices, row, scores, 0, &p)
+            if p.geometry != P_NORM and p.open_classes and counts[label] == 1.0 and k > norms.shape[0] and norms[0, SCALE] > 0.0:
+                join(state, k, &norms[0, 0], &p)
+            work = know(state, k, norms, counts, &p)
+            if p.geometry == P_NORM:
+                q = score_all(state, norms, data, indices, row, scores, 0, &p)
+            else:
+                q = scan_products(state, norms, data, indices, row, scores, 0, &p)
             if task == REGRESSION:
                 note(y[at] - scores[0, 0], tally)
             else:
@@ -343,9 +326,17 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                     if size < 0.0:
                         size = p_norm(data, row, members.n, &p)
                     s.v = size
+                elif p.rule == MULTIPLICATIVE and s.margin < p.margin:
+                    if size < 0.0:
+                        size = largest_of(data, row, &p)
+                    # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
+                    s.v = (2.0 if p.geometry == SINH or members.n == 2 else 1.0) * p.norm_bound * size
                 step = apply_rule(&s, &p)
                 if step.tau != 0.0 and fits(&s, step, tally, &p):
-                    work += move(state, k, &members, step.tau, norms, data, indices, row, &p)
+                    if p.geometry == P_NORM:
+                        work += move(state, k, &members, step.tau, norms, data, indices, row, &p)
+                    else:
+                        work += multiply(state, k, &members, step.tau, norms, counts, data, indices, row, &p)
                     updated = True
             if tally[SKIPPED] > skipped:        # rows are counted, not classes
                 tally[SKIPPED] = skipped + 1.0
@@ -444,18 +435,106 @@ def enclose(Params p, const floating[::1] data, const index_t[::1] indices, cons
             tally[UPDATES] += not first
 
 
+cdef void take_stock(floating[::1] state, double* norm, const double[::1] counts, const Params* p) noexcept nogil:
+    """Second slots, sum and squares of a centre from its θ."""
+    cdef Py_ssize_t j, n = n_weights(state, 1, p)
+    cdef double squares = 0.0
+    write_anew(state, 1, 0, 1, norm, counts, p)
+    for j in range(n):
+        squares += <double>state[2 * j + 1] * state[2 * j + 1]
+    norm[SQUARES] = squares
+
+
+cdef inline double squared_distance_of_product(const floating[::1] state, const double* norm, const floating[::1] data,
+                                               const index_t[::1] indices, Row row, double* size) noexcept nogil:
+    """||x - w||², from numbers as large as size."""
+    cdef Py_ssize_t k
+    cdef double x, product = 0.0, q = 0.0
+    for k in range(row.lo, row.hi):
+        x = data[k]
+        product += x * state[2 * column(indices, k, row.lo) + 1]
+        q += x * x
+    size[0] = q + norm[GAIN] * norm[GAIN] * norm[SQUARES]
+    return larger(size[0] - 2.0 * norm[GAIN] * product, <double>0.0)
+
+
+def surround(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
+             const int64_t[::1] order, const double[::1] weights, floating[::1] state, double[::1] counts, double[::1] tally,
+             double[:, ::1] norms):
+    """One pass over rows: the centre of a ball of radius epsilon around them, by multiplicative steps. Arguments as in `enclose`."""
+    cdef Py_ssize_t i, j, k, at, n_features, n = order.shape[0] if order.shape[0] else indptr.shape[0] - 1, budget = QUANTUM
+    cdef double distance, difference, square, farthest, share, stride, size = 0.0
+    cdef double[::1] no_weights = np.empty(0)
+    cdef double* norm = &norms[0, 0]
+    cdef Row row
+    cdef Stats s
+    with nogil:
+        n_features = n_weights(state, 1, &p)
+        if norm[SCALE] > 0.0:                       # norm_bound may be another than at the last call
+            settle_products(norm, &p)
+        for i in range(n):
+            row = row_at(indptr, order, i)
+            budget = look_up(budget, row.hi - row.lo + 8)
+            at = order[i] if order.shape[0] else i
+            s.weight = enter(at, 0, weights, no_weights, counts, tally, &p)
+            if s.weight == 0.0:
+                continue
+            if norm[SCALE] == 0.0:
+                take_stock(state, norm, counts, &p)
+            distance = sqrt(squared_distance_of_product(state, norm, data, indices, row, &size))
+            s.margin, s.q, s.v = p.epsilon - distance, 1.0, size
+            if not readable(&s, tally) or s.margin >= 0.0:
+                continue
+            tally[MISTAKES] += 1.0
+            charge(&s, tally, &p)
+            budget = look_up(budget, 4 * n_features)
+
+            # Again without the difference of squares, which is worth nothing where x is near the centre.
+            k, square, farthest = row.lo, 0.0, 0.0
+            for j in range(n_features):
+                difference = -norm[GAIN] * state[2 * j + 1]
+                if k < row.hi and column(indices, k, row.lo) == j:
+                    difference += data[k]
+                    k += 1
+                square += difference * difference
+                farthest = larger(farthest, fabs(difference))
+            s.margin, s.v = p.epsilon - sqrt(square), p.norm_bound * farthest
+            share = apply_rule(&s, &p).tau              # of x - w
+            stride = share * farthest
+            if share == 0.0:
+                continue
+            if not (p.tiny <= share <= p.limit and tally[REACH] + stride <= p.limit):
+                tally[SKIPPED] += 1.0
+                continue
+            tally[REACH] += stride
+            k = row.lo
+            for j in range(n_features):
+                difference = -norm[GAIN] * state[2 * j + 1]
+                if k < row.hi and column(indices, k, row.lo) == j:
+                    difference += data[k]
+                    k += 1
+                state[2 * j] += <floating>(share * difference)
+            take_stock(state, norm, counts, &p)
+            tally[UPDATES] += 1.0
+
+
 # --- reading -------------------------------------------------------------------------------------------------------------------
 
-def known(Params p, const floating[::1] state, Py_ssize_t k, norms):
-    """The norms, (1 or k, NORM_SIZE), themselves if all is known of them, else a copy that is summed anew."""
-    cdef double[:, ::1] copy
+def known(Params p, state, Py_ssize_t k, norms, const double[::1] counts):
+    """The state and the norms, (1 or k, NORM_SIZE), themselves if all is known of them, else copies that are made so."""
     if (np.asarray(norms)[:, SCALE] > 0.0).all():
-        return norms
-    norms = np.array(norms)
-    copy = norms
+        return state, norms
+    state, norms = np.array(state), np.array(norms)
+    complete(p, state, k, norms, counts)
+    return state, norms
+
+
+def complete(Params p, floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts):
     with nogil:
-        know(state, k, copy, &p)
-    return norms
+        if p.rule == MULTIPLICATIVE_CENTRE:
+            take_stock(state, &norms[0, 0], counts, &p)
+        else:
+            know(state, k, norms, counts, &p)
 
 
 def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -466,7 +545,10 @@ def decision(Params p, const floating[::1] data, const index_t[::1] indices, con
     with nogil:
         for i in range(scores.shape[0]):
             budget = look_up(budget, (indptr[i + 1] - indptr[i] + 8) * k)
-            score_all(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
+            if p.geometry == P_NORM:
+                score_all(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
+            else:
+                scan_products(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
 
 
 def squared_distances(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -477,15 +559,21 @@ def squared_distances(Params p, const floating[::1] data, const index_t[::1] ind
     with nogil:
         for i in range(squares.shape[0]):
             budget = look_up(budget, indptr[i + 1] - indptr[i] + 8)
-            squares[i] = squared_distance(scan_as(ADDITIVE, state, 1, data, indices, row_at(indptr, order, i), &p),
-                                          &norms[0, 0], &sizes[i])
+            if p.geometry == CENTRE:
+                squares[i] = squared_distance(scan_as(ADDITIVE, state, 1, data, indices, row_at(indptr, order, i), &p),
+                                              &norms[0, 0], &sizes[i])
+            else:
+                squares[i] = squared_distance_of_product(state, &norms[0, 0], data, indices, row_at(indptr, order, i), &sizes[i])
 
 
 def weights(Params p, const floating[:, :, ::1] view, const double[:, ::1] norms, floating[:, ::1] found):
     """found[c, j] : the weights that predict, of features view[j] = (first slots, second slots)."""
     cdef Py_ssize_t c, j, own = norms.shape[0] > 1
+    cdef double second
     with nogil:
         for j in range(view.shape[0]):
             for c in range(view.shape[2]):
-                found[c, j] = <floating>(norms[c * own, GAIN] * copysign(
-                    raised(view[j, 1, c], norms[c * own, INVERSE], p.squarings), view[j, 1, c]))
+                second = view[j, 1, c]
+                if p.geometry == P_NORM:
+                    second = copysign(raised(second, norms[c * own, INVERSE], p.squarings), second)
+                found[c, j] = <floating>(norms[c * own, GAIN] * second)

@@ -89,6 +89,7 @@ class OnlineOneClass(OnlineLearner):
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         _validation.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
         self._begin(X, rows, params, state)
@@ -110,7 +111,7 @@ class OnlineOneClass(OnlineLearner):
         rows = self._read_rows(X, False)
         squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
         _DISTANCES[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, state.values, state.norms, squares, sizes
+            self._params, rows.data, rows.indices, rows.indptr, *state.known(self._params), squares, sizes
         )
         rounding = _link.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
         return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))

@@ -134,15 +134,17 @@ POWER = Either(
     hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound.",
 )
 SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
-MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
+ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
-DUAL_ASCENT = {"sigma": SIGMA, "margin": MARGIN, "norm_bound": POSITIVE}
+DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": POSITIVE}
 DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
+MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
+NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
 
 #: Parameters that are Params fields of the same name.
-PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1", "radius")
+PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
 
 
 def _quantile(eta: float) -> float:
@@ -180,6 +182,16 @@ class Algorithm:
         found = {name: float(values[name]) for name in PLAIN if name in self.params}
         found.update({name: float(make(values)) for name, make in self.kernel.items()})
         return found
+
+    @property
+    def geometries(self) -> tuple[str, ...]:
+        """The compiled geometries that its parameters choose among."""
+        more = {"gaussian": ("full_gaussian",), "potential": ("full_potential",), "sinh": ("exp",)}
+        return self.geometry, *more.get(self.geometry, ())
+
+    def geometry_of(self, values: Mapping[str, object]) -> str:
+        """The one that an estimator's parameters choose."""
+        return self.geometries[values.get("covariance") == "full" or not values.get("signed", True)]
 
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
@@ -234,6 +246,15 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": POSITIVE, "delta": DELTA, "l1": NOT_NEGATIVE},
               selects={"update": "dual_averaging"},
               title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+    Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
+              {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND},
+              title="Multiplicative PA", paper="PA, section 6"),
+    Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
+              {"epsilon": EPSILON, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("regression",),
+              title="Multiplicative PA regression", paper="PA, section 6"),
+    Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
+              {"epsilon": BALL, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("one_class",),
+              title="Multiplicative PA one-class (uniclass)", paper="PA, section 6 (uniclass)"),
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),

@@ -24,6 +24,8 @@ cdef enum Rule:             # up to AROW: a margin of 1 settles the row
     SOP
     AGGRESSIVE_SOP
     NAROW
+    MULTIPLICATIVE
+    MULTIPLICATIVE_CENTRE
 
 
 ctypedef struct Params:
@@ -32,7 +34,8 @@ ctypedef struct Params:
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
     int average_from        # rounds before the average starts; < 0: no average
-    double margin           # the margin that counts as no loss: 0 or 1
+    double margin           # the margin that counts as no loss: 0 or 1 (multiplicative: any)
+    double slack            # PA in cycles: the largest loss that is left alone
     double epsilon          # regression: the residual that counts as none
     double bias             # value of the constant feature; 0: no intercept
     double eta0
@@ -49,6 +52,7 @@ ctypedef struct Params:
     double root             # p-norm: (p - 1) / 2^squarings
     int squarings
     double radius
+    double norm_bound       # multiplicative: W, the weights' sum of absolute values at most
     double spacing          # the spacing of the dtype's numbers at 1
     double limit            # the largest number a model may hold
     double tiny             # the smallest normal number of its dtype
@@ -57,7 +61,7 @@ ctypedef struct Params:
 ctypedef struct Stats:
     double margin           # m = w.z; regression: ε - |y - s|
     double q                # ||z||^2
-    double v                # z'Σz; p-norm: ||z||_p²
+    double v                # z'Σz; p-norm: ||z||_p²; multiplicative: ρ
     double weight           # c, the row's weight
 
 
@@ -90,7 +94,7 @@ cdef inline Step aggressive_perceptron(const Stats* s, const Params* p) noexcept
 cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
     # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < p.margin:
+    if p.margin - s.margin > p.slack:
         step.tau = smaller(p.C * s.weight, (p.margin - s.margin) / s.q)
     return step
 
@@ -98,8 +102,26 @@ cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
 cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
     # PA-II, PA section 5 (γ = 1/(2C)):  τ = l / (||z||² + 1/(2 C c));  C = inf is PA.
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < p.margin:
+    if p.margin - s.margin > p.slack:
         step.tau = (p.margin - s.margin) / (s.q + 0.5 / (p.C * s.weight))
+    return step
+
+
+cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
+    # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, of which no two parts are further apart than ρ: θ += τ W z.
+    # A hard constraint: a row's weight can but hold the step back.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < p.margin:
+        step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.v) * (p.norm_bound / s.v)
+    return step
+
+
+cdef inline Step multiplicative_centre(const Stats* s, const Params* p) noexcept nogil:
+    # PA section 6, uniclass:  τ = l / (8 ||v||_∞²),  v = W (x - w) / n,  n = ||x - w||: θ += τ W (x - w) / n, with W ||x - w||_∞
+    # in v's place.
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 0.0:
+        step.tau = smaller(1.0, s.weight) * (-s.margin / s.v) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.v)
     return step
 
 
@@ -264,5 +286,9 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return scw2(s, p)
     elif p.rule == SOP:
         return sop(s, p)
+    elif p.rule == MULTIPLICATIVE:
+        return multiplicative(s, p)
+    elif p.rule == MULTIPLICATIVE_CENTRE:
+        return multiplicative_centre(s, p)
     else:
         return potential(s, p)

@@ -167,12 +167,12 @@ def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: 
     return state
 
 
-def _read_learnt(told: dict, offered, may_be_full: bool, compiled: dict) -> dict:
+def _read_learnt(told: dict, offered, may_choose: bool, compiled: dict) -> dict:
     """The kernels' Params of the last learning."""
     _require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
     kind = told["rule"], told["geometry"], told["margin"]
-    offered = [(a, full + a.geometry) for a in offered for full in (("", "full_") if may_be_full else ("",))]
-    algorithm = next((a for a, geometry in offered if kind == (a.rule, geometry, a.margin)), None)
+    choices = [(a, geometry) for a in offered for geometry in a.geometries[: 1 + may_choose]]
+    algorithm = next((a for a, g in choices if kind == (a.rule, g, told["margin"] if "margin" in a.params else a.margin)), None)
     _require(algorithm is not None, "a rule and geometry of this estimator", kind)
     learnt = {name: _unpacked(value) for name, value in told.items()}
     learnt.update(rule=_core.RULES[algorithm.rule], geometry=_core.GEOMETRIES[told["geometry"]])
@@ -252,7 +252,7 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
     n_classes = len(classes) if is_classifier else 1
     if "rule" in cls._numbered:
-        learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), "covariance" in parameters, compiled)
+        learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), not {"covariance", "signed"}.isdisjoint(parameters), compiled)
     else:
         learnt = _read_learnt_ascent(told["learnt_with"], cls, compiled)
     average = learnt["average_from"] >= 0

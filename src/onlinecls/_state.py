@@ -8,7 +8,7 @@ from . import _core, _link
 from ._validation import all_finite
 
 WITH_VARIANCE = ("gaussian", "potential")
-LINKED = ("p_norm", "centre")  # weights that share a number: _link.pyx
+LINKED = ("p_norm", "centre", "sinh", "exp")  # weights that share a number: _link.pyx
 ONE_SLOT = ("additive", "centre")
 NO_ORDER = np.empty(0, np.int64)
 
@@ -110,9 +110,12 @@ class State:
 
     def _problem_of_norms(self) -> str:
         """The same for what is kept beside θ or u: it follows from them, but for rounding."""
-        if (self.norms[:, [at for at in range(_link.NORM_SIZE) if at != _link.REST_AT]] < 0.0).any():
+        signed = (_link.REST_AT, _link.SHIFT_AT) if self.geometry == "exp" else (_link.REST_AT,)
+        if (self.norms[:, [at for at in range(_link.NORM_SIZE) if at not in signed]] < 0.0).any():
             return "norms below 0"
         first = self.view[:, 0].astype(np.float64)
+        if self.geometry in ("sinh", "exp"):
+            return next(filter(None, (self._problem_of_products(first, *pair) for pair in enumerate(self.norms))), "")
         if self.geometry == "centre":
             found, known = [self.norms[0, _link.SUM_AT]], [np.sum(first**2)]
             return "" if self.norms[0, _link.SCALE_AT] <= 1.0 and np.allclose(found, known, 1e-9, 0.0) else "another norm of u"
@@ -130,6 +133,32 @@ class State:
                 inverse = gain = 1.0
             if not np.allclose(norm[[_link.INVERSE_AT, _link.GAIN_AT]], [inverse, gain], 1e-3, 0.0):
                 return "another norm of the weights"
+        return ""
+
+    def _problem_of_products(self, first: np.ndarray, at: int, norm: np.ndarray) -> str:
+        """The same for weights that are multiplied."""
+        if norm[_link.SCALE_AT] == 0.0:
+            return ""
+        own = slice(None) if len(self.norms) == 1 else slice(at, at + 1)
+        theta, second, came = first[:, own], self.view[:, 1, own].astype(np.float64), self.counts[own] > 0.0
+        shift, fresh, total, rest = norm[[_link.SHIFT_AT, _link.FRESH_AT, _link.SUM_AT, _link.REST_AT]]
+        with np.errstate(over="ignore", under="ignore"):
+            if self.geometry == "exp":
+                expected, terms = np.exp(theta - shift), second
+            else:
+                near = np.abs(theta) < 0.5
+                far = np.sign(theta) * (np.exp(np.abs(theta) - shift) - np.exp(-np.abs(theta) - shift)) / 2
+                expected, terms = np.where(near, np.exp(-shift) * np.sinh(np.where(near, theta, 0.0)), far), np.hypot(second, fresh)
+            info, moved = np.finfo(self.dtype), theta != 0.0
+            if not (np.allclose(second[moved], expected[moved], 64 * info.eps, info.tiny) and np.abs(second).max() < 1e30
+                    and np.isclose(fresh, min(np.exp(-shift), 1e30), 1e-9, info.tiny)):  # fmt: skip
+                return "exponentials that are not those of the weights"
+        # Classes without a row, and a constant feature without an intercept, are not in it.
+        least = terms[:-1, came if self.n_columns > 1 and len(self.norms) == 1 else slice(None)].sum()
+        squares = abs(rest - np.sum(second[:-1] ** 2)) <= 1e-9 * abs(rest)  # one class keeps these there
+        if not (0.999 * least <= total <= 1.001 * terms.sum() and total > 0.0 and norm[_link.GAIN_AT] > 0.0
+                and (abs(rest) <= 1e-14 * total or squares)):  # fmt: skip
+            return "another sum of exponentials"
         return ""
 
     @property
@@ -157,8 +186,9 @@ class State:
         if len(self.norms) != n:
             self.norms = self._unknown_norms(n)
 
-    def known_norms(self, params: dict) -> np.ndarray:
-        return _link.known(params, self.values, self.n_columns, self.norms)
+    def known(self, params: dict) -> tuple[np.ndarray, np.ndarray]:
+        """Values and norms to read with: copies where the norms are not known yet, for reading never writes."""
+        return _link.known(params, self.values, self.n_columns, self.norms, self.counts)
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         if not self.is_full:
@@ -207,6 +237,8 @@ class State:
         grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
+            if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (norms that are not known are made so later)
+                new[:, 1] = self.norms[0, _link.FRESH_AT]
             new[:, :, places] = old
             if self.is_full:
                 grown.sigma[places] = self.sigma
@@ -248,7 +280,8 @@ class State:
             return first
         if self.is_linked:
             found = np.empty((self.n_columns, len(view)), self.dtype)
-            _link.weights(params, view, self.known_norms(params), found)
+            values, norms = self.known(params)
+            _link.weights(params, values.reshape(self.n_features + 1, -1, self.n_columns)[features], norms, found)
             found.flags.writeable = False
             return found
         first = view[:, 0]

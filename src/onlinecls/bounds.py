@@ -28,11 +28,12 @@ from scipy.sparse import issparse
 from ._baselines import HedgeClassifier, OGDClassifier
 from ._dual_ascent import DualAscentClassifier
 from ._first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
+from ._multiplicative import MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor
 from ._second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
 
 __all__ = [
-    "Bound", "Course", "arow", "distance", "dual_ascent", "follow", "gradient_descent", "hedge", "narow", "p_norm",
-    "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+    "Bound", "Course", "arow", "distance", "dual_ascent", "follow", "gradient_descent", "hedge", "multiplicative", "narow",
+    "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]  # fmt: skip
 
 
@@ -256,6 +257,32 @@ def distance(course: Course, u) -> Bound:
         raise ValueError(f"onlinecls.bounds.distance: C must be inf, got C={course.learner.C!r}. The lemma is of the plain PA.")
     norms = np.linalg.norm(course.weights, axis=1)
     return Bound(float(norms.max()), float(2.0 * np.linalg.norm(u)) if allowed < np.inf else np.inf)
+
+
+def multiplicative(course: Course, u) -> Bound:
+    """Squared losses of the multiplicative PA, against any u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
+
+        sum of l² <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
+
+    D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite where
+    u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the signed form
+    breaks the bound.)
+    """
+    kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
+    u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
+    losses, best = (
+        np.maximum(0.0, learner.margin - course.y * said if isinstance(learner, kinds[0]) else np.abs(course.y - said) - learner.epsilon)
+        for said in (course.scores, course.X @ u)
+    )
+    W, shares = learner.norm_bound, u / learner.norm_bound
+    if learner.signed:
+        entropy = _relative_entropy(shares)
+    else:
+        fit = shares.min() >= 0.0 and abs(shares.sum() - 1.0) <= 1e-9
+        entropy = np.sum(shares[shares > 0.0] * np.log(len(u) * shares[shares > 0.0])) if fit else np.inf
+    rho = (2.0 if learner.signed else 1.0) * W * np.abs(course.X).max(initial=0.0)
+    allowed = rho**2 / 2.0 * entropy if best.max(initial=0.0) <= 1e-12 else np.inf
+    return Bound(float(losses @ losses), float(allowed))
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------

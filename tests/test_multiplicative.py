@@ -1,0 +1,564 @@
+"""Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, Theorem 4, contracts, errors."""
+
+import pickle
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from numpy.testing import assert_allclose
+from reference import (
+    MultiplicativePassiveAggressive,
+    MultiplicativePassiveAggressiveOneClass,
+    run_binary,
+    run_multiclass,
+    run_one_class,
+    run_regression,
+    run_stream,
+)
+from states import bits, fingerprint, is_finite
+
+import onlinecls
+from onlinecls import MultiplicativePassiveAggressiveClassifier as Classifier
+from onlinecls import MultiplicativePassiveAggressiveOneClass as OneClass
+from onlinecls import MultiplicativePassiveAggressiveRegressor as Regressor
+
+TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
+both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+both_forms = pytest.mark.parametrize("signed", [True, False])
+every_kind = pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+
+
+def problem(n, d, seed, n_classes=2, dtype="float64", signed=False):
+    """Rows without negative features if the form wants none."""
+    X, y = continuous_problem(n, d, seed, n_classes=n_classes, dtype=dtype)
+    return (X if signed else np.abs(X)), y
+
+
+def targets(X, seed):
+    rng = np.random.default_rng(seed)
+    return X.astype(float) @ rng.standard_normal(X.shape[1]) + 0.3 * rng.standard_normal(len(X))
+
+
+def state_of(learner):
+    """The model's bits, of any of the three."""
+    state = learner._state.__getstate__()
+    return {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in state.items()}
+
+
+def theta(learner):
+    """(vectors, features) as they are stored, the constant one too if there is an intercept."""
+    stored = learner._state.view[:, 0].T.astype(float)
+    return stored if learner.fit_intercept else stored[:, :-1]
+
+
+def linked(theta, signed, norm_bound):
+    """The weights of one learner's theta, by the definition."""
+    largest = np.abs(theta).max() if signed else theta.max()
+    up, down = np.exp(theta - largest), np.exp(-theta - largest) if signed else 0.0
+    return norm_bound * (up - down) / (up + down).sum()
+
+
+def assert_close(found, expected, dtype):
+    tolerance = TOLERANCE[dtype]
+    assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+
+
+# --- the twin, in the form for features >= 0 (the signed form: the tests over the registry) --------------------------------------
+
+
+@both_dtypes
+@every_kind
+def test_unsigned_weights_equal_the_slow_twin(kind, dtype):
+    X, y = problem(150, 13, seed=300, dtype=dtype)
+    params = {"signed": False, "norm_bound": 2.0}
+    twin = run_binary("multiplicative_pa", X, y, margin=0.7, **params)
+    learner = Classifier(0.7, fit_intercept=False, **params).partial_fit(kind(X), y, classes=[-1, 1])
+    assert_close(learner.coef_[0], twin.w, dtype)
+    t = targets(X, 300)
+    twin = run_regression("multiplicative_pa_regression", X, t, epsilon=0.2, fit_intercept=True, **params)
+    learner = Regressor(0.2, **params).partial_fit(kind(X), t)
+    assert_close(np.append(learner.coef_, learner.intercept_), twin.w, dtype)
+    twin = run_one_class("multiplicative_pa_one_class", X, epsilon=0.8, **params)
+    learner = OneClass(0.8, **params).partial_fit(kind(X))
+    assert_close(learner.center_, twin.w, dtype)
+    distances = np.linalg.norm(X - twin.w, axis=1)
+    assert_allclose(learner.score_samples(kind(X)), -distances, rtol=1e-7 if dtype == "float64" else 1e-4)
+
+
+@both_dtypes
+@both_constructions
+def test_unsigned_multiclass_weights_equal_the_slow_twin(multi_class, dtype):
+    X, y = problem(150, 13, seed=301, n_classes=5, dtype=dtype)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=150)
+    params = {"margin": 0.3, "signed": False, "norm_bound": 1.5, "multi_class": multi_class}
+    twin = run_multiclass("multiplicative_pa", X, y, 5, weights=weights, fit_intercept=True, **params)
+    learner = Classifier(**params).partial_fit(X, y, classes=range(5), sample_weight=weights)
+    assert_close(np.column_stack([learner.coef_, learner.intercept_]), twin.W, dtype)
+    twin = run_stream("multiplicative_pa", X, np.minimum(y, np.arange(150) // 25).tolist(), **params)
+    learner = Classifier(fit_intercept=False, **params)
+    for start in range(0, 150, 17):
+        learner.partial_fit(X[start : start + 17], np.minimum(y, np.arange(150) // 25)[start : start + 17])
+    assert_close(learner.coef_, twin.W, dtype)
+    assert learner.n_mistakes_ == twin.n_mistakes
+
+
+def test_the_unsigned_form_is_the_paper_s_recursion():
+    """w_1 uniform,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / ||v||_inf^2,  v = y x or sgn(y - s) x: section 6 as it stands."""
+    X, y = problem(200, 8, seed=302)
+    t = np.abs(targets(X, 302)) / 4
+    classifier, regressor = Classifier(0.6, signed=False, fit_intercept=False), Regressor(0.05, signed=False, fit_intercept=False)
+    w, u = np.full(8, 1 / 8), np.full(8, 1 / 8)
+    classifier.partial_fit(X[:0], y[:0], classes=[-1, 1])
+    for x, label, target in zip(X, y, t, strict=True):
+        classifier.partial_fit(x[None], [label])
+        regressor.partial_fit(x[None], [target])
+        if x.any():
+            for weights, loss, v in (
+                (w, max(0.0, 0.6 - label * (w @ x)), label * x),
+                (u, max(0.0, abs(target - u @ x) - 0.05), np.sign(target - u @ x) * x),
+            ):
+                weights *= np.exp(4 * loss / np.abs(v).max() ** 2 * v)
+                weights /= weights.sum()
+        assert_allclose(classifier.coef_[0], w, rtol=1e-9, atol=1e-14)
+        assert_allclose(regressor.coef_, u, rtol=1e-9, atol=1e-14)
+
+
+@both_dtypes
+@both_forms
+@both_constructions
+def test_weights_are_the_link_of_theta_within_the_norm_bound(multi_class, signed, dtype):
+    rtol = 1e-12 if dtype == "float64" else 2e-6
+    for n_classes in (2, 4):
+        X, y = problem(200, 9, seed=303, n_classes=n_classes, dtype=dtype, signed=signed)
+        learner = Classifier(0.5, signed=signed, norm_bound=3.0, multi_class=multi_class).partial_fit(X, y)
+        t, shown = theta(learner), np.column_stack([learner.coef_, learner.intercept_])
+        joint = multi_class == "crammer_singer"
+        expected = linked(t, signed, 3.0) if joint else np.vstack([linked(part[None], signed, 3.0) for part in t])
+        assert_allclose(shown, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+        sizes = [np.abs(shown).sum()] if joint else np.abs(shown).sum(axis=1)
+        assert (np.array(sizes) <= 3.0 * (1 + 1e-6)).all() and (signed or np.allclose(sizes, 3.0, 1e-5))
+        scores = learner.decision_function(X).reshape(200, -1)
+        assert_allclose(scores, np.column_stack([X, np.ones(200)]) @ expected.T, rtol=20 * rtol, atol=20 * rtol)
+
+
+def test_without_an_intercept_the_constant_feature_takes_no_weight():
+    assert Regressor(signed=False, fit_intercept=False).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
+    assert Regressor(signed=False).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
+
+
+def test_small_thetas_keep_their_digits():
+    """With W large the step is PA's but for a factor; e^theta - e^-theta would have lost half the digits."""
+    X, y = continuous_problem(60, 7, seed=304)
+    learner = Classifier(1.0, norm_bound=1e9, fit_intercept=False).partial_fit(X, y)
+    t = theta(learner)[0]
+    assert 0 < np.abs(t).max() < 1e-6
+    assert_allclose(learner.coef_[0], 1e9 * t / 7, rtol=1e-12)  # sinh(t) = t, cosh(t) = 1
+
+
+# --- the running sum -------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@both_forms
+@pytest.mark.parametrize("norm_bound", [1e-12, 1e-5, 0.01, 1.0])
+def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, signed, dtype):
+    """The smaller W, the larger the steps: thetas of up to 1e14. Labels that turn let the largest fall again."""
+    X, y = problem(400, 7, seed=305, dtype=dtype, signed=signed)
+    X[:, 0] *= 30.0
+    y = y * np.where(np.arange(400) // 50 % 2, -1, 1)
+    learner, sizes = Classifier(1.0, signed=signed, norm_bound=norm_bound, fit_intercept=False), []
+    for start in range(0, 400, 5):
+        learner.partial_fit(X[start : start + 5], y[start : start + 5], classes=[-1, 1])
+        t = theta(learner)
+        expected, rtol = linked(t, signed, norm_bound), 1e-11 if dtype == "float64" else 1e-4
+        assert is_finite(learner)
+        assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * norm_bound)
+        sizes.append(np.abs(t).max())
+    assert max(sizes) > (1e10 if norm_bound == 1e-12 else 100 if norm_bound < 1.0 else 1.0) and learner.n_skipped_ == 0
+
+
+@both_dtypes
+def test_the_sum_is_exact_after_many_small_steps(dtype):
+    """A sum in plain double would have lost digits: each step takes out and puts in terms of up to e^60."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 6)).astype(dtype), rng.integers(0, 2, 20_000)
+    for signed in (True, False):
+        rows = X if signed else np.abs(X)
+        learner = Classifier(0.3, signed=signed, fit_intercept=False).partial_fit(rows, y)
+        norm = learner._state.norms[0]
+        s = learner._state.view[:-1, 1, 0].astype(np.float64)
+        whole = np.sum(np.hypot(s, norm[4])) if signed else s.sum()
+        assert_allclose(norm[0], whole, rtol=1e-13)
+        assert learner.n_updates_ > 10_000
+
+
+def test_a_row_costs_no_memory_of_the_size_of_the_model():
+    import tracemalloc
+
+    from scipy import sparse
+
+    d = 2**20
+    X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, d - 1], [0, 2, 4]), shape=(2, d))
+    learner = Classifier().partial_fit(X, [0, 1], classes=[0, 1])
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            learner.partial_fit(X, [0, 1])
+            learner.decision_function(X)
+        assert tracemalloc.get_traced_memory()[1] < 2**16
+    finally:
+        tracemalloc.stop()
+
+
+def test_another_norm_bound_counts_from_the_next_row():
+    X, y = continuous_problem(80, 6, seed=306)
+    learner = Classifier(0.5).partial_fit(X[:40], y[:40])
+    shown, t = learner.coef_.copy(), theta(learner)
+    learner.set_params(norm_bound=4.0)
+    assert (learner.coef_ == shown).all(), "a model predicts as it was learnt"
+    learner.partial_fit(np.zeros((1, 6)), y[:1])  # (the constant feature: a step may be taken)
+    learner.partial_fit(X[40:], y[40:])
+    assert_allclose(np.append(learner.coef_, learner.intercept_), linked(theta(learner), True, 4.0)[0], rtol=1e-12, atol=1e-14)
+    assert (theta(learner) != t).any()
+
+
+# --- Theorem 4 -------------------------------------------------------------------------------------------------------------------
+
+
+def relative_entropy(p, q):
+    live = p > 0
+    return float(np.sum(p[live] * np.log(p[live] / q[live])))
+
+
+def on_the_simplex(u, signed, norm_bound):
+    """The simplex's point with the least relative entropy to the uniform one that stands for weights u, ||u||_1 <= W."""
+    if not signed:
+        return u / norm_bound
+    spare = (norm_bound - np.abs(u).sum()) / (2 * len(u))
+    return np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / norm_bound
+
+
+@both_forms
+@pytest.mark.parametrize("norm_bound", [1.0, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_theorem_4(seed, norm_bound, signed):
+    """sum l^2 + 2 (eps - eps*) sum l <= (B/2) D_RE(u || w_1), B = max rho^2, where u has no loss at eps*."""
+    rng = np.random.default_rng(seed)
+    d = 8
+    u = rng.standard_normal(d) ** 3 if signed else rng.random(d) ** 3
+    u *= norm_bound / np.abs(u).sum() * (0.9 if signed else 1.0)
+    X = rng.standard_normal((400, d)) if signed else rng.random((400, d))
+    s = X @ u
+    uniform = np.full(2 * d if signed else d, 1 / (2 * d if signed else d))
+    distance = relative_entropy(on_the_simplex(u, signed, norm_bound), uniform)
+    B = ((2 if signed else 1) * norm_bound * np.abs(X).max()) ** 2
+
+    # Regression: targets within eps* of u's predictions.
+    eps_u, eps = 0.05, 0.06
+    y = s + rng.uniform(-eps_u, eps_u, 400)
+    learner = Regressor(eps, signed=signed, norm_bound=norm_bound, fit_intercept=False)
+    losses = []
+    for x, target in zip(X, y, strict=True):
+        before = learner.predict(x[None])[0] if learner.__sklearn_is_fitted__() else linked(np.zeros(d), signed, norm_bound) @ x
+        losses.append(max(0.0, abs(target - before) - eps))
+        learner.partial_fit(x[None], [target])
+    losses = np.array(losses)
+    assert 0.0 < (losses**2).sum() + 2 * (eps - eps_u) * losses.sum() <= B / 2 * distance
+
+    # Classification, by rows with a margin of gamma* under u (unsigned: all labels +1, for no score is below 0).
+    gamma_u = np.quantile(np.abs(s), 0.5 if signed else 0.9)
+    live = np.abs(s) >= gamma_u if signed else s >= gamma_u
+    for margin in (gamma_u, 0.7 * gamma_u):
+        learner = Classifier(margin, signed=signed, norm_bound=norm_bound, fit_intercept=False)
+        learner.partial_fit(X[:0], [], classes=[-1, 1])
+        losses = []
+        for x, label in zip(X[live], np.where(s[live] > 0, 1, -1), strict=True):
+            losses.append(max(0.0, margin - label * learner.decision_function(x[None])[0]))
+            learner.partial_fit(x[None], [label])
+        losses = np.array(losses)
+        assert losses.sum() > 0.0 or margin < gamma_u
+        assert (losses**2).sum() + 2 * (gamma_u - margin) * losses.sum() <= B / 2 * distance
+
+
+@both_forms
+@pytest.mark.parametrize("norm_bound", [1.0, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_theorem_4_for_one_class(seed, norm_bound, signed):
+    """(15/16) sum l^2 + (eps - eps*) sum l <= 8 W^2 D_RE (the constant 1 and 2 of the printed form do not hold)."""
+    rng = np.random.default_rng(seed)
+    d = 6
+    u = rng.standard_normal(d) ** 3 if signed else rng.random(d) ** 3
+    u *= norm_bound / np.abs(u).sum() * (0.9 if signed else 1.0)
+    ball = rng.standard_normal((400, d))
+    eps_u = 0.2
+    X = u + eps_u * ball / np.linalg.norm(ball, axis=1, keepdims=True) * rng.random((400, 1)) ** 0.1
+    X = X if signed else np.maximum(X, 0.0)  # (still in the ball: u >= 0)
+    uniform = np.full(2 * d if signed else d, 1 / (2 * d if signed else d))
+    distance = relative_entropy(on_the_simplex(u, signed, norm_bound), uniform)
+    for eps in (eps_u, 0.3):
+        learner, losses = OneClass(eps, signed=signed, norm_bound=norm_bound).partial_fit(X[:0]), []
+        for x in X:
+            losses.append(max(0.0, -learner.score_samples(x[None])[0] - eps))
+            learner.partial_fit(x[None])
+        losses = np.array(losses)
+        assert 0.0 < 15 / 16 * (losses**2).sum() + (eps - eps_u) * losses.sum() <= 8 * norm_bound**2 * distance
+
+
+def test_many_features_of_which_few_matter():
+    """What multiplicative steps are for: fewer mistakes than the Perceptron's and PA's where three of 5000 features tell."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (600, 5000))
+    y = np.sign(X[:, :3].sum(axis=1)).astype(int)
+    mistakes = Classifier(0.3).partial_fit(X, y).n_mistakes_
+    others = (onlinecls.Perceptron(), onlinecls.PassiveAggressiveClassifier())
+    assert mistakes < 0.6 * min(learner.partial_fit(X, y).n_mistakes_ for learner in others)
+
+
+# --- one class -------------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(dtype):
+    """Rows at the centre itself: the step is their distance's, not that of rounding."""
+    X = np.full((50, 4), 0.25, dtype)
+    learner = OneClass(0.0, signed=False).partial_fit(X)
+    assert (learner.center_ == 0.25).all() and learner.n_updates_ == 0
+    assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
+
+
+def test_outliers_of_sparse_centres():
+    rng = np.random.default_rng(0)
+    X = np.zeros((600, 200))
+    X[:, :3] = 0.3 + 0.02 * rng.standard_normal((600, 3))
+    X[500:, :3] = 0.0
+    X[500:, 50:53] = 0.3
+    learner = OneClass(0.25, random_state=0, max_iter=30, tol=None).fit(X[:500])
+    assert (learner.predict(X[:500]) == 1).mean() > 0.95 and (learner.predict(X[500:]) == -1).all()
+    assert np.abs(learner.center_).sum() <= 1.0 and np.abs(learner.center_[3:]).max() < 0.01 < learner.center_[:3].min()
+
+
+def test_mistakes_of_one_class_are_those_predict_would_have_made():
+    X, _ = continuous_problem(120, 6, seed=307)
+    learner, mistakes = OneClass(0.9, norm_bound=2.0).partial_fit(X[:0]), 0
+    for x in X:
+        mistakes += learner.predict(x[None])[0] == -1
+        learner.partial_fit(x[None])
+    assert learner.n_mistakes_ == mistakes > 0
+
+
+# --- contracts of the unsigned form ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    cuts=st.lists(st.integers(0, 60), max_size=6) | st.just(list(range(1, 60))), seed=st.integers(0, 9),
+    dtype=st.sampled_from(["f4", "f8"]), kind=st.sampled_from([csr32, dense_c]), multi_class=st.sampled_from(["ovr", "crammer_singer"]),
+    joining=st.booleans(), norm_bound=st.sampled_from([0.001, 0.05, 2.0]), signed=st.booleans(),
+)  # fmt: skip
+def test_any_split_and_any_pause_gives_the_same_bits(cuts, seed, dtype, kind, multi_class, joining, norm_bound, signed):
+    """A small W writes all second slots anew every few rows, while classes join."""
+    X, y = problem(60, 7, seed=seed, n_classes=5, dtype=dtype, signed=signed)
+    y = np.minimum(y, np.arange(60) // 9) if joining else y
+    make = [
+        lambda: Classifier(0.7, signed=signed, norm_bound=norm_bound, multi_class=multi_class),
+        lambda: Regressor(0.1, signed=signed, norm_bound=norm_bound),
+        lambda: OneClass(0.4, signed=signed, norm_bound=norm_bound),
+    ]
+    for new in make:
+        whole, parts = new(), new()
+        whole.partial_fit(kind(X), y)
+        for start, stop in pairwise([0, *sorted(cuts), 60]):
+            parts.partial_fit(kind(X[start:stop]), y[start:stop])
+            parts = pickle.loads(pickle.dumps(parts)) if parts.__sklearn_is_fitted__() else parts
+        assert state_of(parts) == state_of(whole)
+
+
+@both_dtypes
+@both_forms
+@both_constructions
+def test_saved_models_go_on_bit_for_bit(multi_class, signed, dtype, tmp_path):
+    path = tmp_path / "model"
+    for n_classes, norm_bound in ((2, 1.0), (4, 0.01), (4, 1.0)):
+        X, y = problem(120, 7, seed=308, n_classes=n_classes, dtype=dtype, signed=signed)
+        y = np.minimum(y, np.arange(120) // 15)
+        for new in (
+            lambda: Classifier(0.7, signed=signed, norm_bound=norm_bound, multi_class=multi_class),  # noqa: B023
+            lambda: Regressor(0.1, signed=signed, norm_bound=norm_bound, fit_intercept=False),  # noqa: B023
+            lambda: OneClass(0.4, signed=signed, norm_bound=norm_bound),  # noqa: B023
+        ):
+            learner = new()
+            for start in range(0, 120, 20):
+                learner.partial_fit(X[start : start + 20], y[start : start + 20]).save(path)
+                learner = onlinecls.load(path)
+            assert state_of(learner) == state_of(new().partial_fit(X, y))
+
+
+@pytest.mark.parametrize("name, at", [("norms", (0, 0)), ("norms", (0, 5)), ("norms", (0, 6)), ("values", 3), ("values", 2)])
+@both_forms
+def test_a_file_whose_numbers_do_not_belong_together_is_refused(signed, name, at, tmp_path):
+    X, y = problem(60, 5, seed=309, signed=signed)
+    learner = Classifier(0.7, signed=signed).partial_fit(X, y)
+    learner.save(tmp_path / "model")  # it can be
+    array = getattr(learner._state, name)
+    array[at] = -array[at] - 0.1
+    with pytest.raises(ValueError, match="numbers that learning can give"):
+        learner.save(tmp_path / "model")
+
+
+VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
+    labels=st.lists(st.integers(0, 2), min_size=8, max_size=8), signed=st.booleans(),
+    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
+    norm_bound=st.sampled_from([1e-250, 1e-30, 1.0, 1e30, 1e250]), repeats=st.sampled_from([1, 40]),
+    multi_class=st.sampled_from(["ovr", "crammer_singer"]),
+)  # fmt: skip
+def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, signed, weights, norm_bound, repeats, multi_class):
+    with np.errstate(over="ignore"):
+        X = np.array(rows).astype(dtype)
+    X[~np.isfinite(X)] = np.finfo(dtype).max
+    X, y, weights = X if signed else np.abs(X), np.array(labels[: len(X)]), weights[: len(X)]
+    norm_bound = norm_bound if dtype == np.float64 else max(min(norm_bound, 1e30), 1e-30)
+    ordinary = np.abs(np.random.default_rng(0).standard_normal((30, 3))).astype(dtype)
+    learners = (
+        Classifier(1.0, signed=signed, norm_bound=norm_bound, multi_class=multi_class),
+        Regressor(0.1, signed=signed, norm_bound=norm_bound),
+        OneClass(0.1, signed=signed, norm_bound=norm_bound),
+    )
+    for learner in learners:
+        for _ in range(repeats):
+            learner.partial_fit(X, y, sample_weight=weights)
+        if not learner.__sklearn_is_fitted__():
+            continue
+        learner.partial_fit(ordinary, np.arange(30) % 3)
+        state = learner._state
+        shown = learner.center_ if learner is learners[2] else learner.coef_
+        assert all(np.isfinite(part).all() for part in (state.values, state.norms, state.tally)), learner
+        assert np.isfinite(shown).all(), learner
+        assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
+        assert state.problem() == ""
+
+
+# --- errors ------------------------------------------------------------------------------------------------------------------------
+
+NEGATIVE = (
+    "{}: X must be >= 0 with signed=False, got -0.5 at row 2, column 1 (Negative values in data). Use signed=True for features of "
+    "both signs."
+)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr32], ids=["dense", "csr"])
+@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
+def test_negative_features_are_refused_without_signs(estimator, kind):
+    X, y = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, -0.5], [3.0, 0.0]]), [0, 1, 0, 1]
+    message = "^" + re.escape(NEGATIVE.format(estimator.__name__)) + "$"
+    fresh, learner = estimator(signed=False), estimator(signed=False).partial_fit(np.abs(X), y)
+    before = state_of(learner)
+    for call in (fresh.fit, fresh.partial_fit, learner.fit, learner.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            call(kind(X), y)
+        assert not fresh.__sklearn_is_fitted__() and state_of(learner) == before
+    with pytest.raises(ValueError, match=message):
+        learner.predict(kind(X))
+    assert estimator().partial_fit(kind(X), y).t_ == 4
+
+
+@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
+def test_what_a_model_cannot_change(estimator):
+    X, y = np.abs(continuous_problem(40, 4, seed=310)[0]), np.arange(40) % 2
+    learner = estimator().partial_fit(X, y)
+    before = state_of(learner)
+    changes = [{"signed": False}, {"dtype": np.float32}] + ([{"fit_intercept": False}] if estimator is not OneClass else [])
+    for change in changes:
+        kept = {name: learner.get_params()[name] for name in change}
+        message = (
+            f"{estimator.__name__}: partial_fit must go on with the kind of model it began with, got other values of fit_intercept, "
+            "of signed or of dtype. Call fit, or start with clone(estimator)."
+        )
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            learner.set_params(**change).partial_fit(X, y)
+        assert state_of(learner.set_params(**kept)) == before
+    warm = estimator(warm_start=True, max_iter=1).fit(X, y)
+    assert warm.fit(X, y).t_ == 80 and warm.set_params(signed=False).fit(X, y).t_ == 40
+    if estimator is not OneClass:
+        assert warm.set_params(fit_intercept=False).fit(X, y).t_ == 40
+
+
+@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
+def test_norm_bounds_that_the_dtype_cannot_hold(estimator):
+    for dtype, value, words in (
+        (np.float32, 1e38, "float32, at most 8.5e+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
+        (np.float64, 1e251, "float64, at most 1e+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
+    ):  # fmt: skip
+        learner = estimator(norm_bound=value, dtype=dtype)
+        message = f"{estimator.__name__}: norm_bound must fit {words}, got norm_bound={value!r}."
+        for call in (learner.fit, learner.partial_fit):
+            with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+                call(np.eye(2), [0, 1])
+        assert not learner.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("estimator", [Classifier, Regressor], ids=lambda cls: cls.__name__)
+def test_averages_are_refused(estimator):
+    message = (
+        f"{estimator.__name__}: average must be False, got average=True: the scale of all weights changes with every step, so that "
+        "their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+    )
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        estimator(average=True).fit(np.eye(2), [0, 1])
+
+
+def test_scikit_learn_is_told_that_there_are_no_negative_features():
+    checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
+    for estimator in (Classifier, Regressor, OneClass):
+        for signed in (True, False):
+            learner = estimator(signed=signed)
+            assert learner.__sklearn_tags__().input_tags.positive_only != signed
+            if hasattr(checks, "check_positive_only_tag_during_fit"):
+                checks.check_positive_only_tag_during_fit(estimator.__name__, learner)
+
+
+def test_the_construction_may_change_in_the_midst():
+    """The sums are made anew for it; theta is what it was."""
+    X, y = problem(120, 7, seed=311, n_classes=4, signed=True)
+    for first, second in (("ovr", "crammer_singer"), ("crammer_singer", "ovr")):
+        learner = Classifier(0.5, multi_class=first).partial_fit(X[:60], y[:60])
+        shown = learner.coef_.copy()
+        learner.set_params(multi_class=second)
+        assert (learner.coef_ == shown).all()
+        learner.partial_fit(X[60:], y[60:])
+        t = theta(learner)
+        expected = linked(t, True, 1.0) if second == "crammer_singer" else np.vstack([linked(part[None], True, 1.0) for part in t])
+        assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+
+
+def test_reading_before_the_first_row_and_after_a_class_has_joined_writes_nothing():
+    X, y = problem(60, 5, seed=312, n_classes=3)
+    y = np.minimum(y, np.arange(60) // 20)
+    for signed in (True, False):
+        learner = Classifier(0.5, signed=signed).partial_fit(X[:0], [], classes=[0, 1, 2])
+        before = fingerprint(learner)
+        learner.predict(X), learner.decision_function(X), learner.coef_, pickle.dumps(learner)
+        assert fingerprint(learner) == before
+        learner = Classifier(0.5, signed=signed).partial_fit(X[:45], y[:45])
+        before = fingerprint(learner)
+        learner.predict(X), learner.decision_function(X), learner.coef_
+        assert fingerprint(learner) == before
+
+
+def test_the_twins_are_on_the_simplex():
+    twin = MultiplicativePassiveAggressive(5, margin=0.5, norm_bound=2.0)
+    centre = MultiplicativePassiveAggressiveOneClass(5, epsilon=0.1)
+    assert_allclose(twin.simplex, np.full(10, 0.1)) and assert_allclose(centre.simplex, np.full(10, 0.1))
+    for z in np.random.default_rng(0).standard_normal((20, 5)):
+        twin.step(z), centre.step(z)
+        assert_allclose([twin.simplex.sum(), centre.simplex.sum()], 1.0) is None and twin.simplex.min() > 0
