@@ -3,6 +3,7 @@
 twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
 twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
 twin.W, twin.dual_value, twin.increase, twin.sufficient
+twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
 """
 
 from math import log, sqrt
@@ -161,6 +162,50 @@ class DualAscent:
         self.gain += self.part(alpha, c) if alpha.any() else 0.0
         self.increase = self.dual_value - before
         self.sufficient = c * self.loss_of(margins) - (c * steepness) ** 2 / (2 * self.sigma)
+
+
+class DualAscentRegression(DualAscent):
+    """One signed dual variable a row: λ_t = -α x,  loss* : -c|y - s|* or -c(y - s)²* at α."""
+
+    def __init__(self, d, *, loss="absolute", **others):
+        super().__init__(d, 1, loss=loss, **others)
+
+    def loss_of(self, error):
+        return abs(error) if self.loss == "absolute" else error**2
+
+    def gradient(self, error, c):
+        """Minus the (sub)gradient of the loss in s."""
+        return c * np.sign(error) if self.loss == "absolute" else 2 * c * error
+
+    def part(self, alpha, y, c):
+        """min over s of loss + α s: what the loss's conjugate gives the dual."""
+        return alpha * y - (0.0 if self.loss == "absolute" else alpha**2 / (4 * c))
+
+    def error(self, x, y, theta):
+        return y - self.weights(theta)[0] @ x
+
+    def learn(self, x, y, c=1.0):
+        self.t += 1
+        if not x.any():
+            return
+        norm = self.bound * np.abs(x).max() if self.entropic else sqrt(x @ x)
+        error = self.error(x, y, self.theta)
+        self.settle(c * norm if self.loss == "absolute" else abs(2 * c * error) * norm)
+        error, before = self.error(x, y, self.theta), self.dual_value
+        alpha = self.gradient(error, c)
+        if self.update != "DA1" and alpha != 0.0:  # (one dual variable a row: DA3 is DA2)
+            sign = np.sign(alpha)
+
+            def slope(size):
+                derivative = self.error(x, y, self.theta + sign * size * x)
+                return sign * (derivative if self.loss == "absolute" else derivative - sign * size / (2 * c))
+
+            alpha = sign * root(slope, abs(alpha))
+        self.theta = self.theta + alpha * x
+        self.gain += self.part(alpha, y, c)
+        self.increase = self.dual_value - before
+        L = abs(self.gradient(error, c)) * norm
+        self.sufficient = c * self.loss_of(error) - L**2 / (2 * self.sigma) if self.sigma else 0.0
 
 
 class OGD:

@@ -7,7 +7,7 @@
 """
 
 from ._baselines import HedgeClassifier, OGDClassifier
-from ._dual_ascent import DualAscentClassifier
+from ._dual_ascent import DualAscentClassifier, DualAscentRegressor
 from ._evaluation import progressive_validation
 from ._first_order import (
     AdaGradClassifier,
@@ -37,6 +37,7 @@ __all__ = [
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
     "DualAscentClassifier",
+    "DualAscentRegressor",
     "HedgeClassifier",
     "KernelOnlineClassifier",
     "KernelOnlineOneClass",
