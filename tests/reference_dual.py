@@ -4,6 +4,7 @@ twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin
 twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
 twin.W, twin.dual_value, twin.increase, twin.sufficient
 twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
+twin = FoReL(d, k, sigma=..., joint=...)
 """
 
 from math import log, sqrt
@@ -206,6 +207,58 @@ class DualAscentRegression(DualAscent):
         self.increase = self.dual_value - before
         L = abs(self.gradient(error, c)) * norm
         self.sufficient = c * self.loss_of(error) - L**2 / (2 * self.sigma) if self.sigma else 0.0
+
+
+class FoReL:
+    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch, by projected gradient ascent on each row's dual variables,
+    to a gap of 1e-8."""
+
+    def __init__(self, d, k=1, *, sigma=1.0, joint=True):
+        self.W, self.sigma, self.joint, self.rows = np.zeros((k, d)), sigma, joint, []
+
+    def margins(self, W, x, label):
+        """Those that should be >= 1, and the Δφ of each."""
+        if len(W) == 1:
+            signs = np.array([[label]])
+        elif self.joint:
+            signs = np.array([np.eye(len(W))[label] - np.eye(len(W))[r] for r in range(len(W)) if r != label])
+        else:
+            signs = np.diag(np.where(np.arange(len(W)) == label, 1.0, -1.0))
+        return signs @ (W @ x), signs
+
+    def primal(self, W):
+        lost = [c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows]
+        return self.sigma / 2 * np.sum(W**2) + sum(lost)
+
+    def loss(self, margins):
+        short = np.maximum(1.0 - margins, 0.0)
+        return short.max() if self.joint else short.sum()
+
+    def learn(self, x, label, c=1.0):
+        self.rows.append((x, label, c))
+        alphas = [np.zeros(len(self.margins(self.W, x, label)[0])) for x, label, _ in self.rows]
+        W = 0.0 * self.W
+        for _ in range(20_000):
+            for (x, label, c), alpha in zip(self.rows, alphas, strict=True):
+                if x.any():
+                    margins, signs = self.margins(W, x, label)
+                    step = self.sigma / (x @ x * (len(W) if self.joint else 1))
+                    new = self.project(alpha + step * (1.0 - margins), c)
+                    W = W + np.outer((new - alpha) @ signs, x) / self.sigma
+                    alpha[:] = new
+            self.dual_value = sum(a.sum() for (x, _, _), a in zip(self.rows, alphas, strict=True) if x.any())
+            self.dual_value -= self.sigma / 2 * np.sum(W**2)
+            idle = sum(c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows if not x.any())
+            if self.primal(W) - idle - self.dual_value <= 1e-8:
+                break
+        self.W = W
+
+    def project(self, alpha, c):
+        """The nearest point of 0 <= α <= c, joint: of α >= 0, Σ α <= c."""
+        if not self.joint or len(alpha) == 1 or np.maximum(alpha, 0.0).sum() <= c:
+            return np.maximum(alpha, 0.0) if self.joint and len(alpha) > 1 else np.clip(alpha, 0.0, c)
+        level = brentq(lambda level: np.maximum(alpha - level, 0.0).sum() - c, alpha.min() - c, alpha.max(), xtol=1e-15)
+        return np.maximum(alpha - level, 0.0)
 
 
 class OGD:

@@ -16,6 +16,7 @@ from ._first_order import (
     Perceptron,
     PNormPerceptron,
 )
+from ._follow_the_leader import FoReLClassifier
 from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
 from ._one_class import PassiveAggressiveOneClass
 from ._online_to_batch import OnlineToBatch
@@ -38,6 +39,7 @@ __all__ = [
     "ConfidenceWeightedClassifier",
     "DualAscentClassifier",
     "DualAscentRegressor",
+    "FoReLClassifier",
     "HedgeClassifier",
     "KernelOnlineClassifier",
     "KernelOnlineOneClass",
