@@ -210,8 +210,8 @@ class DualAscentRegression(DualAscent):
 
 
 class FoReL:
-    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch, by projected gradient ascent on each row's dual variables,
-    to a gap of 1e-8."""
+    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch, by projected gradient on each row's dual variables, to a
+    gap of 1e-8."""
 
     def __init__(self, d, k=1, *, sigma=1.0, joint=True):
         self.W, self.sigma, self.joint, self.rows = np.zeros((k, d)), sigma, joint, []

@@ -11,17 +11,17 @@ which goes on from the α of the rounds before. The gap between primal and dual 
 so that one scan of all rows at a fixed w tells it, and which rows there is something to gain from: a sweep goes over these.
 """
 from libc.math cimport fabs, isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
 from ._line cimport share_out
 from ._linalg cimport floating, larger
-from ._rounds cimport LOSS, MISTAKES, QUANTUM, REACH, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up
+from ._rounds cimport LOSS, MISTAKES, QUANTUM, REACH, SKIPPED, UPDATES, best_of, count_in, look_up
 
 cdef enum:                  # slots of books
     GAP                     # after the last row
-    PENDING                 # 1: an interrupt left the last row's sweeps unfinished
+    PENDING                 # 1 + the sweep before which an interrupt came; 0: none did
     N_BOOKS
 
 BOOKS = {"gap": GAP, "pending": PENDING, "size": N_BOOKS}
@@ -46,7 +46,7 @@ ctypedef struct Space:      # numbers of one row, a number for each column
     double* excess
     double* alpha
     double* sorted
-    double* terms           # of each row, of the gap
+    Py_ssize_t* active      # rows
 
 
 cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
@@ -82,7 +82,8 @@ cdef inline bint is_there(const double[::1] counts, Py_ssize_t c, const Params* 
     return not (p.open_classes and counts[c] == 0.0)
 
 
-cdef double loss_of(const double* scores, Py_ssize_t label, const double[::1] counts, Py_ssize_t k, const Params* p) noexcept nogil:
+cdef double loss_of(const double* scores, Py_ssize_t label, const double[::1] counts, Py_ssize_t k,
+                    const Params* p) noexcept nogil:
     """The hinge loss, one against the rest: all columns' together."""
     cdef Py_ssize_t c
     cdef double loss = 0.0
@@ -144,32 +145,51 @@ cdef bint ascend(double[:, ::1] theta, double[:, ::1] alpha, Py_ssize_t i, Py_ss
     return changed
 
 
+cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept nogil:
+    """Fisher and Yates, by the numbers of splitmix64: the same seed, the same order."""
+    cdef Py_ssize_t i, j
+    cdef uint64_t mixed
+    for i in range(n - 1, 0, -1):
+        seed += 0x9E3779B97F4A7C15U
+        mixed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9U
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU
+        j = <Py_ssize_t>((mixed ^ (mixed >> 31)) % <uint64_t>(i + 1))
+        rows[i], rows[j] = rows[j], rows[i]
+
+
 cdef int settle(double[:, ::1] theta, double[:, ::1] alpha, Py_ssize_t n, const floating[::1] data, const int64_t[::1] indices,
                 const int64_t[::1] indptr, const int32_t[::1] y, const double[::1] weights, const double[::1] counts,
                 double[::1] books, Space* space, Py_ssize_t* budget, const Params* p) except -1 nogil:
-    """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it)."""
-    cdef Py_ssize_t i, k = alpha.shape[1], _n
-    cdef double q, gap, size
+    """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it).
+
+    A sweep goes, in a random order (a tenth of the sweeps that the order of arrival takes), over the rows with a part in the gap.
+    """
+    cdef Py_ssize_t i, j, n_active, k = alpha.shape[1], sweep
+    cdef double q, gap, size, term
     cdef bint changed
-    books[PENDING] = 1.0
-    for _n in range(MOST):
+    for sweep in range(<Py_ssize_t>larger(books[PENDING] - 1.0, <double>0.0), MOST):
+        books[PENDING] = sweep + 1.0
         budget[0] = look_up(budget[0], (indptr[n] + 8 * n) * k)
         gap = size = 0.0
+        n_active = 0
         for i in range(n):
-            space.terms[i] = 0.0
             if weights[i] > 0.0:
                 scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, p)
-                space.terms[i] = gap_of(space.scores, alpha, i, y[i], weights[i], counts, p)
-                gap += space.terms[i]
+                term = gap_of(space.scores, alpha, i, y[i], weights[i], counts, p)
+                gap += term
                 size += weights[i] * loss_of(space.scores, y[i], counts, k, p)
+                if term * n > p.tolerance:              # (if none were, the gap would be within the tolerance)
+                    space.active[n_active] = i
+                    n_active += 1
         books[GAP] = gap
         if gap <= larger(p.tolerance, 1e-13 * size):
             break
         changed = False
-        for i in range(n):
-            if space.terms[i] * n > p.tolerance:        # (if none were, the gap would be within the tolerance)
-                q = scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, p)
-                changed |= ascend(theta, alpha, i, y[i], weights[i], q, data, indices, indptr[i], indptr[i + 1], counts, space, p)
+        shuffle(space.active, n_active, (<uint64_t>n << 20) + <uint64_t>sweep)
+        for j in range(n_active):
+            i = space.active[j]
+            q = scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, p)
+            changed |= ascend(theta, alpha, i, y[i], weights[i], q, data, indices, indptr[i], indptr[i + 1], counts, space, p)
         if not changed:
             break
     books[PENDING] = 0.0
@@ -177,8 +197,8 @@ cdef int settle(double[:, ::1] theta, double[:, ::1] alpha, Py_ssize_t n, const 
 
 
 def follow(Params p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr, const int32_t[::1] y,
-           double[::1] weights, Py_ssize_t first, double[:, ::1] alpha, double[:, ::1] theta, double[::1] counts, double[::1] tally,
-           double[::1] books, int32_t[::1] predictions):
+           double[::1] weights, Py_ssize_t first, double[:, ::1] alpha, double[:, ::1] theta, double[::1] counts,
+           double[::1] tally, double[::1] books, int32_t[::1] predictions):
     """Learn the rows first, first + 1, .. of a history; what came before them has been learnt.
 
     y : codes of the labels. weights : > 0; on return those by which the rows count (0: left out for their size). alpha, theta :
@@ -186,10 +206,11 @@ def follow(Params p, const floating[::1] data, const int64_t[::1] indices, const
     """
     cdef Py_ssize_t i, c, said, label, k = alpha.shape[1], budget = QUANTUM, n = y.shape[0]
     cdef double[:, ::1] work = np.zeros((4, max(k, 2)))
-    cdef double[::1] terms = np.empty(n + 1), no_weights = np.empty(0)
+    cdef double[::1] no_weights = np.empty(0)
+    cdef Py_ssize_t[::1] active = np.empty(n + 1, np.intp)
     cdef double q, stride, loss
     cdef bint fine, is_new
-    cdef Space space = Space(&work[0, 0], &work[1, 0], &work[2, 0], &work[3, 0], &terms[0])
+    cdef Space space = Space(&work[0, 0], &work[1, 0], &work[2, 0], &work[3, 0], &active[0])
     with nogil:
         if books[PENDING] > 0.0:
             settle(theta, alpha, first, data, indices, indptr, y, weights, counts, books, &space, &budget, &p)
@@ -218,8 +239,8 @@ def follow(Params p, const floating[::1] data, const int64_t[::1] indices, const
                 loss *= weights[i]
                 tally[LOSS] += loss if loss < 1e290 else 0.0
                 if weights[i] > 0.0:
-                    tally[UPDATES] += ascend(theta, alpha, i, label, weights[i], q, data, indices, indptr[i], indptr[i + 1], counts,
-                                             &space, &p)
+                    tally[UPDATES] += ascend(theta, alpha, i, label, weights[i], q, data, indices, indptr[i], indptr[i + 1],
+                                             counts, &space, &p)
                 settle(theta, alpha, i + 1, data, indices, indptr, y, weights, counts, books, &space, &budget, &p)
 
 
