@@ -11,6 +11,7 @@ cdef enum:                  # slots of books
     Z_LOW
     SHIFT                   # K
     PEAK                    # the largest Z since the numbers were last scaled
+    TOP                     # the largest |u| since then
     N_GROUP
 
 cdef enum:

@@ -21,10 +21,11 @@ import numpy as np
 
 from ._line cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
 from ._linalg cimport Row, column, dense_t, floating, index_t, larger, prefetch, row_at
+from ._powers cimport exp_all, root_of, with_sign
 from ._rounds cimport LOSS, MISTAKES, QUANTUM, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up, note
 
 BOOKS = {"gain": GAIN, "lipschitz": LIPSCHITZ, "sigma": SIGMA, "shared": N_SHARED, "ages": AGES, "energy": ENERGY,
-         "high": Z_HIGH, "low": Z_LOW, "shift": SHIFT, "peak": PEAK, "group": N_GROUP}
+         "high": Z_HIGH, "low": Z_LOW, "shift": SHIFT, "peak": PEAK, "top": TOP, "group": N_GROUP}
 
 LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
@@ -43,20 +44,14 @@ ctypedef struct Facts:      # of a row
 
 # --- one feature, one number ---------------------------------------------------------------------------------------------------
 
-cdef inline double sinh_of(double u, double shift, double root) noexcept nogil:
-    """e^-K sinh u, for root = e^-K."""
-    cdef double size = fabs(u), power
-    if size <= 40.0:
-        power = exp(size)
-        power = 0.5 * (root * power - root / power)
-    else:                       # (e^-u is below 1e-34 of e^u)
-        power = 0.5 * exp(size - shift)
-    return power if u >= 0.0 else -power
+cdef inline floating sinh_of(floating power, floating root, floating u) noexcept nogil:
+    """e^-K sinh u, for power = e^(|u| - K), root = e^-K."""
+    return with_sign(<floating>0.5 * (power - root * (root / power)), u)
 
 
-cdef inline double cosh_of(double sinh, double root) noexcept nogil:
-    """e^-K cosh u of e^-K sinh u: what is stored tells it without another power."""
-    return sqrt(sinh * sinh + root * root)
+cdef inline floating cosh_of(floating sinh, floating root) noexcept nogil:
+    """e^-K cosh u of e^-K sinh u: what is stored tells it without another power, the same number whenever it is asked."""
+    return root_of(sinh * sinh + root * root)
 
 
 cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
@@ -85,41 +80,66 @@ def scales(Params p, const double[::1] books, int64_t t):
 
 # --- scaling the numbers of an entropic model ----------------------------------------------------------------------------------
 
+cdef enum:
+    BATCH = 256
+
 cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize_t first, Py_ssize_t last, double* group,
                   double factor) noexcept nogil:
-    """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew."""
-    cdef Py_ssize_t j, c, at, n_idle = 0
-    cdef double shift = 0.0, root
-    cdef floating u
-    for j in range(n_live):
-        for c in range(first, last):
-            at = 2 * k * j + k + c
-            u = <floating>(state[at] * factor)
-            state[at] = u
-            shift = larger(shift, fabs(u))
-    group[SHIFT], group[Z_HIGH], group[Z_LOW] = shift, 0.0, 0.0
-    root = exp(-shift)
+    """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew.
+
+    In one pass, with the largest |u| there has been for K; where that is far above what there is, once more.
+    """
+    cdef Py_ssize_t j, c, at, n = 0, n_idle = 0
+    cdef Py_ssize_t[BATCH] places
+    cdef floating[BATCH] sinh
+    cdef double largest = 0.0
+    group[SHIFT], group[Z_HIGH], group[Z_LOW] = <floating>(group[TOP] * factor), 0.0, 0.0
     for j in range(n_live):
         for c in range(first, last):
             at = 2 * k * j + c
             if state[at + k] == 0.0:
+                if state[at] != 0.0:
+                    state[at] = 0.0
                 n_idle += 1
                 continue
-            state[at] = <floating>sinh_of(state[at + k], shift, root)
-            add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[at], root))
-    add_to(&group[Z_HIGH], &group[Z_LOW], n_idle * root)
-    group[PEAK] = group[Z_HIGH]
+            state[at + k] = <floating>(state[at + k] * factor)
+            largest = larger(largest, fabs(state[at + k]))
+            places[n], n = at, n + 1
+            if n == BATCH:
+                recast(state, k, group, places, sinh, n)
+                n = 0
+    recast(state, k, group, places, sinh, n)
+    add_to(&group[Z_HIGH], &group[Z_LOW], n_idle * exp(-group[SHIFT]))
+    group[PEAK], group[TOP] = group[Z_HIGH], largest
+    if group[SHIFT] > largest + 20.0:
+        rescale(state, k, n_live, first, last, group, 1.0)
+
+
+cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, const Py_ssize_t* places, floating* sinh,
+                        Py_ssize_t n) noexcept nogil:
+    """What is stored at these places, and their part of Z, from u."""
+    cdef Py_ssize_t j
+    cdef floating u, root = <floating>exp(-group[SHIFT]), shift = <floating>group[SHIFT]
+    for j in range(n):
+        sinh[j] = with_sign(state[places[j] + k], <floating>1.0) - shift
+    exp_all(sinh, n)
+    for j in range(n):
+        u = state[places[j] + k]
+        state[places[j]] = sinh_of(sinh[j], root, u)
+        add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[places[j]], root))
 
 
 def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
     """Z and all that is stored, from u: for a model that begins, or whose classes have changed."""
-    cdef Py_ssize_t c
+    cdef Py_ssize_t c, j, at
+    cdef double* group
     with nogil:
-        if joint:
-            rescale(state, k, n_live, 0, k, &books[N_SHARED], 1.0)
-        else:
-            for c in range(k):
-                rescale(state, k, n_live, c, c + 1, &books[N_SHARED + c * N_GROUP], 1.0)
+        for c in range(1 if joint else k):
+            group = &books[N_SHARED + c * N_GROUP]
+            for j in range(n_live):
+                for at in range(2 * k * j + k + (0 if joint else c), 2 * k * j + k + (k if joint else c + 1)):
+                    group[TOP] = larger(group[TOP], fabs(state[at]))
+            rescale(state, k, n_live, 0 if joint else c, k if joint else c + 1, group, 1.0)
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
@@ -157,91 +177,150 @@ cdef inline Facts scan(const floating[::1] state, Py_ssize_t width, Py_ssize_t k
     return facts
 
 
-cdef void lay_out(Line* line, const floating[::1] state, Py_ssize_t k, const double* group, double beta, const floating[::1] data,
-                  const index_t[::1] indices, Row row, const Facts* f, const Py_ssize_t* classes, Py_ssize_t n,
-                  const Params* p) noexcept nogil:
-    """The masses of the row's features in these classes."""
-    cdef Py_ssize_t i, j, c, at, n_columns = state.shape[0] // (2 * k)
-    cdef double x, up, down, root = exp(-group[SHIFT])
-    cdef bint flat = True
+cdef inline bint takes_all(double loss, double beta, double sigma, const Facts* f, const Params* p) noexcept nogil:
+    """Whether the best α is surely c, the most there may be, entropic: its derivative, the loss, falls by at most L²/σ for each
+    unit of α, L² = (W max |x|)² = (σ β max |x|)²."""
+    return p.entropic and loss >= f.weight * sigma * (beta * f.largest) * (beta * f.largest)
+
+
+ctypedef struct Bench:      # a row without its zeros
+    Py_ssize_t m, room
+    Py_ssize_t* places      # of its features in the state
+    void* numbers           # of the model's type: x, and room for what goes with it
+
+
+cdef inline void pick(Bench* bench, const floating[::1] state, Py_ssize_t k, const floating[::1] data,
+                      const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    cdef Py_ssize_t j, m = 0
+    cdef floating* x = <floating*>bench.numbers
     for j in range(row.lo, row.hi):
-        x = fabs(data[j])
-        flat &= x == f.largest or x == 0.0
-    flat &= p.bias == 0.0 or p.bias == f.largest
+        if data[j] != 0.0:
+            bench.places[m] = 2 * k * column(indices, j, row.lo)
+            x[m] = data[j]
+            m += 1
+    if p.bias > 0.0:
+        bench.places[m], x[m], m = state.shape[0] - 2 * k, <floating>p.bias, m + 1
+    bench.m = m
+
+
+cdef void lay_out(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench, const Facts* f,
+                  const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
+    """The masses of the row's features in these classes."""
+    cdef Py_ssize_t i, j, m = bench.m
+    cdef const Py_ssize_t* places = bench.places
+    cdef const floating* x = <const floating*>bench.numbers
+    cdef floating* sinh = <floating*>bench.numbers + bench.room
+    cdef floating root = <floating>exp(-group[SHIFT]), largest = <floating>f.largest
+    cdef double* up
+    cdef double* down
+    cdef double cosh, upper, lower
+    cdef bint flat = True
+    for j in range(m):
+        flat &= with_sign(x[j], <floating>1.0) == largest
+        line.h[j] = beta * x[j]
     line.entropic = True
     line.z = group[Z_HIGH] + group[Z_LOW]
     line.steepest = beta * f.largest
-    line.m = 1 if flat else row.hi - row.lo + 1
+    line.m = m
+    for i in range(n):
+        up = line.up + classes[i] * line.room
+        down = line.down + classes[i] * line.room
+        for j in range(m):
+            sinh[j] = state[places[j] + classes[i]]
+        for j in range(m):
+            cosh = cosh_of(sinh[j], root)
+            up[j] = 0.5 * (cosh + sinh[j])
+            down[j] = cosh - up[j]
+        if flat:
+            upper = lower = 0.0
+            for j in range(m):
+                upper += up[j] if x[j] > 0.0 else down[j]
+                lower += down[j] if x[j] > 0.0 else up[j]
+            up[0], down[0] = upper, lower
     if flat:
-        line.h[0] = beta * f.largest
-        for i in range(n):
-            line.up[classes[i] * line.room] = line.down[classes[i] * line.room] = 0.0
-    for j in range(row.lo, row.hi + 1):
-        x = data[j] if j < row.hi else p.bias
-        if not flat:
-            line.h[j - row.lo] = beta * x
-        at = 2 * k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
-        for i in range(n):
-            c = classes[i]
-            up = down = 0.0
-            if x != 0.0:
-                down = cosh_of(state[at + c], root)
-                up = 0.5 * (down + state[at + c])
-                down = down - up
-            if not flat:
-                line.up[c * line.room + j - row.lo] = up
-                line.down[c * line.room + j - row.lo] = down
-            elif x > 0.0:
-                line.up[c * line.room] += up
-                line.down[c * line.room] += down
-            else:
-                line.up[c * line.room] += down
-                line.down[c * line.room] += up
+        line.m, line.h[0] = 1, line.steepest
 
 
-cdef bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
-               const Py_ssize_t* classes, const double* d, Py_ssize_t n, const floating[::1] data, const index_t[::1] indices,
-               Row row, double beta, double ages, Py_ssize_t n_live, const Params* p) noexcept nogil:
-    """θ_c += d_c x for some classes of a group; False, and nothing done, where that would leave the range of the dtype."""
-    cdef Py_ssize_t i, j, at, place, width = 2 * k if p.entropic else k, n_columns = state.shape[0] // width, second = k
-    cdef double x, root, before, most = 0.0
-    cdef bint far
-    if not p.entropic:
-        second = 0
+cdef inline bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, const Py_ssize_t* classes, const double* d,
+                      Py_ssize_t n, const floating[::1] data, const index_t[::1] indices, Row row, double ages,
+                      const Params* p) noexcept nogil:
+    """θ_c += d_c x for some classes, Euclidean; False, and nothing done, where that would leave the range of the dtype."""
+    cdef Py_ssize_t i, j, at, n_columns = state.shape[0] // k
+    cdef double x, before
     for j in range(row.lo, row.hi + 1):
         x = data[j] if j < row.hi else p.bias
-        at = width * (column(indices, j, row.lo) if j < row.hi else n_columns - 1) + second
+        at = k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
         for i in range(n):
-            before = fabs(state[at + classes[i]] + beta * d[i] * x)
-            if not before <= p.limit:
+            if not fabs(state[at + classes[i]] + d[i] * x) <= p.limit:
                 return False
-            most = larger(most, before)
-    far = p.entropic and most > group[SHIFT] + SPREAD
-    root = exp(-group[SHIFT])
     for j in range(row.lo, row.hi + 1):
         x = data[j] if j < row.hi else p.bias
         if x == 0.0:
             continue
-        place = column(indices, j, row.lo) if j < row.hi else n_columns - 1
+        at = k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
         for i in range(n):
-            at = width * place + classes[i]
-            if not p.entropic:
-                before = state[at]
-                state[at] += <floating>(beta * d[i] * x)
-                if ages > 0.0:
-                    drift[place * k + classes[i]] += ages * (state[at] - before)
-            elif far:
-                state[at + k] += <floating>(beta * d[i] * x)
-            else:
-                before = cosh_of(state[at], root)
-                state[at + k] += <floating>(beta * d[i] * x)
-                state[at] = <floating>sinh_of(state[at + k], group[SHIFT], root)
-                add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[at], root))
-                add_to(&group[Z_HIGH], &group[Z_LOW], -before)
-    if not p.entropic:
+            before = state[at + classes[i]]
+            state[at + classes[i]] += <floating>(d[i] * x)
+            if ages > 0.0:
+                drift[at + classes[i]] += ages * (state[at + classes[i]] - before)
+    return True
+
+
+cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
+                      const Py_ssize_t* classes, const double* d, Py_ssize_t n, double beta, Py_ssize_t n_live,
+                      const Bench* bench, const Params* p) noexcept nogil:
+    """`move`, entropic: u_c += β d_c x for some classes of a group.
+
+    A row's numbers are gathered, changed all at once (powers, roots and quotients of several at a time), and put back. The
+    change of Z goes to the two doubles with what its own difference rounds away.
+    """
+    cdef Py_ssize_t i, j, at, m = bench.m, room = bench.room
+    cdef const Py_ssize_t* places = bench.places
+    cdef const floating* x = <const floating*>bench.numbers
+    cdef floating* u = <floating*>bench.numbers + room
+    cdef floating* before = u + n * room
+    cdef floating* after = before + room
+    cdef floating* sinh = after + room
+    cdef floating root = <floating>exp(-group[SHIFT]), shift = <floating>group[SHIFT], most = 0.0
+    cdef double change, part, total, high = group[Z_HIGH], low = group[Z_LOW]
+    for i in range(n):
+        for j in range(m):
+            u[i * room + j] = state[places[j] + k + classes[i]] + <floating>(beta * d[i] * x[j])
+        for j in range(m):
+            most = larger(most, with_sign(u[i * room + j], <floating>1.0))
+    if most > p.limit:
+        return False
+    group[TOP] = larger(group[TOP], <double>most)
+    if most > group[SHIFT] + SPREAD:
+        for i in range(n):
+            for j in range(m):
+                state[places[j] + k + classes[i]] = u[i * room + j]
+        rescale(state, k, n_live, first, last, group, 1.0)
         return True
-    group[PEAK] = larger(group[PEAK], group[Z_HIGH])
-    if far or group[Z_HIGH] < SHRUNK * group[PEAK]:
+    for i in range(n):
+        for j in range(m):
+            before[j] = state[places[j] + classes[i]]
+        for j in range(m):
+            sinh[j] = with_sign(u[j], <floating>1.0) - shift
+        exp_all(sinh, m)
+        for j in range(m):
+            sinh[j] = sinh_of(sinh[j], root, u[j])
+            before[j] = cosh_of(before[j], root)
+            after[j] = cosh_of(sinh[j], root)
+        for j in range(m):
+            at = places[j] + classes[i]
+            state[at], state[at + k] = sinh[j], u[j]
+            change = <double>after[j] - before[j]
+            part = change - after[j]
+            low += (after[j] - (change - part)) - (before[j] + part)
+            total = high + change
+            part = total - high
+            low += (high - (total - part)) + (change - part)
+            high = total
+        u += room
+    group[Z_HIGH], group[Z_LOW] = high, low
+    group[PEAK] = larger(group[PEAK], high)
+    if high < SHRUNK * group[PEAK]:
         rescale(state, k, n_live, first, last, group, 1.0)
     return True
 
@@ -283,12 +362,15 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     """
     cdef Py_ssize_t n_classes = counts.shape[0], k = n_classes if n_classes > 2 else 1, width = 2 * k if p.entropic else k
     cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last
+    cdef int update
     cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
-    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, updated
+    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, moved, updated
     cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
     cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
-    cdef double[::1] masses = np.empty(2 * n_masses + room)
+    cdef double[::1] masses = np.empty(2 * n_masses + 3 * room)
+    cdef floating[::1] numbers = np.empty((k + 4) * room if p.entropic else 1, np.float32 if floating is float else np.float64)
+    cdef Py_ssize_t[::1] places = np.empty(room, np.intp)
     cdef double[:, ::1] work = np.zeros((10, max(k, 2)))
     cdef Py_ssize_t[::1] slots = np.zeros(3 * max(k, 2), np.intp)
     cdef double* sums = &work[0, 0]
@@ -309,8 +391,10 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Facts f
     cdef Line line
     cdef Params bounded
+    cdef Bench bench = Bench(0, room, &places[0], &numbers[0])
     line.room, line.ridge = room, 0.0
     line.h = &masses[2 * n_masses]
+    line.powers = line.h + room
     line.up = &masses[0]
     line.down = &masses[n_masses]
     for c in range(k):
@@ -368,6 +452,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                 bounded = p
                 if not p.entropic and p.schedule != SQRT and books[SIGMA] < 1.0:
                     bounded.limit = p.limit * books[SIGMA]
+                if p.entropic:
+                    pick(&bench, state, k, data, indices, row, &p)
                 updated = False
                 fine = True
                 for g in range(1 if joint else k):
@@ -387,9 +473,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                                 if c != label:
                                     total += shares[c]
                         if loss > 0.0 and (p.loss == HINGE or total > 0.0):
-                            n_moves = joint_step(&line, state, group, beta, data, indices, row, &f, scores, shares, total, label,
-                                                 rival, loss, k, open, alpha, a, da, d, which, moves, followed, scratch,
-                                                 &gain, &p)
+                            n_moves = joint_step(&line, state, group, beta, &bench, &f, scores, shares, total, label, rival, loss,
+                                                 k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
                     elif not (p.open_classes and counts[g] == 0.0):
                         sign = (2.0 * label - 1.0) if k == 1 else (1.0 if g == label else -1.0)
                         value = sign * scores[g]
@@ -399,12 +484,13 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         if loss > 0.0:
                             moves[0], d[0] = g, sign
                             line.which, line.d, line.n = moves, d, 1
-                            if p.update != DA1:
+                            update = DA1 if p.loss == HINGE and takes_all(loss, beta, books[SIGMA], &f, &p) else p.update
+                            if update != DA1:
                                 if p.entropic:
-                                    lay_out(&line, state, k, group, beta, data, indices, row, &f, moves, 1, &p)
+                                    lay_out(&line, state, group, beta, &bench, &f, moves, 1)
                                 else:
                                     line.slope = f.q / books[SIGMA]
-                            d[0] = sign * single(&line, value, p.margin, f.weight, &gain, p.loss, p.update)
+                            d[0] = sign * single(&line, value, p.margin, f.weight, &gain, p.loss, update)
                             n_moves = d[0] != 0.0
                     value = f.weight * loss
                     if 0.0 < value < 1e290:
@@ -418,8 +504,12 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         value += d[n] * (2.0 * sums[moves[n]] + d[n] * f.q)
                     first = 0 if n_groups == 1 else g
                     last = k if n_groups == 1 else g + 1
-                    if move(state, drift, k, group, first, last, moves, d, n_moves,
-                            data, indices, row, beta, group[AGES] if averaging else 0.0, n_live, &bounded):
+                    if p.entropic:
+                        moved = tilt(state, k, group, first, last, moves, d, n_moves, beta, n_live, &bench, &p)
+                    else:
+                        moved = move(state, drift, k, moves, d, n_moves, data, indices, row,
+                                     group[AGES] if averaging else 0.0, &bounded)
+                    if moved:
                         if not p.entropic:
                             group[ENERGY] += value
                         books[GAIN] += gain
@@ -434,11 +524,11 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                     group[AGES] += scale_of(&books[0], group, <int64_t>tally[ROUNDS], &p)
 
 
-cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* group, double beta, const floating[::1] data,
-                           const index_t[::1] indices, Row row, const Facts* f, double* scores, double* shares, double total,
-                           Py_ssize_t label, Py_ssize_t rival, double loss, Py_ssize_t k, const double* open, double* alpha,
-                           double* a, double* da, double* d, const Py_ssize_t* which, Py_ssize_t* moves, Py_ssize_t* followed,
-                           double* scratch, double* gain, const Params* p) noexcept nogil:
+cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench,
+                           const Facts* f, double* scores, double* shares, double total, Py_ssize_t label, Py_ssize_t rival,
+                           double loss, Py_ssize_t k, const double* open, double* alpha, double* a, double* da, double* d,
+                           const Py_ssize_t* which, Py_ssize_t* moves, Py_ssize_t* followed, double* scratch, double* gain,
+                           const Params* p) noexcept nogil:
     """The dual variables of a row in the joint construction: θ_c += d_c x for the classes in moves; returns how many.
 
     shares : the softmax of the scores; total : of them, what the wrong classes have.
@@ -450,12 +540,13 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
             alpha[r] = 0.0
         alpha[rival] = c
         moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
-        if p.update != DA1:
+        if p.update == DA2 and takes_all(loss, beta, line.sigma, f, p):
+            pass
+        elif p.update != DA1:
             if p.entropic:
-                lay_out(line, state, k, group, beta, data, indices, row, f, which if p.update == DA3 else moves,
-                        k if p.update == DA3 else 2, p)
+                lay_out(line, state, group, beta, bench, f, which if p.update == DA3 else moves, k if p.update == DA3 else 2)
                 line.which, line.d, line.n = moves, d, 2
-                alpha[rival] = climb(line, c, p.margin, 0.0, NULL, NULL, 0)
+                alpha[rival] = climb(line, c, p.margin, 0.0, NULL, NULL, 0, 0.0)
             elif p.update == DA2 or not (q * c > 1e-300):
                 value = loss / (2.0 * q) if q > 0.0 else c
                 alpha[rival] = value if value < c else c
@@ -487,13 +578,13 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
     if p.update != DA1:
         line.which, line.d, line.n = which, d, k
         if p.entropic:
-            lay_out(line, state, k, group, beta, data, indices, row, f, which, k, p)
+            lay_out(line, state, group, beta, bench, f, which, k)
         line.start = line.slope = 0.0
         for r in range(k):
             line.start += d[r] * scores[r]
             line.slope += d[r] * d[r] * q
         if p.update == DA2 or p.entropic:
-            s = climb(line, 1.0 / total, 0.0, c, a, da, k)
+            s = climb(line, 1.0 / total, 0.0, c, a, da, k, 1.0)
             if p.entropic and p.update == DA3:
                 follow(line, s)
     for r in range(k):
@@ -527,15 +618,18 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
     cdef Py_ssize_t n_live = state.shape[0] // (2 if p.entropic else 1) - (p.bias == 0.0)
     cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
     cdef bint fine, averaging = p.average_from >= 0, squared = p.loss == SQUARED_LOSS
-    cdef double[::1] masses = np.empty(3 * room if p.entropic and p.update != DA1 else 1), no_weights = np.empty(0)
+    cdef double[::1] masses = np.empty(5 * room), no_weights = np.empty(0)
+    cdef floating[::1] numbers = np.empty(5 * room if p.entropic else 1, np.float32 if floating is float else np.float64)
+    cdef Py_ssize_t[::1] places = np.empty(room, np.intp)
     cdef double* group = &books[N_SHARED]
     cdef double score, total, c, error, value, rounds, steepness, size, alpha, beta, sign
     cdef Row row
     cdef Facts f
     cdef Line line
     cdef Params bounded
+    cdef Bench bench = Bench(0, room, &places[0], &numbers[0])
     line.room, line.n, line.which, line.d, line.entropic = room, 1, &zero, &sign, p.entropic
-    line.up, line.down, line.h = &masses[0], &masses[0] + room, &masses[0] + 2 * room
+    line.up, line.down, line.h, line.powers = &masses[0], &masses[room], &masses[2 * room], &masses[3 * room]
     with nogil:
         for i in range(n_rows):
             row = row_at(indptr, order, i)
@@ -545,6 +639,7 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
             if c == 0.0:
                 continue
             f = scan(state, 2 if p.entropic else 1, 1, data, indices, row, &total, &p)
+            f.weight = c
             score = scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p) * total
             error = y[at] - score
 
@@ -571,20 +666,23 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
                 if settle(state, 1, n_live, books, tally, &f, steepness, &p):
                     budget = look_up(budget, n_live)
                     f = scan(state, 2 if p.entropic else 1, 1, data, indices, row, &total, &p)
+                    f.weight = c
                 if p.schedule == AUTO:
                     error = y[at] - scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p) * total
                 value = c * (error * error if squared else fabs(error))
                 tally[LOSS] += value if value < 1e290 else 0.0
+                if p.entropic:
+                    pick(&bench, state, 1, data, indices, row, &p)
                 sign = 1.0 if error > 0.0 else -1.0
                 alpha = 2.0 * c * fabs(error) if squared else c
                 beta = p.bound / books[SIGMA] if p.entropic else 1.0
                 if error == 0.0:
                     alpha = 0.0
-                elif p.update != DA1:
+                elif p.update != DA1 and (squared or not takes_all(fabs(error), beta, books[SIGMA], &f, &p)):
                     line.sigma, line.ridge = books[SIGMA], 0.5 / c if squared else 0.0
                     if p.entropic:
-                        lay_out(&line, state, 1, group, beta, data, indices, row, &f, &zero, 1, &p)
-                        alpha = climb(&line, alpha, sign * y[at], 0.0, NULL, NULL, 0)
+                        lay_out(&line, state, group, beta, &bench, &f, &zero, 1)
+                        alpha = climb(&line, alpha, sign * y[at], 0.0, NULL, NULL, 0, 0.0)
                     else:
                         value = fabs(error) / (line.ridge + f.q / books[SIGMA])
                         alpha = value if value < alpha else alpha
@@ -594,8 +692,8 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
                 sign *= alpha
                 if alpha == 0.0:
                     pass
-                elif move(state, drift, 1, group, 0, 1, &zero, &sign, 1, data, indices, row, beta,
-                          group[AGES] if averaging else 0.0, n_live, &bounded):
+                elif (tilt(state, 1, group, 0, 1, &zero, &sign, 1, beta, n_live, &bench, &p) if p.entropic else
+                      move(state, drift, 1, &zero, &sign, 1, data, indices, row, group[AGES] if averaging else 0.0, &bounded)):
                     if not p.entropic:
                         group[ENERGY] += sign * (2.0 * total + sign * f.q)
                     books[GAIN] += sign * y[at] - (0.25 * alpha * alpha / c if squared else 0.0)
@@ -604,6 +702,11 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
                     tally[SKIPPED] += 1.0
             if averaging and tally[ROUNDS] > p.average_from:
                 group[AGES] += scale_of(&books[0], group, <int64_t>tally[ROUNDS], &p)
+
+
+def powers(floating[::1] x):
+    """x[i] = e^x[i]: for tests of _powers.pxd."""
+    exp_all(&x[0], x.shape[0])
 
 
 # --- reading -------------------------------------------------------------------------------------------------------------------

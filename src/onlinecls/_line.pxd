@@ -10,6 +10,7 @@ cdef struct Line:
     double* up
     double* down
     double* h
+    double* powers          # room for 2m
     double z
     double steepest         # max |h|
     double sigma
@@ -17,7 +18,7 @@ cdef struct Line:
     double ridge            # the loss gives the dual gain s - ridge s²/2 (squared loss; else 0)
 
 cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
-                  Py_ssize_t k) noexcept nogil
+                  Py_ssize_t k, double guess) noexcept nogil
 cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil
 cdef double single(Line* line, double margin, double gamma, double c, double* gain, int loss, int update) noexcept nogil
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil

@@ -7,6 +7,7 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p
 
 from ._ascent cimport DA1, LOG_LOSS
 from ._linalg cimport larger
+from ._powers cimport exp_all
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
@@ -20,7 +21,9 @@ cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 cdef void probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
     """df*/ds and d²f*/ds²."""
     cdef Py_ssize_t i, j, at
-    cdef double e, back, h, a, b, first = 0.0, second = 0.0, z = line.z, high = 0.0, top, scale = 1.0
+    cdef double h, a, b, first = 0.0, second = 0.0, z = line.z, high = 0.0, top, scale = 1.0
+    cdef double* powers = line.powers
+    cdef double* back = powers + line.room
     if not line.entropic:
         value[0] = line.start + s * line.slope
         curvature[0] = line.slope
@@ -32,18 +35,21 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
         scale = exp(-top)
         z *= scale
     for i in range(line.n):
+        at = line.which[i] * line.room
         for j in range(line.m):
-            at = line.which[i] * line.room + j
+            powers[j] = s * line.d[i] * line.h[j] - (top if scale < 1.0 else 0.0)
+        exp_all(powers, line.m)
+        if scale < 1.0:
+            for j in range(line.m):
+                back[j] = -s * line.d[i] * line.h[j] - top
+            exp_all(back, line.m)
+        else:
+            for j in range(line.m):
+                back[j] = 1.0 / powers[j]
+        for j in range(line.m):
             h = line.d[i] * line.h[j]
-            if s == 0.0:
-                e = back = 1.0
-            elif top > HEADROOM:
-                e, back = exp(s * h - top), exp(-s * h - top)
-            else:
-                e = exp(s * h)
-                back = 1.0 / e
-            a, b = line.up[at] * e, line.down[at] * back
-            z += (a - line.up[at] * scale) + (b - line.down[at] * scale)
+            a, b = line.up[at + j] * powers[j], line.down[at + j] * back[j]
+            z += (a - line.up[at + j] * scale) + (b - line.down[at + j] * scale)
             first += h * (a - b)
             second += h * h * (a + b)
     value[0] = line.sigma * first / z
@@ -51,15 +57,16 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
 
 
 cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
-                  Py_ssize_t k) noexcept nogil:
+                  Py_ssize_t k, double guess) noexcept nogil:
     """s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
 
-    Newton's steps, halvings where they leave the bracket.
+    Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket.
     """
     cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new
+    cdef bint asked = False
     cdef Py_ssize_t i, _n
     if k:
-        s = 1.0 if high > 1.0 else 0.5 * high
+        s = guess
     elif line.entropic:                     # Newton's first step, from 0, takes no powers
         probe(line, 0.0, &value, &curvature)
         curvature += line.ridge
@@ -93,11 +100,14 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
         else:
             return s
         new = s + slope / bend if bend > 0.0 else 0.5 * (low + top)
+        if new >= high and not asked:       # it may well be the best
+            s, asked = high, True
+            continue
         if not (low < new < top):
             new = 0.5 * (low + top)
             if not (low < new < top):
                 return low
-        if fabs(new - s) <= 1e-9 * new:     # what is left is of the order of the square
+        if fabs(new - s) <= 1e-7 * new:     # what is left is of the order of the square
             return new
         s = new
     return low
@@ -129,7 +139,7 @@ cdef double single(Line* line, double margin, double gamma, double c, double* ga
         if update != DA1:
             a[0], a[1], da[0], da[1] = 0.0, 1.0, 1.0, -1.0
             line.d[0] *= c                  # (s is the share α/c)
-            rate = climb(line, 1.0, 0.0, c, a, da, 2) if line.entropic else squash(margin, c * line.slope)
+            rate = climb(line, 1.0, 0.0, c, a, da, 2, alpha / c) if line.entropic else squash(margin, c * line.slope)
             alpha = c * rate
         rate = alpha / c
         if rate > 0.0:
@@ -140,7 +150,7 @@ cdef double single(Line* line, double margin, double gamma, double c, double* ga
     alpha = c
     if update != DA1:
         if line.entropic:
-            alpha = climb(line, c, gamma, 0.0, NULL, NULL, 0)
+            alpha = climb(line, c, gamma, 0.0, NULL, NULL, 0, 0.0)
         else:
             rate = loss / line.slope if line.slope > 0.0 else c
             alpha = rate if rate < c else c
@@ -306,7 +316,7 @@ cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t lab
             d[line.n] = 1.0 if worst == label else -1.0
             gain = gamma * d[line.n]
             line.n += 1
-        s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0)
+        s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0, 0.0)
         if s <= 0.0:
             return gap
         alpha[best] += s
@@ -318,12 +328,14 @@ cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t lab
 cdef void follow(Line* line, double s) noexcept nogil:
     """The line's masses, moved on by s."""
     cdef Py_ssize_t i, j, at
-    cdef double e, up, down
+    cdef double up, down
     for i in range(line.n):
         for j in range(line.m):
+            line.powers[j] = s * line.d[i] * line.h[j]
+        exp_all(line.powers, line.m)
+        for j in range(line.m):
             at = line.which[i] * line.room + j
-            e = exp(s * line.d[i] * line.h[j])
-            up, down = line.up[at] * e, line.down[at] / e
+            up, down = line.up[at] * line.powers[j], line.down[at] / line.powers[j]
             line.z += (up - line.up[at]) + (down - line.down[at])
             line.up[at], line.down[at] = up, down
 
@@ -368,7 +380,7 @@ cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double*
                 high = -shares[r] / wanted[r]
         if high == INFINITY:
             return c * gap
-        s = climb(line, high, 0.0, c, shares, wanted, k)
+        s = climb(line, high, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high)
         if s <= 0.0:
             return c * gap
         for r in range(k):
