@@ -38,6 +38,11 @@ CASES = {
     "entropic_da3": [{"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8}],
     "logistic": [{"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}],
     "entropic_logistic": [{"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"}],
+    "da_regression": [{"sigma": 2.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "norm_bound": 2.0}],
+    "da_squared": [{"sigma": 20.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA3"}],
+    "entropic_da_regression": [{"sigma": 2.0, "norm_bound": 3.0}],
+    "entropic_da_squared": [{"sigma": 2.0, "norm_bound": 3.0}],
+    "forel": [{"sigma": 2.0, "gap_tol": 1e-6}],
     "ogd": [{"alpha": 0.1}],
     "ogd_sqrt": [{"eta0": 0.3}],
     "hedge": [{"eta0": 0.3}, {"eta0": "auto"}],
@@ -65,7 +70,8 @@ class Case:
     def slack(self):
         """How far from its twin's the model may be besides rounding: where a maximum is flat, its place is known less than its
         height."""
-        return {"entropic_da2": 1e-7, "entropic_da3": 1e-4, "entropic_logistic": 1e-7}.get(self.name, 0.0)
+        return {"entropic_da2": 1e-7, "entropic_da3": 1e-4, "entropic_logistic": 1e-7,
+                "entropic_da_regression": 1e-6, "entropic_da_squared": 1e-6}.get(self.name, 0.0)
 
     @property
     def can_average(self):
@@ -104,9 +110,9 @@ REGRESSION = [case for case in EVERY if "regression" in case.algorithm.tasks]
 ONE_CLASS = [case for case in EVERY if "one_class" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
 
-# (Learners of experts' advice, which takes no other rows, have tests of their own.)
+# (Learners of experts' advice, which takes no other rows, and those that keep all rows have tests of their own.)
 ESTIMATORS = [
-    getattr(onlinecls, name) for name in sorted({a.estimator for a in ALGORITHMS.values() if a.tasks != ("experts",)})
+    getattr(onlinecls, name) for name in sorted({a.estimator for a in ALGORITHMS.values() if a.tasks not in (("experts",), ("leader",))})
 ]
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
 OUTLIER_DETECTORS = [cls for cls in ESTIMATORS if cls._estimator_type == "outlier_detector"]

@@ -3,6 +3,8 @@
 twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
 twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
 twin.W, twin.dual_value, twin.increase, twin.sufficient
+twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
+twin = FoReL(d, k, sigma=..., joint=...)
 
 DualModel puts them behind reference.Model's interface, for the tests that every row of the registry gets.
 """
@@ -12,7 +14,7 @@ from functools import partial
 from math import log, sqrt
 
 import numpy as np
-from reference import MODELS, Model
+from reference import MODELS, REGRESSION, Model
 from scipy.optimize import brentq
 
 
@@ -176,6 +178,102 @@ class DualAscent(DualTwin):
         self.sufficient = c * self.loss_of(margins) - (c * steepness) ** 2 / (2 * self.sigma)
 
 
+class DualAscentRegression(DualAscent):
+    """One signed dual variable a row: λ_t = -α x,  loss* : -c|y - s|* or -c(y - s)²* at α."""
+
+    def __init__(self, d, *, loss="absolute", **others):
+        super().__init__(d, 1, loss=loss, **others)
+
+    def loss_of(self, error):
+        return abs(error) if self.loss == "absolute" else error**2
+
+    def gradient(self, error, c):
+        """Minus the (sub)gradient of the loss in s."""
+        return c * np.sign(error) if self.loss == "absolute" else 2 * c * error
+
+    def part(self, alpha, y, c):
+        """min over s of loss + α s: what the loss's conjugate gives the dual."""
+        return alpha * y - (0.0 if self.loss == "absolute" else alpha**2 / (4 * c))
+
+    def error(self, x, y, theta):
+        return y - self.weights(theta)[0] @ x
+
+    def learn(self, x, y, c=1.0):
+        self.t += 1
+        if not x.any():
+            return
+        norm = self.bound * np.abs(x).max() if self.entropic else sqrt(x @ x)
+        error = self.error(x, y, self.theta)
+        self.settle(c * norm if self.loss == "absolute" else abs(2 * c * error) * norm)
+        error, before = self.error(x, y, self.theta), self.dual_value
+        alpha = self.gradient(error, c)
+        if self.update != "DA1" and alpha != 0.0:  # (one dual variable a row: DA3 is DA2)
+            sign = np.sign(alpha)
+
+            def slope(size):
+                derivative = self.error(x, y, self.theta + sign * size * x)
+                return sign * (derivative if self.loss == "absolute" else derivative - sign * size / (2 * c))
+
+            alpha = sign * root(slope, abs(alpha))
+        self.theta = self.theta + alpha * x
+        self.gain += self.part(alpha, y, c)
+        self.increase = self.dual_value - before
+        L = abs(self.gradient(error, c)) * norm
+        self.sufficient = c * self.loss_of(error) - L**2 / (2 * self.sigma) if self.sigma else 0.0
+
+
+class FoReL(DualTwin):
+    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch, by projected gradient on each row's dual variables, to a
+    gap of 1e-8."""
+
+    def __init__(self, d, k=1, *, sigma=1.0, joint=True):
+        self.W, self.sigma, self.joint, self.rows = np.zeros((k, d)), sigma, joint, []
+
+    def margins(self, W, x, label):
+        """Those that should be >= 1, and the Δφ of each."""
+        if len(W) == 1:
+            signs = np.array([[label]])
+        elif self.joint:
+            signs = np.array([np.eye(len(W))[label] - np.eye(len(W))[r] for r in range(len(W)) if r != label])
+        else:
+            signs = np.diag(np.where(np.arange(len(W)) == label, 1.0, -1.0))
+        return signs @ (W @ x), signs
+
+    def primal(self, W):
+        lost = [c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows]
+        return self.sigma / 2 * np.sum(W**2) + sum(lost)
+
+    def loss(self, margins):
+        short = np.maximum(1.0 - margins, 0.0)
+        return short.max() if self.joint else short.sum()
+
+    def learn(self, x, label, c=1.0):
+        self.rows.append((x, label, c))
+        alphas = [np.zeros(len(self.margins(self.W, x, label)[0])) for x, label, _ in self.rows]
+        W = 0.0 * self.W
+        for _ in range(20_000):
+            for (x, label, c), alpha in zip(self.rows, alphas, strict=True):
+                if x.any():
+                    margins, signs = self.margins(W, x, label)
+                    step = self.sigma / (x @ x * (len(W) if self.joint else 1))
+                    new = self.project(alpha + step * (1.0 - margins), c)
+                    W = W + np.outer((new - alpha) @ signs, x) / self.sigma
+                    alpha[:] = new
+            self.dual_value = sum(a.sum() for (x, _, _), a in zip(self.rows, alphas, strict=True) if x.any())
+            self.dual_value -= self.sigma / 2 * np.sum(W**2)
+            idle = sum(c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows if not x.any())
+            if self.primal(W) - idle - self.dual_value <= 1e-8:
+                break
+        self.W = W
+
+    def project(self, alpha, c):
+        """The nearest point of 0 <= α <= c, joint: of α >= 0, Σ α <= c."""
+        if not self.joint or len(alpha) == 1 or np.maximum(alpha, 0.0).sum() <= c:
+            return np.maximum(alpha, 0.0) if self.joint and len(alpha) > 1 else np.clip(alpha, 0.0, c)
+        level = brentq(lambda level: np.maximum(alpha - level, 0.0).sum() - c, alpha.min() - c, alpha.max(), xtol=1e-15)
+        return np.maximum(alpha - level, 0.0)
+
+
 class OGD(DualTwin):
     def __init__(self, d, k=1, *, alpha=None, learning_rate="strongly_convex", eta0=None, joint=True):
         self.W, self.t, self.alpha, self.eta0, self.joint = np.zeros((k, d)), 0, alpha, eta0, joint
@@ -258,3 +356,26 @@ DUAL = {
     "ogd_sqrt": (OGD, {"learning_rate": "sqrt"}),
 }
 MODELS.update({name: partial(dual_model, cls, fixed=fixed) for name, (cls, fixed) in DUAL.items()})
+
+
+class DualRegressor:
+    """A twin of regression behind reference.run_regression's interface."""
+
+    Sigma = None
+
+    def __init__(self, d, **params):
+        self.twin, self.t = DualAscentRegression(d, **params), 0
+
+    @property
+    def w(self):
+        return self.twin.w
+
+    def step(self, x, y, c=1.0):
+        before, self.twin.t = self.w, self.t
+        self.twin.learn(x, y, c)
+        return bool((self.w != before).any())
+
+
+for name, loss in (("da_regression", "absolute"), ("da_squared", "squared")):
+    REGRESSION[name] = partial(DualRegressor, loss=loss)
+    REGRESSION["entropic_" + name] = partial(DualRegressor, loss=loss, regularizer="entropic")

@@ -13,7 +13,7 @@ from reference_dual import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls
-from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier, _ascent, _core
+from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -45,13 +45,6 @@ every_learner = pytest.mark.parametrize("learner", learners(), ids=str)
 
 def fresh(learner):
     return type(learner)(**learner.get_params())
-
-
-def test_the_slots_of_tally_are_those_of_the_other_kernels():
-    """enter, MISTAKES and so on are written for these numbers."""
-    names = ("t", "mistakes", "updates", "skipped", "seen", "loss", "reach")
-    assert [_core.TALLY[name] for name in names] == list(range(7))
-    assert _ascent.BOOKS["shared"] == 3
 
 
 # --- against the slow twin -----------------------------------------------------------------------------------------------------

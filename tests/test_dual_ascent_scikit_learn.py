@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on the dual ascent learners and gradient descent."""
+"""scikit-learn's own checks on the dual ascent learners, regression among them, on FoReL and gradient descent."""
 
 import pytest
 from test_scikit_learn import expected_failures
@@ -16,6 +16,11 @@ LEARNERS = [
     onlinecls.DualAscentClassifier(loss="log_loss", multi_class="ovr"),
     onlinecls.DualAscentClassifier(regularizer="entropic", norm_bound=10.0),
     onlinecls.DualAscentClassifier("auto", regularizer="entropic", norm_bound=10.0, update="DA1"),
+    onlinecls.FoReLClassifier(),
+    onlinecls.FoReLClassifier(0.1, multi_class="ovr"),
+    onlinecls.DualAscentRegressor(),
+    onlinecls.DualAscentRegressor("auto", loss="squared", average=True),
+    onlinecls.DualAscentRegressor(2.0, regularizer="entropic", norm_bound=100.0),
 ]
 
 

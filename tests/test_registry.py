@@ -11,7 +11,7 @@ from onlinecls import _ascent, _core
 from onlinecls._registry import ALGORITHMS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-IN_ASCENT = {*_ascent.UPDATES_OF, "gradient", "hedge"}  # rules whose kernels are in _ascent
+IN_ASCENT = {*_ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose kernels are in _ascent and beside it
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 
@@ -21,7 +21,7 @@ def test_a_row_names_what_there_is(algorithm):
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
         assert algorithm.rule in _core.RULES and set(algorithm.geometries) <= set(_core.GEOMETRIES)
-    twins = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}}.get(algorithm.tasks, MODELS)
+    twins = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel"}}.get(algorithm.tasks, MODELS)
     assert algorithm.name in twins, "every algorithm has its slow twin"  # (Hedge's is in test_dual_ascent.py)
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()
     assert {*algorithm.params, *algorithm.selects} <= set(parameters)

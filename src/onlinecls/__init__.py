@@ -7,7 +7,7 @@
 """
 
 from ._baselines import HedgeClassifier, OGDClassifier
-from ._dual_ascent import DualAscentClassifier
+from ._dual_ascent import DualAscentClassifier, DualAscentRegressor
 from ._evaluation import progressive_validation
 from ._first_order import (
     AdaGradClassifier,
@@ -16,6 +16,7 @@ from ._first_order import (
     Perceptron,
     PNormPerceptron,
 )
+from ._follow_the_leader import FoReLClassifier
 from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
 from ._multiplicative import (
     MultiplicativePassiveAggressiveClassifier,
@@ -42,6 +43,8 @@ __all__ = [
     "AdaGradClassifier",
     "ConfidenceWeightedClassifier",
     "DualAscentClassifier",
+    "DualAscentRegressor",
+    "FoReLClassifier",
     "HedgeClassifier",
     "KernelOnlineClassifier",
     "KernelOnlineOneClass",

@@ -1,4 +1,4 @@
-"""What the dual ascent learners and gradient descent share: state, parameters, and the way to the kernel `_ascent`."""
+"""What the dual ascent learners and gradient descent share: state, parameters, and the way to the kernels of `_ascent`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from operator import is_
 import numpy as np
 
 from . import _ascent, _core, _validation
-from ._base import _specialised
+from ._base import WithWeights, _specialised
 from ._classifier import OnlineClassifier
 from ._registry import algorithms_of, select
+from ._regressor import OnlineRegressor
 from ._state import NO_ORDER, State
 
 BOOKS = _ascent.BOOKS
 NO_PREDICTIONS = np.empty(0, np.int32)
-_CLASSIFY, _DECISION, _REBUILD = (_specialised(kernel) for kernel in (_ascent.classify, _ascent.decision, _ascent.rebuild))
-_REBUILD = {sizes[0]: kernel for sizes, kernel in _REBUILD.items()}
+_CLASSIFY, _REGRESS, _DECISION = (_specialised(kernel) for kernel in (_ascent.classify, _ascent.regress, _ascent.decision))
+_REBUILD = {sizes[0]: kernel for sizes, kernel in _specialised(_ascent.rebuild).items()}
 
 
 class AscentState(State):
@@ -180,7 +181,7 @@ class AscentState(State):
         return weights
 
 
-class AscentClassifier(OnlineClassifier):
+class AscentLearner(WithWeights):
     """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
 
     _numbered = {
@@ -234,19 +235,12 @@ class AscentClassifier(OnlineClassifier):
         self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
             return
-        balanced = _validation.is_balanced(self.class_weight) and len(class_weights) == 0
-        if self._params_of[0] is not params or self._params_of[1:] != (self._open, balanced):
+        choice = self._choice(class_weights)
+        if self._params_of[0] is not params or self._params_of[1] != choice:
             largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-            self._params_of = params, self._open, balanced
-            self._params = {**params, "open_classes": int(self._open), "balanced": int(balanced), "limit": largest}
+            self._params_of = params, choice
+            self._params = {**params, **choice, "limit": largest}
         self._run(rows, order, targets, weights, class_weights, predictions)
-
-    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
-        state = self._state
-        _CLASSIFY[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values, state.drift,
-            state.counts, state.tally, state.books, predictions,
-        )  # fmt: skip
 
     def _scores(self, rows) -> np.ndarray:
         state, params = self._state, self._params
@@ -260,3 +254,32 @@ class AscentClassifier(OnlineClassifier):
 
     def _read_params(self) -> dict:
         return self._params
+
+
+class AscentClassifier(AscentLearner, OnlineClassifier):
+    """A learner of labels."""
+
+    def _choice(self, class_weights) -> dict:
+        balanced = _validation.is_balanced(self.class_weight) and len(class_weights) == 0
+        return {"open_classes": int(self._open), "balanced": int(balanced)}
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
+        _CLASSIFY[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values, state.drift,
+            state.counts, state.tally, state.books, predictions,
+        )  # fmt: skip
+
+
+class AscentRegressor(AscentLearner, OnlineRegressor):
+    """A learner of numbers."""
+
+    def _choice(self, class_weights) -> dict:
+        return {}
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
+        _REGRESS[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, state.values, state.drift, state.counts,
+            state.tally, state.books,
+        )  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _ascent, _validation
+from . import _ascent, _experts, _validation
 from ._ascent_base import BOOKS, AscentClassifier
 from ._base import _specialised
 from ._compat import random_state as generator_of
 from ._docs import documented
 
-_HEDGE, _ADVISE = _specialised(_ascent.hedge), _specialised(_ascent.advise)
+_HEDGE, _ADVISE = _specialised(_experts.hedge), _specialised(_experts.advise)
 
 
 @documented

@@ -137,6 +137,7 @@ SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step
 ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
 DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": POSITIVE}
+DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": POSITIVE}
 DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
 NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
@@ -161,8 +162,8 @@ class Algorithm:
     compiled code, in ``_core`` or, of dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects :
     constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
     from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
-    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",)
-    where the features are advice in [0, 1].
+    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",),
+    ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
     """
 
     name: str
@@ -290,6 +291,20 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "entropic"},
               title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
+    Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
+              selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",),
+              title="Dual ascent regression, absolute loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+    Algorithm("da_squared", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
+              selects={"loss": "squared", "regularizer": "euclidean"}, tasks=("regression",),
+              title="Dual ascent regression, squared loss", paper="ICML 2008 tutorial, I (Example I) to III"),
+    Algorithm("entropic_da_regression", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
+              selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",),
+              title="Best committee of experts, absolute loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+    Algorithm("entropic_da_squared", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
+              selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",),
+              title="Best committee of experts, squared loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+    Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": POSITIVE, "gap_tol": POSITIVE}, tasks=("leader",),
+              title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
               selects={"learning_rate": "strongly_convex"},
               title="Online gradient descent, strongly convex", paper="ICML 2008 tutorial, V"),

@@ -32,6 +32,13 @@ cdef enum Task:
 
 cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weights, const double[::1] class_weights,
                          double[::1] counts, double[::1] tally, Params* p) noexcept nogil:
+    """`count_in`, and the threshold of this round."""
+    p.threshold = p.l1 * tally[ROUNDS]
+    return count_in(at, label, weights, class_weights, counts, tally, p.balanced)
+
+
+cdef inline double count_in(Py_ssize_t at, Py_ssize_t label, const double[::1] weights, const double[::1] class_weights,
+                            double[::1] counts, double[::1] tally, bint balanced) noexcept nogil:
     """Count a row in and return its weight c; a row of weight 0 is an exact no-op."""
     cdef double c = 1.0
     if weights.shape[0]:
@@ -40,12 +47,11 @@ cdef inline double enter(Py_ssize_t at, Py_ssize_t label, const double[::1] weig
         c *= class_weights[label]
     if c <= 0.0:
         return 0.0
-    p.threshold = p.l1 * tally[ROUNDS]
     tally[ROUNDS] += 1.0
     counts[label] += 1.0
     if counts[label] == 1.0:
         tally[SEEN] += 1.0
-    if p.balanced:          # N_t / (k_t n_{y,t}), this row among them
+    if balanced:            # N_t / (k_t n_{y,t}), this row among them
         c *= tally[ROUNDS] / (tally[SEEN] * counts[label])
     return c
 
@@ -119,10 +125,15 @@ cdef inline void note(double error, double[::1] tally) noexcept nogil:
 
 cdef inline Py_ssize_t top(const double[:, ::1] scores, Py_ssize_t i, const double[::1] counts, Py_ssize_t but,
                            const Params* p) noexcept nogil:
-    """First argmax of scores[i] over the classes that have joined, leaving out one."""
+    """`best_of` scores[i]."""
+    return best_of(&scores[i, 0], counts, but, p.open_classes)
+
+
+cdef inline Py_ssize_t best_of(const double* scores, const double[::1] counts, Py_ssize_t but, bint open_classes) noexcept nogil:
+    """First argmax of scores over the classes that have joined, leaving out one."""
     cdef Py_ssize_t c, best = -1
     for c in range(counts.shape[0]):
-        if c != but and not (p.open_classes and counts[c] == 0.0) and (best < 0 or scores[i, c] > scores[i, best]):
+        if c != but and not (open_classes and counts[c] == 0.0) and (best < 0 or scores[c] > scores[best]):
             best = c
     return best
 

@@ -39,7 +39,7 @@ _LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1
 _SCALARS = {
     name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 }
-_ESTIMATORS = {algorithm.estimator for algorithm in ALGORITHMS.values()}
+_ESTIMATORS = {algorithm.estimator for algorithm in ALGORITHMS.values() if algorithm.tasks != ("leader",)}
 _DTYPES = {"float32": np.float32, "float64": np.float64}
 
 

@@ -1,0 +1,32 @@
+"""The maximisations of dual ascent: along a line, over a row's dual variables. They know no model, only a row's numbers."""
+
+cdef struct Line:
+    # θ_c += s d_c x for the classes which[:n]; what the derivative of f* along it is. Entropic: the masses up and down of the
+    # row's m features in each of these classes (all in one where the features are ±h: P and N of the closed form), of Z in all.
+    bint entropic
+    Py_ssize_t n, m, room
+    const Py_ssize_t* which
+    double* d
+    double* up
+    double* down
+    double* h
+    double* powers          # room for 2m
+    double z
+    double steepest         # max |h|
+    double sigma
+    double start, slope     # Euclidean: start + s slope
+    double ridge            # the loss gives the dual gain s - ridge s²/2 (squared loss; else 0)
+
+cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
+                  Py_ssize_t k, double guess) noexcept nogil
+cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil
+cdef double single(Line* line, double margin, double gamma, double c, double* gain, int loss, int update) noexcept nogil
+cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil
+cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
+                  double* shares) noexcept nogil
+cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
+                  double* alpha, double* gradient) noexcept nogil
+cdef void follow(Line* line, double s) noexcept nogil
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* wanted, double* d, double* rate,
+                     Py_ssize_t* which) noexcept nogil
+cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil

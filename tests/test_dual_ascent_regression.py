@@ -1,0 +1,251 @@
+"""The dual ascent regressor against its slow twin, the tutorial's bounds, and the library's contracts."""
+
+import doctest
+import pickle
+from importlib import import_module
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, csr32
+from numpy.testing import assert_allclose
+from reference_dual import DualAscentRegression
+from states import fingerprint
+
+from onlinecls import DualAscentRegressor, PassiveAggressiveRegressor
+
+FORMS = [
+    {"regularizer": regularizer, "loss": loss, "update": update}
+    for regularizer, loss, update in product(["euclidean", "entropic"], ["absolute", "squared"], ["DA1", "DA2", "DA3"])
+]
+every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
+both_sigmas = pytest.mark.parametrize("sigma", [12.0, "auto"])
+TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
+
+
+def problem(n, d, seed, dtype="float64"):
+    """Rows with zeros, all-zero ones and features of one size among them, and noisy targets of a sparse vector."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)
+    X[::7] = np.sign(X[::7])
+    X[::11] = 0.0
+    y = X @ np.where(np.arange(d) % 3 == 0, 1.0, -0.2) + 0.3 * rng.standard_normal(n)
+    return X.astype(dtype), y
+
+
+def learners():
+    """An estimator of each kind, for the contracts."""
+    made = [DualAscentRegressor(sigma, norm_bound=3.0, **form) for form in FORMS for sigma in (12.0, "auto")]
+    made += [DualAscentRegressor(12.0, average=5, **form) for form in FORMS if form["regularizer"] == "euclidean"]
+    return [*made, DualAscentRegressor("auto", average=True)]
+
+
+every_learner = pytest.mark.parametrize("learner", learners(), ids=str)
+
+
+def fresh(learner):
+    return type(learner)(**learner.get_params())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@both_sigmas
+@every_form
+def test_it_equals_the_slow_twin(form, sigma, dtype):
+    X, y = problem(60, 9, seed=50, dtype=dtype)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    twin = DualAscentRegression(9, sigma=sigma, norm_bound=3.0, **form)
+    learner = DualAscentRegressor(sigma, norm_bound=3.0, fit_intercept=False, **form)
+    squared = absolute = 0.0
+    for i, (x, target, c) in enumerate(zip(X.astype(float), y, weights, strict=True)):
+        if c > 0.0:
+            error = target - twin.W[0] @ x
+            squared, absolute = squared + error**2, absolute + abs(error)
+            twin.learn(x, target, c)
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
+        assert_allclose(learner.dual_value_, twin.dual_value, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    assert learner.coef_.dtype == dtype and learner.n_skipped_ == 0 and learner.t_ == twin.t == (weights > 0).sum()
+    assert_allclose(learner.coef_, twin.W[0], rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    assert_allclose(learner.sigma_, twin.sigma, rtol=1e-12 if dtype == "float64" else 1e-3)
+    assert_allclose(learner.progressive_mse_, squared / twin.t, rtol=TOLERANCE[dtype])
+    assert_allclose(learner.progressive_mae_, absolute / twin.t, rtol=TOLERANCE[dtype])
+
+
+def test_the_euclidean_absolute_loss_is_passive_aggressive_without_a_tube():
+    X, y = problem(200, 9, seed=51)
+    dual = DualAscentRegressor(2.0).partial_fit(X, y)
+    known = PassiveAggressiveRegressor(C=0.5, epsilon=0.0).partial_fit(X, y)
+    assert_allclose(dual.coef_, known.coef_, rtol=1e-9, atol=1e-12)
+
+
+@both_sigmas
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, sigma):
+    """From one and the same model: DA3's increase = DA2's >= DA1's >= loss - L²/(2σ), all of them the twin's."""
+    X, y = problem(80, 7, seed=52)
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80)
+    form = {"sigma": sigma, "regularizer": regularizer, "loss": loss, "norm_bound": 3.0}
+    walker = DualAscentRegressor(**form, fit_intercept=False).partial_fit(X[1:2], y[1:2])
+    twin = DualAscentRegression(7, update="DA2", **form)
+    twin.learn(X[1], y[1])
+    for i in range(2, 80):
+        if not X[i].any():
+            continue
+        values = []
+        for update in ("DA1", "DA2", "DA3"):
+            learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
+            values.append(learner.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1]).dual_value_)
+        twin.learn(X[i], y[i], weights[i])
+        gained = np.array(values) - (twin.dual_value - twin.increase)  # from the model by this round's σ
+        slack = 1e-9 * (1 + abs(twin.dual_value))
+        assert abs(gained[1] - twin.increase) <= slack and gained[2] == gained[1]
+        assert gained[1] >= gained[0] - slack and gained[0] >= twin.sufficient - slack
+        walker = learner
+
+
+@pytest.mark.parametrize("update", ["DA1", "DA2"])
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer, loss, update):
+    """dual_value_ <= f(u) + Σ loss(u), and Σ loss(w_t) <= f(u) + Σ loss(u) + Σ L_t²/(2σ), for any u."""
+    X, y = problem(300, 8, seed=53)
+    W, sigma = 4.0, 20.0
+    learner = DualAscentRegressor(sigma, regularizer=regularizer, loss=loss, update=update, norm_bound=W, fit_intercept=False)
+    errors = np.empty(300)
+    for i in range(300):
+        errors[i] = y[i] - (learner.predict(X[i : i + 1])[0] if i else 0.0)
+        learner.partial_fit(X[i : i + 1], y[i : i + 1])
+    of = np.abs if loss == "absolute" else np.square
+    norms = W * np.abs(X).max(axis=1) if regularizer == "entropic" else np.sqrt((X**2).sum(axis=1))
+    steps = norms if loss == "absolute" else 2 * np.abs(errors) * norms
+    rng = np.random.default_rng(0)
+    for u in [learner.coef_.astype(float), np.zeros(8), *(rng.standard_normal(8) / 3 for _ in range(20))]:
+        if regularizer == "entropic":
+            u = u * min(1.0, 0.99 * W / max(np.abs(u).sum(), 1e-9))
+            spare = (W - np.abs(u).sum()) / 16
+            p = np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / W
+            f = sigma * np.sum(p * np.log(16 * p))
+        else:
+            f = sigma / 2 * u @ u
+        primal = f + of(y - X @ u).sum()
+        assert learner.dual_value_ <= primal + 1e-9
+        assert of(errors).sum() <= primal + (steps**2).sum() / (2 * sigma) + 1e-9
+
+
+def test_experts_are_nearly_as_good_as_their_best_committee():
+    """Absolute loss, advice in [-1, 1], W = 1: regret to any committee u >= 0, Σ u = 1 is at most L √(2 T log 2d), L = 1."""
+    rng, d, T = np.random.default_rng(0), 30, 600
+    y = np.clip(np.cumsum(rng.standard_normal(T)) / 8, -1, 1)
+    X = np.clip(y[:, None] + np.linspace(0.05, 1.5, d) * rng.standard_normal((T, d)), -1.0, 1.0)
+    bound = np.sqrt(2 * T * np.log(2 * d))
+    for update in ("DA1", "DA3"):
+        learner = DualAscentRegressor(
+            np.sqrt(T / (2 * np.log(2 * d))), regularizer="entropic", update=update, norm_bound=1.0, fit_intercept=False
+        ).partial_fit(X, y)
+        paid = learner.progressive_mae_ * T
+        committees = [np.eye(d)[i] for i in range(d)] + [rng.dirichlet(np.full(d, 0.3)) for _ in range(50)]
+        best = min(np.abs(y - X @ u).sum() for u in [*committees, learner.coef_ / learner.coef_.sum()])
+        assert paid <= best + bound
+        assert paid < np.abs(y - X.mean(axis=1)).sum()
+        assert np.abs(learner.coef_).sum() <= 1.0 + 1e-12
+
+
+@every_learner
+def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(learner):
+    X, y = problem(70, 8, seed=54)
+    X = csr32(X)
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=70)
+    whole = fresh(learner).partial_fit(X, y, sample_weight=weights)
+    parts = fresh(learner)
+    for start, stop in pairwise([0, 1, 2, 20, 20, 50, 70]):
+        parts.partial_fit(X[start:stop], y[start:stop], sample_weight=weights[start:stop])
+        parts = pickle.loads(pickle.dumps(parts))
+    live = weights > 0
+    alone = fresh(learner).partial_fit(X[live], y[live], weights[live])
+    assert fingerprint(parts) == fingerprint(whole) == fingerprint(alone)
+
+
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
+    for learner, dtype in product(learners()[::3], ("float32", "float64")):
+        X, y = problem(40, 8, seed=55, dtype=dtype)
+        stored, plain = fresh(learner).partial_fit(kind(X), y), fresh(learner).partial_fit(csr32(X), y)
+        assert fingerprint(stored) == fingerprint(plain)
+        assert (stored.predict(kind(X)) == plain.predict(csr32(X))).all()
+
+
+@every_learner
+def test_predictions_and_averages_are_those_of_the_weights(learner):
+    X, y = problem(60, 7, seed=56)
+    online, plain, kept, errors = fresh(learner), fresh(learner).set_params(average=False), [], []
+    for i in range(60):
+        errors.append(y[i] - (online.predict(X[i : i + 1])[0] if i else 0.0))
+        online.partial_fit(X[i : i + 1], y[i : i + 1])
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        kept.append(np.append(plain.coef_, plain.intercept_))
+    assert_allclose([online.progressive_mse_, online.progressive_mae_], [np.mean(np.square(errors)), np.mean(np.abs(errors))])
+    mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
+    assert_allclose(np.append(online.coef_, online.intercept_), mean, rtol=1e-11, atol=1e-12)
+    assert_allclose(online.predict(X), X @ online.coef_ + online.intercept_, rtol=1e-10, atol=1e-12)
+
+
+@every_learner
+def test_hostile_numbers_leave_a_finite_model(learner):
+    rng = np.random.default_rng(3)
+    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
+        model = fresh(learner)
+        for i in range(40):
+            with np.errstate(over="ignore"):
+                X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
+            X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
+            y = rng.standard_normal(3) * rng.choice([0.0, 5e-324, 1e-160, 1.0, 1e100, 1e150, 1e307])
+            model.partial_fit(X, y, sample_weight=rng.choice([1e-300, 1.0, 1e300], 3))
+            for numbers in (model.coef_, model.intercept_, model._state.values, model._state.drift, model._state.books):
+                assert np.isfinite(numbers).all(), (i, X, y)
+            assert np.isfinite(model._state.tally).all() and np.isfinite(model.dual_value_)
+        assert model.t_ == 120
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"sigma": 0.0}, "sigma must be 'auto' or a finite number > 0, got sigma=0.0. 1/sigma is the largest step; 'auto' needs "
+                         "neither horizon nor scale."),
+        ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
+        ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
+        ({"loss": "hinge"}, "loss must be one of 'absolute', 'squared', got loss='hinge'."),
+        ({"norm_bound": 0}, "norm_bound must be a finite number > 0, got norm_bound=0."),
+        ({"regularizer": "entropic", "average": True},
+         "average must be False with regularizer='entropic', got average=True: every weight then changes on every update, so "
+         "that their average has no exact O(nnz) form. Use regularizer='euclidean'."),
+        ({"regularizer": "entropic"},
+         "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
+         "that selects the algorithm. Call fit, or start with clone(estimator)."),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
+    X, y = problem(30, 5, seed=57)
+    learner = DualAscentRegressor().partial_fit(X, y)
+    before = fingerprint(learner)
+    with pytest.raises(ValueError) as error:
+        learner.set_params(**changed).partial_fit(X, y)
+    assert str(error.value) == f"DualAscentRegressor: {message}"
+    learner.set_params(**DualAscentRegressor().get_params())
+    for rows, targets in ((X * np.nan, y), (X, np.where(y == y[3], np.inf, y)), (X[:, :4], y), (X, y[:-1])):
+        with pytest.raises(ValueError):
+            learner.partial_fit(rows, targets)
+    assert fingerprint(learner) == before
+
+
+def test_fit_stops_and_goes_on():
+    X, y = problem(100, 6, seed=58)
+    learner = DualAscentRegressor(loss="squared", max_iter=300, random_state=0).fit(X, y)
+    assert 5 < learner.n_iter_ < 300 and learner.score(X, y) > 0.8
+    again = DualAscentRegressor(loss="squared", max_iter=3, tol=None, random_state=0, warm_start=True).fit(X, y)
+    t = again.t_
+    assert again.fit(X, y).t_ == t + 300
+
+
+def test_examples_run():
+    found = doctest.testmod(import_module("onlinecls._dual_ascent"))
+    assert found.attempted > 6 and found.failed == 0

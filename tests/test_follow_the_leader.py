@@ -1,0 +1,226 @@
+"""Follow the regularized leader against a slow solver, scikit-learn's support vector machine, and the library's contracts."""
+
+import doctest
+import pickle
+from importlib import import_module
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, continuous_problem, csr32
+from numpy.testing import assert_allclose
+from reference_dual import DualAscent, FoReL
+from states import fingerprint
+
+from onlinecls import DualAscentClassifier, FoReLClassifier
+
+KINDS = {"binary": (2, "crammer_singer"), "crammer_singer": (4, "crammer_singer"), "ovr": (4, "ovr")}
+every_kind = pytest.mark.parametrize("n_classes, multi_class", KINDS.values(), ids=KINDS)
+
+
+@every_kind
+def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class):
+    X, y = continuous_problem(15, 5, seed=60, n_classes=n_classes)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    k, sigma = (n_classes if n_classes > 2 else 1), 0.7
+    twin = FoReL(5, k, sigma=sigma, joint=multi_class == "crammer_singer")
+    tight = FoReLClassifier(sigma, gap_tol=1e-10, multi_class=multi_class, fit_intercept=False)
+    loose = FoReLClassifier(sigma, gap_tol=0.05, multi_class=multi_class, fit_intercept=False)
+    for i in range(15):
+        for learner in (tight, loose):
+            learner.partial_fit(X[i : i + 1], y[i : i + 1], None if i else np.unique(y), weights[i : i + 1])
+        if weights[i] == 0.0:
+            continue
+        twin.learn(X[i], y[i], weights[i])
+        idle = sum(c * twin.loss(twin.margins(twin.W, x, label)[0]) for x, label, c in twin.rows if not x.any())
+        assert tight.gap_ <= 1e-10 and loose.gap_ <= 0.05
+        assert_allclose(tight.dual_value_, twin.dual_value, rtol=0, atol=2e-8)
+        assert_allclose(tight.coef_, twin.W, rtol=0, atol=4e-4)
+        for learner in (tight, loose):
+            primal = twin.primal(learner.coef_) - idle
+            assert twin.dual_value - 1e-12 <= primal <= twin.dual_value + learner.gap_ + 2e-8
+            assert_allclose(primal, learner.dual_value_ + learner.gap_, rtol=1e-9)
+            assert sigma / 2 * np.sum((learner.coef_ - twin.W) ** 2) <= learner.gap_ + 1e-6
+            alpha = learner.dual_coef_
+            mass = alpha.sum(axis=1, keepdims=True) if multi_class == "crammer_singer" else alpha
+            assert (alpha >= 0).all() and (mass <= weights[: i + 1][weights[: i + 1] > 0][:, None] * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "crammer_singer"), (4, "ovr")])
+def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi_class):
+    svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
+    X, y = continuous_problem(120, 8, seed=61, n_classes=n_classes)
+    ours = FoReLClassifier(2.0, gap_tol=1e-7, multi_class=multi_class).fit(X, y)
+    theirs = svm.LinearSVC(C=0.5, loss="hinge", multi_class=multi_class, tol=1e-9, max_iter=10**6).fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+    assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
+
+
+@every_kind
+def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class):
+    """From the same α: increase >= DA3's, as the tutorial says; and a row without a loss leaves all bits of the weights."""
+    X, y = continuous_problem(60, 6, seed=62, n_classes=n_classes)
+    k, still = (n_classes if n_classes > 2 else 1), 0
+    learner = FoReLClassifier(1.0, gap_tol=1e-6, multi_class=multi_class, fit_intercept=False)
+    learner.partial_fit(X[:1], y[:1], classes=np.unique(y))
+    for i in range(1, 60):
+        before, theta, gap = learner.dual_value_, learner._state.theta.copy(), learner.gap_
+        learner.partial_fit(X[i : i + 1], y[i : i + 1])
+        increase = learner.dual_value_ - before
+        if multi_class == "crammer_singer" or k == 1:
+            twin = DualAscent(6, k, sigma=1.0, update="DA3")
+            twin.theta = theta[:6].T.copy()
+            lost = twin.loss_of(twin.margins(X[i], y[i], twin.theta))
+            twin.learn(X[i], y[i])
+            assert not X[i].any() or increase >= twin.increase - 1e-9
+            if lost == 0.0:
+                still += 1
+                assert (learner._state.theta == theta).all() and learner.gap_ == gap
+        assert increase >= -1e-12
+    assert multi_class == "ovr" or still > 2
+
+
+def test_its_regret_is_within_dual_ascents_bound():
+    X, y = continuous_problem(150, 6, seed=63)
+    X /= np.linalg.norm(X, axis=1).max()
+    sigma, paid = 5.0, 0.0
+    learner = FoReLClassifier(sigma, gap_tol=1e-4, fit_intercept=False)
+    for i in range(150):
+        paid += max(0.0, 1 - y[i] * (learner.decision_function(X[i : i + 1])[0] if i else 0.0))
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
+    for u in [learner.coef_[0], *(np.random.default_rng(i).standard_normal(6) for i in range(20))]:
+        primal = sigma / 2 * u @ u + np.maximum(0.0, 1 - y * (X @ u)).sum()
+        assert paid <= primal + 150 / (2 * sigma) + 150 * 1e-4 and learner.dual_value_ <= primal + 1e-9
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}])
+def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(multi_class, dtype, class_weight):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(50, 7, seed=64, n_classes=n_classes, dtype=dtype)
+        X = csr32(X)
+        labels = np.array(["d", "a", "c", "b"])[np.where(y < 0, 3, y)]
+        weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=50)
+        for classes in (None, ["a", "b", "c", "d"] if n_classes == 4 else ["a", "b"]):
+            learner = FoReLClassifier(multi_class=multi_class, class_weight=class_weight)
+            whole = pickle.loads(pickle.dumps(learner)).partial_fit(X, labels, classes=classes, sample_weight=weights)
+            parts = pickle.loads(pickle.dumps(learner))
+            for start, stop in pairwise([0, 1, 2, 3, 17, 17, 35, 50]):
+                parts.partial_fit(X[start:stop], labels[start:stop], classes=classes if start == 0 else None,
+                                  sample_weight=weights[start:stop])  # fmt: skip
+                parts = pickle.loads(pickle.dumps(parts))
+            assert fingerprint(parts) == fingerprint(whole)
+            live = weights > 0
+            assert fingerprint(learner.partial_fit(X[live], labels[live], classes, weights[live])) == fingerprint(whole)
+
+
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
+    for n_classes, dtype in ((2, "float32"), (4, "float64")):
+        X, y = continuous_problem(40, 8, seed=65, n_classes=n_classes, dtype=dtype)
+        stored, plain = FoReLClassifier().partial_fit(kind(X), y), FoReLClassifier().partial_fit(csr32(X), y)
+        assert fingerprint(stored) == fingerprint(plain)
+        assert (stored.decision_function(kind(X)) == plain.decision_function(csr32(X))).all()
+
+
+@every_kind
+def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_class):
+    """Labels that join: in the end the model is, but for the gap, that which knew all classes from the start."""
+    X, y = continuous_problem(60, 6, seed=66, n_classes=n_classes)
+    if n_classes > 2:
+        X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # each class's rows after the other's
+    first = np.flatnonzero(y != y[0])[0]  # before it there is one class, and nothing is learnt
+    grown = FoReLClassifier(gap_tol=1e-8, multi_class=multi_class).partial_fit(X, y)
+    known = FoReLClassifier(gap_tol=1e-8, multi_class=multi_class)
+    known.partial_fit(X[first:], y[first:], classes=np.unique(y))
+    assert grown.gap_ <= 1e-8
+    assert_allclose(grown.coef_, known.coef_, atol=2e-3)
+
+
+@every_kind
+def test_scores_and_mistakes_are_those_of_the_weights(n_classes, multi_class):
+    X, y = continuous_problem(50, 6, seed=67, n_classes=n_classes)
+    learner, said = FoReLClassifier(0.5, multi_class=multi_class, intercept_scaling=2.0), []
+    for i in range(50):
+        said.append(learner.predict(X[i : i + 1])[0] if i else np.unique(y)[0])
+        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.unique(y) if i == 0 else None)
+    assert learner.n_mistakes_ == (np.array(said) != y).sum() and learner.t_ == 50
+    scores = X @ learner.coef_.T + learner.intercept_
+    assert_allclose(learner.decision_function(X).reshape(50, -1), scores, rtol=1e-12, atol=1e-14)
+    other = FoReLClassifier(0.5, multi_class=multi_class, intercept_scaling=2.0).partial_fit(X[:1], y[:1], classes=np.unique(y))
+    found = other._partial_fit(X[1:], y[1:], None, None, predict=True)
+    assert (np.unique(y)[found] == said[1:]).all() and fingerprint(other) == fingerprint(learner)
+
+
+def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
+    X, y = continuous_problem(60, 6, seed=68)
+    whole = FoReLClassifier(gap_tol=1e-6).partial_fit(X, y, classes=[-1, 1])
+    learner = FoReLClassifier(gap_tol=1e-6).partial_fit(X[:20], y[:20], classes=[-1, 1])
+    from onlinecls import _follow_the_leader as module
+
+    def interrupted(params, *arrays):
+        module_follow(params, *arrays[:3], arrays[3][:40], *arrays[4:])
+        raise KeyboardInterrupt
+
+    module_follow = module._FOLLOW[8]
+    monkeypatch.setitem(module._FOLLOW, 8, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit(X[20:], y[20:])
+    monkeypatch.undo()
+    assert learner.t_ == len(learner._state.labels) == 40
+    assert fingerprint(learner.partial_fit(X[40:], y[40:])) == fingerprint(whole)
+
+
+@every_kind
+def test_hostile_numbers_leave_a_finite_model(n_classes, multi_class):
+    rng = np.random.default_rng(3)
+    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
+        for sigma in (1e-5, 1.0, 1e9):
+            model = FoReLClassifier(sigma, multi_class=multi_class)
+            for i in range(15):
+                with np.errstate(over="ignore"):
+                    X = np.clip(rng.standard_normal((2, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
+                X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
+                model.partial_fit(X, rng.integers(0, n_classes, 2), classes=range(n_classes) if i == 0 else None,
+                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 2))  # fmt: skip
+                for numbers in (model.coef_, model.intercept_, model._state.theta, model._state.alpha, model._state.books):
+                    assert np.isfinite(numbers).all(), (i, X)
+            assert model.t_ == 30
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"sigma": 0.0}, "sigma must be a finite number > 0, got sigma=0.0."),
+        ({"gap_tol": 0}, "gap_tol must be a finite number > 0, got gap_tol=0."),
+        ({"average": True},
+         "average must be False, got average=True: each w is the best for all rows so far, and every weight may change in any "
+         "round. Use DualAscentClassifier for an average."),
+        ({"sigma": 2.0},
+         "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
+         "that selects the algorithm. Call fit, or start with clone(estimator)."),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
+    X, y = continuous_problem(30, 5, seed=69)
+    learner = FoReLClassifier().partial_fit(X, y)
+    before = fingerprint(learner)
+    with pytest.raises(ValueError) as error:
+        learner.set_params(**changed).partial_fit(X, y)
+    assert str(error.value) == f"FoReLClassifier: {message}"
+    with pytest.raises(ValueError, match="NaN"):
+        learner.set_params(**FoReLClassifier().get_params()).partial_fit(X * np.nan, y)
+    assert fingerprint(learner) == before
+
+
+def test_it_is_better_than_dual_ascent_online():
+    """Mistakes on the way: knowing the best weights so far should pay."""
+    X, y = continuous_problem(400, 10, seed=70)
+    leader, ascent = FoReLClassifier(1.0).fit(X, y), DualAscentClassifier(1.0, shuffle=False, max_iter=1).fit(X, y)
+    assert leader.n_mistakes_ < ascent.n_mistakes_
+
+
+def test_examples_run():
+    found = doctest.testmod(import_module("onlinecls._follow_the_leader"))
+    assert found.attempted > 2 and found.failed == 0
