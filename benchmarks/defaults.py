@@ -26,6 +26,7 @@ GRIDS = {
         "eta": [0.51, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
     },
     "SCWClassifier": {"variant": ["SCW-I", "SCW-II"], "eta": [0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]},
+    "MultiplicativePassiveAggressiveClassifier": {"margin": [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0]},
     "AROWRegressor": {"r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
     "AdaGradClassifier": {
         "update": ["mirror_descent", "dual_averaging"],

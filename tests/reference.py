@@ -552,9 +552,9 @@ class PassiveAggressiveOneClass:
 
 @dataclass(kw_only=True)
 class MultiplicativePassiveAggressiveOneClass(Simplex):
-    """w_1 uniform.  l = [||x - w|| - epsilon]+,  v = (x - w) / ||x - w||,  w_j <- w_j exp(tau v_j) / Z,  tau = l / (8 ||v||_inf^2).
+    """w_1 uniform.  l = [||x - w|| - epsilon]+,  v = (x - w) / ||x - w||,  w_j <- w_j exp(tau v_j) / Z.
 
-    Crammer et al. (NIPS 2003), 6.  The constraint is hard, so a weight scales the step by min(1, c).
+    tau = l / (8 ||v||_inf^2).  Crammer et al. (NIPS 2003), 6.  The constraint is hard, so a weight scales the step by min(1, c).
     """
 
     d: int = field(kw_only=False)

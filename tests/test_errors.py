@@ -373,8 +373,8 @@ OUT_OF_RANGE = {
     "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be a finite number > 0, got eta0={!r}."),
     "delta": ([0.0, -1.0, np.inf], "delta must be a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
-    "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves [-norm_bound max|x|, "
-        "norm_bound max|x|]: a margin beyond is never met."),
+    "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves "
+        "[-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met."),
     "signed": (["yes", None, 1], "signed must be True or False, got signed={!r}."),
     "norm_bound": ([0.0, -1.0, np.inf, "a"], "norm_bound must be a finite number > 0, got norm_bound={!r}. The weights' absolute "
         "values add up to at most norm_bound."),
@@ -399,6 +399,8 @@ OUT_OF_RANGE = {
     "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),
     "verbose": ([-1, "a"], "verbose must be True or False or an integer >= 0, got verbose={!r}."),
     "multi_class": (["ova", None], "multi_class must be one of 'crammer_singer', 'ovr', got multi_class={!r}."),
+    "loss_tol": ([0.0, -1.0, np.inf, np.nan, "a"], "loss_tol must be None or a finite number > 0, got loss_tol={!r}. fit then "
+        "cycles until no squared loss is larger."),
     "n_jobs": (["a", 1.5], "n_jobs must be None or an integer, got n_jobs={!r}."),
     "dtype": (["int32", "a", np.float16], "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}."),
     "random_state": (["a", -1, 1.5], "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or "

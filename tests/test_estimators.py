@@ -481,7 +481,7 @@ def test_public_methods_have_docstrings(estimator):
             assert method.__doc__ and len(method.__doc__) > 20, name
 
 
-@pytest.mark.parametrize("name", ["", "._first_order", "._second_order", "._saving", "._evaluation"])
+@pytest.mark.parametrize("name", ["", "._first_order", "._multiplicative", "._second_order", "._saving", "._evaluation"])
 def test_examples_run(name):
     found = doctest.testmod(import_module("onlinecls" + name))
     assert found.attempted > 1 and found.failed == 0

@@ -1,4 +1,4 @@
-"""Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, Theorem 4, contracts, errors."""
+"""Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, Theorem 4, errors."""
 
 import pickle
 import re
@@ -68,7 +68,7 @@ def assert_close(found, expected, dtype):
     assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
 
 
-# --- the twin, in the form for features >= 0 (the signed form: the tests over the registry) --------------------------------------
+# --- the twin, in the form for features >= 0 (the signed form: the tests over the registry) ------------------------------------
 
 
 @both_dtypes
@@ -160,7 +160,7 @@ def test_small_thetas_keep_their_digits():
     assert_allclose(learner.coef_[0], 1e9 * t / 7, rtol=1e-12)  # sinh(t) = t, cosh(t) = 1
 
 
-# --- the running sum -------------------------------------------------------------------------------------------------------------
+# --- the running sum -----------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -227,7 +227,7 @@ def test_another_norm_bound_counts_from_the_next_row():
     assert (theta(learner) != t).any()
 
 
-# --- Theorem 4 -------------------------------------------------------------------------------------------------------------------
+# --- Theorem 4 -----------------------------------------------------------------------------------------------------------------
 
 
 def relative_entropy(p, q):
@@ -319,7 +319,7 @@ def test_many_features_of_which_few_matter():
     assert mistakes < 0.6 * min(learner.partial_fit(X, y).n_mistakes_ for learner in others)
 
 
-# --- one class -------------------------------------------------------------------------------------------------------------------
+# --- one class -----------------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -351,14 +351,15 @@ def test_mistakes_of_one_class_are_those_predict_would_have_made():
     assert learner.n_mistakes_ == mistakes > 0
 
 
-# --- contracts of the unsigned form ------------------------------------------------------------------------------------------------
+# --- contracts of the unsigned form --------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     cuts=st.lists(st.integers(0, 60), max_size=6) | st.just(list(range(1, 60))), seed=st.integers(0, 9),
-    dtype=st.sampled_from(["f4", "f8"]), kind=st.sampled_from([csr32, dense_c]), multi_class=st.sampled_from(["ovr", "crammer_singer"]),
-    joining=st.booleans(), norm_bound=st.sampled_from([0.001, 0.05, 2.0]), signed=st.booleans(),
+    dtype=st.sampled_from(["f4", "f8"]), kind=st.sampled_from([csr32, dense_c]),
+    multi_class=st.sampled_from(["ovr", "crammer_singer"]), joining=st.booleans(),
+    norm_bound=st.sampled_from([0.001, 0.05, 2.0]), signed=st.booleans(),
 )  # fmt: skip
 def test_any_split_and_any_pause_gives_the_same_bits(cuts, seed, dtype, kind, multi_class, joining, norm_bound, signed):
     """A small W writes all second slots anew every few rows, while classes join."""
@@ -448,11 +449,11 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, signed, 
         assert state.problem() == ""
 
 
-# --- errors ------------------------------------------------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------------------------------------
 
 NEGATIVE = (
-    "{}: X must be >= 0 with signed=False, got -0.5 at row 2, column 1 (Negative values in data). Use signed=True for features of "
-    "both signs."
+    "{}: X must be >= 0 with signed=False, got -0.5 at row 2, column 1 (Negative values in data). Use signed=True for features "
+    "of both signs."
 )
 
 
@@ -481,8 +482,8 @@ def test_what_a_model_cannot_change(estimator):
     for change in changes:
         kept = {name: learner.get_params()[name] for name in change}
         message = (
-            f"{estimator.__name__}: partial_fit must go on with the kind of model it began with, got other values of fit_intercept, "
-            "of signed or of dtype. Call fit, or start with clone(estimator)."
+            f"{estimator.__name__}: partial_fit must go on with the kind of model it began with, got other values of "
+            "fit_intercept, of signed or of dtype. Call fit, or start with clone(estimator)."
         )
         with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
             learner.set_params(**change).partial_fit(X, y)
@@ -510,8 +511,8 @@ def test_norm_bounds_that_the_dtype_cannot_hold(estimator):
 @pytest.mark.parametrize("estimator", [Classifier, Regressor], ids=lambda cls: cls.__name__)
 def test_averages_are_refused(estimator):
     message = (
-        f"{estimator.__name__}: average must be False, got average=True: the scale of all weights changes with every step, so that "
-        "their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+        f"{estimator.__name__}: average must be False, got average=True: the scale of all weights changes with every step, so "
+        "that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
     )
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         estimator(average=True).fit(np.eye(2), [0, 1])
@@ -537,7 +538,8 @@ def test_the_construction_may_change_in_the_midst():
         assert (learner.coef_ == shown).all()
         learner.partial_fit(X[60:], y[60:])
         t = theta(learner)
-        expected = linked(t, True, 1.0) if second == "crammer_singer" else np.vstack([linked(part[None], True, 1.0) for part in t])
+        learners = [t] if second == "crammer_singer" else [part[None] for part in t]
+        expected = np.vstack([linked(part, True, 1.0) for part in learners])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
 
 

@@ -24,7 +24,8 @@ PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
     "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5},
     "p_norm": {"p": 3.5}, "aggressive_p_norm": {"p": 3.5, "radius": 1.2}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
-    "multiplicative_pa": {"margin": 0.5, "norm_bound": 2.0}, "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
+    "multiplicative_pa": {"margin": 0.5, "norm_bound": 2.0},
+    "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
     "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
     "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
 }  # fmt: skip

@@ -63,6 +63,17 @@ def warn_undefined_score() -> None:
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
 
 
+def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float) -> None:
+    module = sys.modules.get("sklearn.exceptions")
+    kind = module.ConvergenceWarning if module else UserWarning
+    message = (
+        f"{who}: fit must leave no squared loss above loss_tol={loss_tol:g}, but the largest is {largest:.3g}, after "
+        f"max_iter={max_iter} cycles or where no step is left to take. Raise max_iter or loss_tol; if no weights have so small a "
+        "loss on all rows, no number of cycles will do."
+    )
+    warnings.warn(message, kind, stacklevel=5)
+
+
 def kind_of(estimator) -> str | None:
     """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
     kind = getattr(estimator, "_estimator_type", None)

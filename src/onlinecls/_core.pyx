@@ -25,7 +25,8 @@ from ._rounds cimport (
 )
 from ._rules cimport (
     ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, MULTIPLICATIVE,
-    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach, precision, settled,
+    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach,
+    precision, settled,
 )
 
 RULES = {

@@ -31,7 +31,10 @@ n_iter_no_change : int, default=5
 verbose : int, default=0
     Above 0: a line for each epoch.
 dtype : numpy.float32, numpy.float64 or None, default=None
-    Type of the model. None: that of the first X (float64 if that is neither)."""
+    Type of the model. None: that of the first X (float64 if that is neither).
+loss_tol : float or None, default=None
+    rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
+    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See docs/batch.md."""
 
 OF_CLASSIFIERS = """
 class_weight : dict, "balanced" or None, default=None
@@ -84,6 +87,11 @@ t_, n_mistakes_, n_updates_, n_skipped_ : int
     changed the model; those whose step was left out because it, or a number of the model after it, would not have fitted the
     dtype's range."""
 
+CYCLES = """
+n_updates_bound_ : float
+    With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u of no loss (PA, section
+    4; docs/batch.md). Infinity if no such weights were found; NaN without `loss_tol`."""
+
 COVARIANCE = """\
 covariance : {{"diagonal", "full"}}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
@@ -113,6 +121,7 @@ def documented(cls):
     if "covariance" in defaults:
         parameters = f"{COVARIANCE}\n{parameters}"
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
+    attributes += CYCLES if "loss_tol" in defaults else ""
     raises = RAISES.format(targets=TARGETS.get(kind, ""))
     parts = {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
     for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._classifier import OnlineClassifier
+from ._cycles import ClassifierInCycles, RegressorInCycles
 from ._docs import documented
 from ._regressor import OnlineRegressor
 
@@ -88,7 +89,7 @@ class Perceptron(OnlineClassifier):
 
 
 @documented
-class PassiveAggressiveClassifier(OnlineClassifier):
+class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
 
     With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
@@ -139,7 +140,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     def __init__(
         self, C=1.0, *, loss="hinge", fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
         random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, loss_tol=None,
     ):  # fmt: skip
         self._assign(locals())
 
@@ -147,7 +148,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
 
 
 @documented
-class PassiveAggressiveRegressor(OnlineRegressor):
+class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
     """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
@@ -197,7 +198,7 @@ class PassiveAggressiveRegressor(OnlineRegressor):
     def __init__(
         self, C=1.0, *, epsilon=0.1, loss="epsilon_insensitive", fit_intercept=True, intercept_scaling=1.0, max_iter=1000,
         tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False,
-        validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
+        validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None, loss_tol=None,
     ):  # fmt: skip
         self._assign(locals())
 

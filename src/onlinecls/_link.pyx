@@ -31,7 +31,9 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._linalg cimport ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as
+from ._linalg cimport (
+    ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as,
+)
 from ._multiplicative cimport join, largest_of, multiply, n_weights, scan_products, write_anew
 from ._multiplicative cimport settle as settle_products
 from ._norm cimport (
@@ -410,6 +412,8 @@ def enclose(Params p, const floating[::1] data, const index_t[::1] indices, cons
                     continue
                 tally[MISTAKES] += 1.0
                 charge(&s, tally, &p)
+                if -s.margin <= p.slack:
+                    continue
                 # A hard constraint: a row's weight can but hold the step back.
                 share = smaller(smaller(1.0, s.weight) * apply_rule(&s, &p).tau / distance, 1.0)
             stride = sqrt(sums.q)
@@ -461,7 +465,7 @@ cdef inline double squared_distance_of_product(const floating[::1] state, const 
 def surround(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
              const int64_t[::1] order, const double[::1] weights, floating[::1] state, double[::1] counts, double[::1] tally,
              double[:, ::1] norms):
-    """One pass over rows: the centre of a ball of radius epsilon around them, by multiplicative steps. Arguments as in `enclose`."""
+    """One pass over rows: the centre of a ball of radius epsilon around them, by multiplicative steps. As `enclose`."""
     cdef Py_ssize_t i, j, k, at, n_features, n = order.shape[0] if order.shape[0] else indptr.shape[0] - 1, budget = QUANTUM
     cdef double distance, difference, square, farthest, share, stride, size = 0.0
     cdef double[::1] no_weights = np.empty(0)

@@ -23,8 +23,9 @@ class _Multiplicative:
     def _check_parameters(self, values):
         if values.get("average"):
             raise ValueError(
-                f"{type(self).__name__}: average must be False, got average={values['average']!r}: the scale of all weights changes "
-                "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+                f"{type(self).__name__}: average must be False, got average={values['average']!r}: the scale of all weights "
+                "changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one "
+                "model."
             )
 
     def _read_rows(self, X, first: bool):
@@ -62,7 +63,8 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
         The margin that is wanted, > 0. Only ``margin / norm_bound`` matters to the predictions. It must be below W max|x| or no
         row ever has it: the learner then never rests.
     signed : bool, default=True
-        Weights of both signs. False: weights >= 0, for features >= 0 (checked). Two classes then have no use: no score is below 0.
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then predicted
+        always, for no score is below 0.
     norm_bound : float, default=1.0
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {parameters}
@@ -90,7 +92,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     --------
     >>> from onlinecls import MultiplicativePassiveAggressiveClassifier
     >>> learner = MultiplicativePassiveAggressiveClassifier(margin=0.5, fit_intercept=False)
-    >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()  # tanh-like: sinh(1/4) / (cosh(1/4) + 1)
+    >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
     [[0.124, 0.0]]
     """
 
@@ -110,7 +112,8 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
 class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor):
     """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features of which few matter.
 
-    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, theta += tau sgn(y - s) x and
+    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
+    theta += tau sgn(y - s) x and
 
         signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
         signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
@@ -210,7 +213,7 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     >>> from onlinecls import MultiplicativePassiveAggressiveOneClass
     >>> learner = MultiplicativePassiveAggressiveOneClass(epsilon=0.3)
     >>> learner.partial_fit([[0.5, 0.0]] * 50).center_.round(2).tolist(), learner.predict([[0.3, 0.0], [-0.3, 0.0]]).tolist()
-    ([0.2, 0.0], [1, -1])
+    ([0.19, 0.0], [1, -1])
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from . import _link, _validation
 from ._base import OnlineLearner, _specialised
 from ._classifier import OnlineClassifier
 from ._compat import outlier_tags, random_state
+from ._cycles import OneClassInCycles
 from ._docs import documented
 from ._state import NO_ORDER
 
@@ -107,8 +108,11 @@ class OnlineOneClass(OnlineLearner):
 
     def _distances(self, X) -> np.ndarray:
         """||x - w|| of each row. Exactly epsilon within rounding of the ball's surface, where an update leaves its row."""
-        state = self._fitted_state()
-        rows = self._read_rows(X, False)
+        self._fitted_state()
+        return self._distances_of(self._read_rows(X, False))
+
+    def _distances_of(self, rows) -> np.ndarray:
+        state = self._state
         squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
         _DISTANCES[state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, *state.known(self._params), squares, sizes
@@ -163,7 +167,7 @@ class OnlineOneClass(OnlineLearner):
 
 
 @documented
-class PassiveAggressiveOneClass(OnlineOneClass):
+class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,
@@ -206,6 +210,6 @@ class PassiveAggressiveOneClass(OnlineOneClass):
 
     def __init__(
         self, epsilon=1.0, *, max_iter=10, tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5,
-        verbose=0, dtype=None,
+        verbose=0, dtype=None, loss_tol=None,
     ):  # fmt: skip
         self._assign(locals())

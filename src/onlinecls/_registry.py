@@ -120,6 +120,7 @@ COMMON = {
     "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),
+    "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
 
 R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")

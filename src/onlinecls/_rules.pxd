@@ -108,7 +108,7 @@ cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
-    # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, of which no two parts are further apart than ρ: θ += τ W z.
+    # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, whose parts lie within ρ: θ += τ W z.
     # A hard constraint: a row's weight can but hold the step back.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:

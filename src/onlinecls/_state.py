@@ -148,7 +148,8 @@ class State:
             else:
                 near = np.abs(theta) < 0.5
                 far = np.sign(theta) * (np.exp(np.abs(theta) - shift) - np.exp(-np.abs(theta) - shift)) / 2
-                expected, terms = np.where(near, np.exp(-shift) * np.sinh(np.where(near, theta, 0.0)), far), np.hypot(second, fresh)
+                expected = np.where(near, np.exp(-shift) * np.sinh(np.where(near, theta, 0.0)), far)
+                terms = np.hypot(second, fresh)
             info, moved = np.finfo(self.dtype), theta != 0.0
             if not (np.allclose(second[moved], expected[moved], 64 * info.eps, info.tiny) and np.abs(second).max() < 1e30
                     and np.isclose(fresh, min(np.exp(-shift), 1e30), 1e-9, info.tiny)):  # fmt: skip
@@ -237,7 +238,7 @@ class State:
         grown.sigma = self._fresh_sigma(n_classes, self.dtype)
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
-            if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (norms that are not known are made so later)
+            if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (else all is written anew)
                 new[:, 1] = self.norms[0, _link.FRESH_AT]
             new[:, :, places] = old
             if self.is_full:

@@ -1,0 +1,278 @@
+"""PA as the building block of a batch algorithm: cycles until no squared loss is above loss_tol, and the bound on the updates."""
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+from matrices import MATRIX_KINDS, csr32
+from numpy.testing import assert_allclose
+from reference import PA1, PA2, PA1Regression, PA2Regression, PassiveAggressiveOneClass
+from states import bits
+
+import onlinecls
+from onlinecls import PassiveAggressiveClassifier as Classifier
+from onlinecls import PassiveAggressiveOneClass as OneClass
+from onlinecls import PassiveAggressiveRegressor as Regressor
+
+INF = float("inf")
+every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+every_c = pytest.mark.parametrize("C", [INF, 0.3, 0.01])
+both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+
+
+def separable(n, d, seed, n_classes=2):
+    """Rows with a margin: Crammer-Singer's, or of each class against the rest."""
+    rng = np.random.default_rng(seed)
+    if n_classes == 2:
+        X = rng.standard_normal((n, d))
+        s = X @ rng.standard_normal(d)
+        return X[np.abs(s) > 0.4], np.where(s > 0, 1, -1)[np.abs(s) > 0.4]
+    y = rng.integers(0, n_classes, n)
+    return 2.0 * np.eye(n_classes, d)[y] + 0.15 * rng.standard_normal((n, d)), y
+
+
+def losses_of(learner, X, y):
+    if isinstance(learner, OneClass):
+        return np.maximum(-learner.score_samples(X) - learner.epsilon, 0.0)
+    if isinstance(learner, Regressor):
+        return np.maximum(np.abs(y - learner.predict(X)) - learner.epsilon, 0.0)
+    scores = learner.decision_function(X)
+    if scores.ndim == 1:
+        return np.maximum(1.0 - np.where(y == learner.classes_[1], 1, -1) * scores, 0.0)
+    true = y[:, None] == learner.classes_
+    if learner.multi_class == "ovr":
+        return np.maximum(1.0 - np.where(true, scores, -scores), 0.0).max(axis=1)
+    return np.maximum(1.0 - scores[true] + np.where(true, -np.inf, scores).max(axis=1), 0.0)
+
+
+def state_of(learner):
+    return {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
+
+
+def in_cycles(step, loss, rows, rho, max_iter=1000):
+    """The paper's batch algorithm, choosing the rows in turn: (cycles, updates)."""
+    cycles = updates = 0
+    before = None
+    while updates != before and cycles < max_iter:
+        before, cycles = updates, cycles + 1
+        for row in rows:
+            if loss(*row) ** 2 > rho:
+                step(*row)
+                updates += 1
+    return cycles, updates
+
+
+# --- the twin ------------------------------------------------------------------------------------------------------------------
+
+
+@every_c
+@every_loss
+@pytest.mark.parametrize("kind", ["dense_c", "csr_int32"])
+def test_classes_equal_the_slow_twin(kind, loss, C):
+    X, y = separable(150, 6, seed=0)
+    twin = {"hinge": PA1, "squared_hinge": PA2}[loss](6, C=C)
+    cycles, updates = in_cycles(twin.step, lambda z: max(0.0, 1.0 - twin.w @ z), [(z,) for z in y[:, None] * X], 0.04)
+    learner = Classifier(C, loss=loss, fit_intercept=False, shuffle=False, loss_tol=0.04)
+    learner.fit(MATRIX_KINDS.get(kind, csr32)(X), y)
+    assert_allclose(learner.coef_[0], twin.w, rtol=1e-8)
+    assert (learner.n_iter_, learner.n_updates_, learner.t_) == (cycles, updates, cycles * len(y))
+
+
+@every_c
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_targets_equal_the_slow_twin(loss, C):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((150, 6))
+    y = X @ rng.standard_normal(6) + rng.uniform(-0.1, 0.1, 150)
+    twin = {"epsilon_insensitive": PA1Regression, "squared_epsilon_insensitive": PA2Regression}[loss](6, C=C, epsilon=0.12)
+    cycles, updates = in_cycles(twin.step, lambda x, t: max(0.0, abs(t - twin.w @ x) - 0.12), list(zip(X, y, strict=True)), 1e-3)
+    learner = Regressor(C, epsilon=0.12, loss=loss, fit_intercept=False, shuffle=False, loss_tol=1e-3).fit(X, y)
+    assert_allclose(learner.coef_, twin.w, rtol=1e-8)
+    assert (learner.n_iter_, learner.n_updates_) == (cycles, updates)
+
+
+def test_one_class_equals_the_slow_twin():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((150, 4))
+    X = 3.0 + X / np.linalg.norm(X, axis=1, keepdims=True)
+    twin = PassiveAggressiveOneClass(4, epsilon=1.02)
+    twin.step(X[0])
+    loss = lambda x: max(0.0, np.linalg.norm(x - twin.w) - 1.02)  # noqa: E731
+    cycles, updates = in_cycles(twin.step, loss, [(x,) for x in X], 1e-4)
+    learner = OneClass(1.02, shuffle=False, max_iter=1000, loss_tol=1e-4).fit(X)
+    assert_allclose(learner.center_, twin.w, rtol=1e-7)
+    assert (learner.n_iter_, learner.n_updates_) == (cycles, updates) and updates > 5
+
+
+# --- what it promises ----------------------------------------------------------------------------------------------------------
+
+PROBLEMS = {
+    **{f"classes {loss} C={C} {m} k={k}": (lambda seed, loss=loss, C=C, m=m, k=k: (
+        Classifier(C, loss=loss, multi_class=m), *separable(120, 7, seed, k)))
+       for loss in ("hinge", "squared_hinge") for C in (INF, 0.05) for m, k in (("ovr", 2), ("ovr", 4), ("crammer_singer", 4))},
+    **{f"targets {loss} C={C}": (lambda seed, loss=loss, C=C: (Regressor(C, loss=loss, epsilon=0.15), *linear(seed)))
+       for loss in ("epsilon_insensitive", "squared_epsilon_insensitive") for C in (INF, 0.05)},
+    "one class": lambda seed: (OneClass(1.05, max_iter=5000), sphere(seed), np.zeros(150)),
+}  # fmt: skip
+
+
+def linear(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((150, 7))
+    return X, X @ rng.standard_normal(7) + 0.5 + rng.uniform(-0.1, 0.1, 150)
+
+
+def sphere(seed):
+    X = np.random.default_rng(seed).standard_normal((150, 5))
+    return 4.0 + X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", PROBLEMS.values(), ids=PROBLEMS)
+def test_no_squared_loss_is_larger_and_no_more_updates_than_the_bound(make, seed, weighted):
+    learner, X, y = make(seed)
+    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 3.0], len(X)) if weighted else np.ones(len(X))
+    live = weights > 0
+    for rho in (0.09, 1e-3):
+        learner.set_params(loss_tol=rho, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            learner.fit(X, y, sample_weight=weights)
+        assert (losses_of(learner, X[live], y[live]) ** 2).max() <= rho * (1 + 1e-9)
+        assert 0 < learner.n_updates_ <= learner.n_updates_bound_ < INF
+        again = type(learner)(**learner.get_params()).fit(csr32(X), y, sample_weight=weights)
+        assert state_of(again) == state_of(learner) and again.n_updates_bound_ == learner.n_updates_bound_
+
+
+def test_the_bound_is_the_paper_s():
+    """B ||w* - w_1||^2 / rho, w* the found weights made larger until they have no loss."""
+    X, y = separable(100, 5, seed=5)
+    for start in (None, np.full((1, 5), 2.0)):
+        learner = Classifier(INF, fit_intercept=False, loss_tol=0.01).fit(X, y, coef_init=start)
+        u = learner.coef_[0] / (1 - losses_of(learner, X, y).max())
+        assert (y * (X @ u)).min() >= 1 - 1e-12
+        w_1 = np.zeros(5) if start is None else start[0]
+        B = (X**2).sum(axis=1).max()
+        assert_allclose(learner.n_updates_bound_, B * np.sum((u - w_1) ** 2) / 0.01, rtol=1e-9)
+    with_intercept = Classifier(INF, loss_tol=0.01, intercept_scaling=2.0).fit(X, y)
+    u = np.append(with_intercept.coef_[0], with_intercept.intercept_ / 2) / (1 - losses_of(with_intercept, X, y).max())
+    assert_allclose(with_intercept.n_updates_bound_, (B + 4.0) * np.sum(u**2) / 0.01, rtol=1e-9)
+
+
+def test_pa1_and_pa2_have_their_own_gains():
+    """At least min(rho / B, C sqrt(rho)) a step, or rho / (B + 1/(2C))."""
+    X, y = separable(100, 5, seed=6)
+    B, C, rho = (X**2).sum(axis=1).max(), 0.02, 0.01
+    for loss, gain in (("hinge", min(rho / B, C * rho**0.5)), ("squared_hinge", rho / (B + 0.5 / C))):
+        learner = Classifier(C, loss=loss, fit_intercept=False, loss_tol=rho).fit(X, y)
+        u = learner.coef_[0] / (1 - losses_of(learner, X, y).max())
+        assert_allclose(learner.n_updates_bound_, np.sum(u**2) / gain, rtol=1e-9)
+
+
+def test_the_one_class_bound_counts_from_the_first_row_shuffled_or_not():
+    X = sphere(7)
+    for shuffle in (False, True):
+        learner = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=shuffle, random_state=3).fit(X)
+        first = X[np.random.RandomState(3).permutation(150)[0]] if shuffle else X[0]
+        reach = np.sum((learner.center_ - first) ** 2)
+        assert 0.5 * reach / 1e-3 < learner.n_updates_bound_ < 2.0 * reach / 1e-3 * 1.3
+    assert OneClass(2.0, loss_tol=1e-3).partial_fit(X[:1]).fit(X).n_updates_bound_ >= 0.0
+
+
+def test_warm_starts_count_from_where_they_are():
+    X, y = separable(100, 5, seed=8)
+    learner = Classifier(INF, loss_tol=0.25, warm_start=True, random_state=0).fit(X, y)
+    first, updates = learner.n_updates_bound_, learner.n_updates_
+    learner.fit(X, y)
+    assert learner.n_updates_ == updates and learner.n_iter_ == 1
+    learner.set_params(loss_tol=0.01).fit(X, y)
+    assert 0 < learner.n_updates_ - updates <= learner.n_updates_bound_ and first != learner.n_updates_bound_
+
+
+def test_class_weights_count():
+    X, y = separable(100, 5, seed=9)
+    for class_weight in ({1: 0.1, -1: 2.0}, "balanced"):
+        learner = Classifier(0.05, class_weight=class_weight, loss_tol=0.01).fit(X, y, sample_weight=np.linspace(0, 2, len(y)))
+        assert (losses_of(learner, X[1:], y[1:]) ** 2).max() <= 0.01 and learner.n_updates_ <= learner.n_updates_bound_ < INF
+
+
+def test_rows_that_no_weights_satisfy():
+    """Two labels for one row; a zero row, which no step can change."""
+    X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [0, 1, 1]
+    message = (
+        r"^PassiveAggressiveClassifier: fit must leave no squared loss above loss_tol=0\.1, but the largest is [\d.]+, after "
+        r"max_iter={} cycles or where no step is left to take\. Raise max_iter or loss_tol; if no weights have so small a loss "
+        r"on all rows, no number of cycles will do\.$"
+    )
+    kind = pytest.importorskip("sklearn.exceptions", reason="scikit-learn is not installed").ConvergenceWarning
+    learner = Classifier(INF, fit_intercept=False, loss_tol=0.1, max_iter=7)
+    with pytest.warns(kind, match=message.format(7)):
+        learner.fit(X, y)
+    assert learner.n_iter_ == 7 and learner.n_updates_bound_ == INF
+    with pytest.warns(kind, match=message.format(1000)):
+        learner = Classifier(INF, fit_intercept=False, loss_tol=0.1).fit(np.array([[0.0, 0.0], [1.0, 0.0]]), [0, 1])
+    assert learner.n_iter_ < 10
+
+
+def test_targets_within_the_tolerance_but_no_further_have_no_finite_bound():
+    """Residuals of 0.3 at least, whatever the weights: 0.1 is reached from epsilon=0.25, a tenth of it is not."""
+    X, y = np.array([[1.0], [1.0]]), np.array([0.3, -0.3])
+    learner = Regressor(INF, epsilon=0.25, loss_tol=0.01, fit_intercept=False, max_iter=50).fit(X, y)
+    assert (losses_of(learner, X, y) ** 2).max() <= 0.01 and learner.n_updates_bound_ == INF
+
+
+# --- beside the rest -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass])
+def test_without_loss_tol_nothing_is_different(estimator):
+    X, y = separable(60, 5, seed=10)
+    learner = estimator(random_state=0).fit(X, y)
+    assert np.isnan(learner.n_updates_bound_) and np.isnan(estimator().partial_fit(X, y).n_updates_bound_)
+    with pytest.raises(AttributeError):
+        estimator().n_updates_bound_  # noqa: B018
+    with_it = estimator(random_state=0, loss_tol=0.01)
+    assert state_of(with_it.partial_fit(X, y)) == state_of(estimator().partial_fit(X, y)), "partial_fit is plain PA"
+
+
+def test_partial_fit_after_cycles_is_plain_pa_again():
+    X, y = separable(60, 5, seed=11)
+    learner = Classifier(INF, loss_tol=0.25, random_state=0).fit(X, y)
+    twin = Classifier(INF, loss_tol=0.25, random_state=0).fit(X, y)
+    plain = pickle.loads(pickle.dumps(twin)).set_params(loss_tol=None)
+    assert state_of(learner.partial_fit(X, y)) == state_of(plain.partial_fit(X, y))
+    assert learner.n_updates_ > twin.n_updates_, "losses below the tolerance count again"
+
+
+def test_saved_after_cycles(tmp_path):
+    X, y = separable(60, 5, seed=12)
+    learner = Classifier(INF, loss_tol=0.25, random_state=0).fit(X, y)
+    learner.save(tmp_path / "model")
+    again = onlinecls.load(tmp_path / "model")
+    assert again.loss_tol == 0.25 and state_of(again) == state_of(learner)
+    assert state_of(again.partial_fit(X, y)) == state_of(learner.partial_fit(X, y))
+
+
+def test_verbose_prints_a_line_a_cycle(capsys):
+    X, y = separable(60, 5, seed=13)
+    learner = Classifier(INF, loss_tol=0.25, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == learner.n_iter_ and re.fullmatch(r"-- Cycle 1: t=\d+ updates=\d+", lines[0])
+
+
+@pytest.mark.parametrize("name", ["average", "early_stopping"])
+@pytest.mark.parametrize("estimator", [Classifier, Regressor])
+def test_what_does_not_go_with_it(estimator, name):
+    X, y = separable(40, 5, seed=14)
+    learner = estimator(loss_tol=0.1, **{name: True})
+    message = (
+        f"{estimator.__name__}: {name} must be False with loss_tol, got {name}=True: it is the last weights that have no larger "
+        "loss, on all rows. Leave one of the two out."
+    )
+    for call in (learner.fit, learner.partial_fit):
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            call(X, y)
+    assert not learner.__sklearn_is_fitted__()
