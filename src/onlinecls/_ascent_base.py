@@ -208,7 +208,7 @@ class AscentLearner(WithWeights):
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
             "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
-            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0,
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._translated(values),
         }  # fmt: skip
         self._check_parameters(values)

@@ -207,7 +207,7 @@ class FoReLClassifier(OnlineClassifier):
             "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
             "tolerance": float(values["gap_tol"]),
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
-            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0,
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }  # fmt: skip
         self._compiled = found, params
         return params
