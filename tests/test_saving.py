@@ -753,6 +753,18 @@ def test_a_pause_of_hedge_changes_nothing(eta0, tmp_path):
         load(tmp_path / "model")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_entropic_weights_of_every_size_can_be_saved(dtype, tmp_path):
+    """sinh(u) e^-K of u from 1e-300 to 1e3 has lost digits, or all of them, where u is small or K large."""
+    rows = np.diag(np.geomspace(1e-300 if dtype == "float64" else 1e-37, 1e3, 40)).astype(dtype)
+    for sigma in (1.0, 100.0):
+        learner = onlinecls.DualAscentClassifier(sigma, regularizer="entropic", update="DA1", margin=1e9, fit_intercept=False)
+        learner.partial_fit(rows, [0, 1] * 20, classes=[0, 1])
+        for _ in range(3):
+            assert fingerprint(through_a_file(learner, tmp_path)) == fingerprint(learner)
+            learner.partial_fit(rows[::-1], [0, 1] * 20)
+
+
 def test_what_dual_ascent_is_worth_stays_in_the_file(tmp_path):
     learner = onlinecls.DualAscentClassifier("auto").partial_fit(X, Y)
     again = through_a_file(learner, tmp_path)

@@ -210,7 +210,7 @@ def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
         elif name == "average_from":
             valid = type(value) is int and -1 <= value <= 2**31 - 1
         elif name in ("sigma", "margin", "bound"):
-            valid = type(value) is float and 0.0 < value < math.inf
+            valid = type(value) is float and (0.0 < value < math.inf or value == compiled[name])
         elif name in ("bias", "limit"):
             valid = type(value) is float and 0.0 <= value < math.inf
         else:
