@@ -68,7 +68,8 @@ class AscentState(State):
         if np.abs(u).max() > shift.min() + 100.0 or shift.min() < 0.0:
             return "weights beyond the scale of their powers"
         expected = np.sign(u) * 0.5 * (np.exp(np.abs(u) - shift) - np.exp(-np.abs(u) - shift))
-        rounding = 1e-12 * np.exp(-shift) + 1e-30  # (a small sinh is the difference of two powers)
+        # A small sinh is the difference of two powers, each rounded to the dtype at least.
+        rounding = 64.0 * np.finfo(self.dtype).eps * np.hypot(expected, np.exp(-shift)) + 1e-30
         if (np.abs(sinh - expected) > 1e-4 * np.abs(expected) + rounding).any():
             return "powers that are not those of the weights"
         cosh = np.hypot(sinh, np.exp(-shift))[:live].sum(axis=0)
@@ -148,10 +149,12 @@ class AscentState(State):
             new._open_books(shared)
             values[:, :, places] = self.view[:, :, old]
             new.groups[places] = self.groups[old]
-            new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
+            if self.geometry != "entropic":
+                new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
         if len(self.drift):
             drift = np.zeros((self.n_features + 1, new.n_columns))
-            drift[:, places] = self.drift.reshape(-1, self.n_columns)[:, old]
+            rescaled = self.joint and self.geometry == "entropic"  # and the ages begin anew
+            drift[:, places] = (-self._summed() if rescaled else self.drift.reshape(-1, self.n_columns))[:, old]
             new.drift = drift.reshape(-1)
         return new
 
@@ -226,7 +229,8 @@ class AscentLearner(WithWeights):
 
     def _join_singly(self, params: dict) -> bool:
         """A class's weights of 0 are in the joint learner's simplex, and its score of 0 in a softmax."""
-        return bool(params["joint"] and (params["entropic"] or params["loss"] == _ascent.LOSSES["log_loss"]))
+        averaged = params["entropic"] and params["average_from"] >= 0  # (κ of a class that has not joined is another's)
+        return bool(averaged or (params["joint"] and (params["entropic"] or params["loss"] == _ascent.LOSSES["log_loss"])))
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> AscentState:
         return AscentState(params, n_features, n_classes, dtype)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _core, _validation
+from . import _ascent, _core, _validation
 from ._compat import not_fitted, random_state
 from ._registry import ALGORITHMS, algorithms_of
 from ._state import State
@@ -217,7 +217,9 @@ def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
             valid = type(value) is type(compiled[name]) and value == compiled[name]
         _require(valid, f"learnt_with[{name!r}] in its range", value)
         learnt[name] = value
-    _require(not (learnt["entropic"] and learnt["average_from"] >= 0), "no average of entropic weights", learnt["average_from"])
+    grows = learnt["entropic"] and learnt["schedule"] == _ascent.SCHEDULES["auto"]
+    average = learnt["average_from"]
+    _require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
     return learnt
 
 
