@@ -6,6 +6,10 @@ cdef enum:
     NAME_BYTES = 42         # of a name that are kept: the struct is a cache line
 
 
+cdef struct Unit:           # a slice of the document
+    int32_t start, end
+
+
 cdef struct Slot:           # of the table in which the columns of one document meet
     uint32_t key            # column + 1; 0: empty
     int32_t count           # sum of the signs of its tokens
@@ -59,8 +63,7 @@ cdef class RowHasher:
     cdef unsigned char* text                # lower-cased UTF-8
     cdef unsigned char* flags               # of each of its bytes: 0x80 in a word (for characters: in white space), else 0
     cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
-    cdef int32_t* starts                    # of units: words or characters
-    cdef int32_t* ends
+    cdef Unit* units                        # words or characters
     cdef Py_ssize_t text_size
     cdef bint ascii
     # its columns

@@ -27,17 +27,78 @@ cdef extern from *:
     #endif
 
     #include <stdint.h>
+    #include <string.h>
+    #if defined(__SSE2__) || defined(_M_X64)
+    #include <emmintrin.h>
+    #endif
     #define QUEUE 128
+    #define STRETCH 32
     #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
     #define CLONED __attribute__((target_clones("avx2", "default")))
     #else
     #define CLONED
     #endif
 
-    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
+    typedef struct { uint32_t block[4][QUEUE], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
 
     static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
     static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
+
+    /* A stretch of ASCII, lower-cased, with its flags, if it is one; compilers vectorise this. */
+    static inline int fold(const unsigned char *text, unsigned char *restrict out, unsigned char *restrict flags, int lower,
+                           int words) {
+        unsigned char any = 0, bit = lower ? 0x20 : 0;
+        for (int i = 0; i < STRETCH; i++) any |= text[i];
+        if (any >= 0x80) return 0;
+        if (words)
+            for (int i = 0; i < STRETCH; i++) {
+                unsigned char c = text[i], big = (unsigned char)(c - 'A') < 26 ? 0x20 : 0, low = c | big;
+                out[i] = c | (big & bit);
+                flags[i] = ((unsigned char)(low - 'a') < 26) | ((unsigned char)(c - '0') < 10) | (c == '_') ? 0x80 : 0;
+            }
+        else
+            for (int i = 0; i < STRETCH; i++) {
+                unsigned char c = text[i];
+                out[i] = c | ((unsigned char)(c - 'A') < 26 ? bit : 0);
+                flags[i] = ((unsigned char)(c - 0x09) < 5) | ((unsigned char)(c - 0x1C) < 5) ? 0x80 : 0;
+            }
+        return 1;
+    }
+
+    /* The top bits of 64 bytes, the first in the lowest place. */
+    static inline uint64_t top_bits(const unsigned char *at) {
+        uint64_t found = 0;
+    #if defined(__SSE2__) || defined(_M_X64)
+        for (int i = 0; i < 4; i++)
+            found |= (uint64_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(at + 16 * i))) << (16 * i);
+    #else
+        for (int i = 0; i < 8; i++) {
+            uint64_t x;
+            memcpy(&x, at + 8 * i, 8);
+            found |= ((x >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56) << (8 * i);
+        }
+    #endif
+        return found;
+    }
+
+    static unsigned char BITS[256][8], N_BITS[256];     /* of a byte: the places of its ones, and how many there are */
+
+    static void map_bits(void) {
+        for (int byte = 0; byte < 256; byte++)
+            for (int i = 0; i < 8; i++)
+                if (byte >> i & 1) BITS[byte][N_BITS[byte]++] = i;
+    }
+
+    /* Write base + the places of the ones, and up to 7 numbers more; returns where the next goes. No branch hangs on the bits. */
+    static inline int32_t *places(uint64_t bits, int32_t base, int32_t *at) {
+        for (int k = 0; k < 8; k++, bits >>= 8, base += 8) {
+            unsigned char found[8];
+            memcpy(found, BITS[bits & 255], 8);
+            for (int i = 0; i < 8; i++) at[i] = base + found[i];
+            at += N_BITS[bits & 255];
+        }
+        return at;
+    }
 
     /* MurmurHash3 of tokens below 20 bytes side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
        Here, as the compiler must be told to make a version for AVX2. */
@@ -46,10 +107,10 @@ cdef extern from *:
         for (int i = 0; i < n; i++) {
             uint32_t size = w->size[i], left = size & 3, h = 0, m;
             uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
-            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
-            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
-            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
-            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
+            m = mix(h, w->block[0][i]); h = size >= 4 ? m : h;
+            m = mix(h, w->block[1][i]); h = size >= 8 ? m : h;
+            m = mix(h, w->block[2][i]); h = size >= 12 ? m : h;
+            m = mix(h, w->block[3][i]); h = size >= 16 ? m : h;
             h ^= scramble(w->tail[i] & kept) ^ size;
             h = (h ^ h >> 16) * 0x85ebca6b;
             h = (h ^ h >> 13) * 0xc2b2ae35;
@@ -61,13 +122,18 @@ cdef extern from *:
     }
     """
     enum: QUEUE
+    enum: STRETCH
     ctypedef struct Waiting:
-        uint32_t block[QUEUE][4]
+        uint32_t block[4][QUEUE]
         uint32_t tail[QUEUE]
         uint32_t size[QUEUE]
         uint32_t column[QUEUE]
         int32_t sign[QUEUE]
     int lowest_bit(unsigned long long x) noexcept nogil
+    int fold(const unsigned char* text, unsigned char* out, unsigned char* flags, bint lower, bint words) noexcept nogil
+    uint64_t top_bits(const unsigned char* at) noexcept nogil
+    void map_bits() noexcept nogil
+    int32_t* places(uint64_t bits, int32_t base, int32_t* at) noexcept nogil
     void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
 
 cdef extern from "Python.h":
@@ -214,6 +280,7 @@ cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
 
 
 map_characters()
+map_bits()
 
 
 cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigned char* text,
@@ -283,15 +350,6 @@ cdef inline uint64_t eight(const unsigned char* at) noexcept nogil:
     return x
 
 
-cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
-    """The top bits of 64 bytes, the first in the lowest place."""
-    cdef uint64_t found = 0
-    cdef int i
-    for i in range(8):
-        found |= ((eight(at + 8 * i) >> 7) * <uint64_t>0x0102040810204080 >> 56) << (8 * i)
-    return found
-
-
 # --- the table of a document's columns ---------------------------------------------------------------------------------------
 
 cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
@@ -347,7 +405,10 @@ cdef inline int line_up(RowHasher self, Waiting* w, int n, const unsigned char* 
     if size >= SIDE_BY_SIDE:
         self._hash_one(at, size)
         return n
-    memcpy(w.block[n], at, 16)
+    w.block[0][n] = block_at(at)
+    w.block[1][n] = block_at(at + 4)
+    w.block[2][n] = block_at(at + 8)
+    w.block[3][n] = block_at(at + 12)
     w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3))
     w.size[n] = <uint32_t>size
     n += 1
@@ -449,8 +510,8 @@ cdef class RowHasher:
         self.indptr[0] = 0
 
     def __dealloc__(self):
-        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
-                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
+        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.units,
+                      <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
                       <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
@@ -539,6 +600,9 @@ cdef class RowHasher:
         self._room(n + n // 2)                  # lower case can be longer by half
         out, flags = self.text, self.flags
         while i < n:
+            while i + STRETCH <= n and fold(text + i, out + m, flags + m, lowercase, wanted == IN_WORD):
+                i += STRETCH
+                m += STRETCH
             while i + 8 <= n:
                 x = eight(text + i)
                 if x & <uint64_t>0x8080808080808080:
@@ -593,43 +657,35 @@ cdef class RowHasher:
         return self._normalise(<const unsigned char*>PyBytes_AS_STRING(rewritten), PyBytes_GET_SIZE(rewritten), False)
 
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
-        """Fill `starts` and `ends` with the words of `text` that are long enough, and return how many there are."""
-        cdef Py_ssize_t base, n_starts = 0, n_ends = 0, n_words = 0, i
-        cdef uint64_t before = 0, here, after = top_bits(self.flags), edges
+        """Fill `units` with the words of `text` that are long enough, and return how many there are."""
+        cdef Py_ssize_t base, n_units, n_words = 0, i
+        cdef uint64_t before = 0, here, after = top_bits(self.flags)
+        cdef int32_t* edge = <int32_t*>self.units
         cdef bint two = self.min_chars == 2
         for base in range(0, n + 1, 64):
             here = after
             after = top_bits(self.flags + base + 64)
             if two:                             # words of one byte go
                 here &= here << 1 | here >> 1 | before | after << 63
-            edges = here & ~(here << 1 | before)
-            while edges:
-                self.starts[n_starts] = <int32_t>base + lowest_bit(edges)
-                n_starts += 1
-                edges &= edges - 1
-            edges = (here << 1 | before) & ~here
-            while edges:
-                self.ends[n_ends] = <int32_t>base + lowest_bit(edges)
-                n_ends += 1
-                edges &= edges - 1
+            edge = places(here ^ (here << 1 | before), <int32_t>base, edge)     # starts and ends take turns
             before = here >> 63
+        n_units = (edge - <int32_t*>self.units) // 2
         if two and not self.ascii:              # and so do those of one longer character
-            for i in range(n_starts):
-                self.starts[n_words] = self.starts[i]
-                self.ends[n_words] = self.ends[i]
-                n_words += self.ends[i] - self.starts[i] > width(self.text[self.starts[i]])
+            for i in range(n_units):
+                self.units[n_words] = self.units[i]
+                n_words += self.units[i].end - self.units[i].start > width(self.text[self.units[i].start])
             return n_words
-        return n_starts
+        return n_units
 
     cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
         cdef Py_ssize_t i, n_kept = 0, size, at, begin, end
         cdef const unsigned char* word
         for i in range(n_units):
-            word = self.text + self.starts[i]
-            size = self.ends[i] - self.starts[i]
+            word = self.text + self.units[i].start
+            size = self.units[i].end - self.units[i].start
             at = murmur3(word, size, 0) & <uint32_t>self.stop_mask
-            self.starts[n_kept] = self.starts[i]
-            self.ends[n_kept] = self.ends[i]
+            self.units[n_kept].start = self.units[i].start
+            self.units[n_kept].end = self.units[i].end
             n_kept += 1
             while True:
                 begin, end = self.stops[2 * at], self.stops[2 * at + 1]
@@ -645,13 +701,13 @@ cdef class RowHasher:
         """Put the words side by side, one space between them."""
         cdef Py_ssize_t i, size, m = 0
         for i in range(n_units):
-            size = self.ends[i] - self.starts[i]
-            memcpy(self.joined + m, self.text + self.starts[i], 16)     # nearly always enough, and of a known size
+            size = self.units[i].end - self.units[i].start
+            memcpy(self.joined + m, self.text + self.units[i].start, 16)     # nearly always enough, and of a known size
             if size > 16:
-                memcpy(self.joined + m + 16, self.text + self.starts[i] + 16, size - 16)
-            self.starts[i] = <int32_t>m
+                memcpy(self.joined + m + 16, self.text + self.units[i].start + 16, size - 16)
+            self.units[i].start = <int32_t>m
             m += size
-            self.ends[i] = <int32_t>m
+            self.units[i].end = <int32_t>m
             self.joined[m] = 0x20
             m += 1
 
@@ -661,7 +717,7 @@ cdef class RowHasher:
         while i < n:
             size = width(self.text[i])
             after = i + size
-            self.starts[n_units] = <int32_t>m
+            self.units[n_units].start = <int32_t>m
             if self.flags[i] and after < n and self.flags[after]:
                 while after < n and self.flags[after]:
                     after += width(self.text[after])
@@ -671,7 +727,7 @@ cdef class RowHasher:
                 memcpy(self.joined + m, self.text + i, 4)
                 m += size
             i = after
-            self.ends[n_units] = <int32_t>m
+            self.units[n_units].end = <int32_t>m
             n_units += 1
         self._open(n_units * min(self.max_n - self.min_n + 1, 2))
         return self._hash_ngrams(self.joined, 0, n_units)
@@ -681,7 +737,7 @@ cdef class RowHasher:
         cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
         self._open(n * min(self.max_n - self.min_n + 1, 2))
         self.joined[0] = 0x20                   # the space after a word is that before the next
-        self.starts[0], self.ends[0] = 0, 1
+        self.units[0].start, self.units[0].end = 0, 1
         while i <= n:
             if i < n and not self.flags[i]:
                 size = width(self.text[i])
@@ -690,13 +746,13 @@ cdef class RowHasher:
                 size = 1
                 self.joined[m] = 0x20
             if i < n and not self.flags[i] or n_units - first > 1:
-                self.starts[n_units] = <int32_t>m
+                self.units[n_units].start = <int32_t>m
                 m += size
-                self.ends[n_units] = <int32_t>m
+                self.units[n_units].end = <int32_t>m
                 n_units += 1
                 if i == n or self.flags[i]:     # the word is whole
                     if self.min_n > n_units - first:
-                        self._hash_one(self.joined + self.starts[first], m - self.starts[first])
+                        self._hash_one(self.joined + self.units[first].start, m - self.units[first].start)
                     self._hash_ngrams(self.joined, first, n_units - first)
                     first = n_units - 1
             i += width(self.text[i]) if i < n else 1
@@ -723,11 +779,11 @@ cdef class RowHasher:
             return self._hash_ngrams_one_by_one(text, first, n_units)
         if self.max_n == 1:
             for i in range(first, last):
-                n = line_up(self, &w, n, text + self.starts[i], self.ends[i] - self.starts[i])
+                n = line_up(self, &w, n, text + self.units[i].start, self.units[i].end - self.units[i].start)
         else:
             for i in range(first, last):
                 for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                    n = line_up(self, &w, n, text + self.starts[i], self.ends[j] - self.starts[i])
+                    n = line_up(self, &w, n, text + self.units[i].start, self.units[j].end - self.units[i].start)
         return enter_all(self, &w, n)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
@@ -735,7 +791,7 @@ cdef class RowHasher:
         cdef Py_ssize_t i, j, last = first + n_units
         for i in range(first, last):
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                self._hash_one(text + self.starts[i], self.ends[j] - self.starts[i])
+                self._hash_one(text + self.units[i].start, self.units[j].end - self.units[i].start)
         return 0
 
     # --- the table -----------------------------------------------------------------------------------------------------------
@@ -888,14 +944,12 @@ cdef class RowHasher:
         free(self.text)
         free(self.flags)
         free(self.joined)
-        free(self.starts)
-        free(self.ends)
+        free(self.units)
         self.text = <unsigned char*>malloc(size + PAD)
         self.flags = <unsigned char*>malloc(size + PAD)
         self.joined = <unsigned char*>malloc(size + PAD)
-        self.starts = <int32_t*>malloc(size * sizeof(int32_t))
-        self.ends = <int32_t*>malloc(size * sizeof(int32_t))
-        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.starts == NULL or self.ends == NULL:
+        self.units = <Unit*>malloc(size * sizeof(Unit))
+        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.units == NULL:
             complain_of_memory()
         self.text_size = size
         return 0
