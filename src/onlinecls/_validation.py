@@ -11,10 +11,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from . import _core
-from ._compat import warn_column_vector
+from ._compat import issparse, warn_column_vector
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _BITS = {4: np.uint32, 8: np.uint64}
@@ -143,6 +142,8 @@ def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
 
 def _summed(data, indices, indptr, shape):
     """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
+    from scipy.sparse import csr_array
+
     native = data.astype(data.dtype.newbyteorder("="))
     X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
     X.sum_duplicates()
@@ -422,6 +423,8 @@ def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
         data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
         indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
         return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))
+    from scipy.sparse import csr_array
+
     X = csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
     X = X[numbers_of_rows]
     indices, indptr = X.indices.astype(rows.indices.dtype, copy=False), X.indptr.astype(np.int64)

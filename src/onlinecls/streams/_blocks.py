@@ -41,10 +41,14 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
 
 
 def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_bytes: int):
-    """The same by several parsers, each in a thread and busy with a block of its own: batches end with blocks, too."""
+    """The same by several parsers, each busy with a block of its own: batches end with blocks, too.
+
+    One of them works in the thread that asks for the batches: rather than sleep until the next one is ready, it parses a block
+    that no other has begun. Threads that wake each other for every block end up waiting for the same processor.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
-    free, spare, waiting, lines = SimpleQueue(), SimpleQueue(), deque(), Counter()
+    free, spare, jobs, lines = SimpleQueue(), SimpleQueue(), deque(), Counter()
     for parser in parsers:
         free.put(parser)
 
@@ -57,39 +61,67 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             spare.put(block[0])
 
     def finish():
-        file, done = waiting.popleft()
-        if isinstance(done, int):  # bytes of a line that is too long
-            n_lines, found, faults, error = 1, (), [(1, done + 1, _too_long(max_line_bytes))], None
-        else:
-            n_lines, found, faults, error = done.result()
+        job = jobs[0]
+        while not job.done() and any(other.taken_over() for other in jobs):
+            pass
+        del jobs[0]
+        n_lines, found, faults, error = job.result()
         yield from found
         for line, column, problem in faults:
-            tally.refuse(MalformedLineError(file[1], lines[file] + line, column, problem))
+            tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem))
         if error:
             raise error
-        lines[file] += n_lines
+        lines[job.file] += n_lines
 
     def begin():
         for number, source in enumerate(files):
             skip_bom(source)
             for block, start, stop in _blocks(source, block_bytes, max_line_bytes, spare):
-                done = stop if block is None else pool.submit(work, block, start, stop)
-                waiting.append(((number, source.name), done))
+                if block is None:
+                    too_long = 1, (), [(1, stop + 1, _too_long(max_line_bytes))], None
+                    jobs.append(_Job(number, source.name, lambda found=too_long: found))
+                else:
+                    jobs.append(_Job(number, source.name, work, block, start, stop))
+                    jobs[-1].offer(pool)
                 yield
 
-    with ThreadPoolExecutor(len(parsers), "onlinecls.streams") as pool:
+    with ThreadPoolExecutor(len(parsers) - 1, "onlinecls.streams") as pool:
         begun, failure, more = begin(), None, True
         while more:
             try:
                 more = next(begun, "end") != "end"
             except (ValueError, OSError) as error:  # of reading: the rows before that come first
                 failure, more = error, False
-            if len(waiting) > len(parsers):
+            if len(jobs) > 2 * len(parsers):
                 yield from finish()
-        while waiting:
+        while jobs:
             yield from finish()
         if failure:
             raise failure
+
+
+class _Job:
+    """Work for whoever begins it first: a thread of the pool that it is offered to, or the caller."""
+
+    def __init__(self, file: int, name: str, work, *arguments):
+        self.file, self.name, self._work, self._arguments = file, name, work, arguments
+        self._found = self._future = None
+
+    def offer(self, pool) -> None:
+        self._future = pool.submit(self._work, *self._arguments)
+
+    def done(self) -> bool:
+        return self._found is not None or (self._future is not None and self._future.done())
+
+    def taken_over(self) -> bool:
+        """Do it here, if nobody has begun."""
+        if self.done() or (self._future is not None and not self._future.cancel()):
+            return False
+        self._found = self._work(*self._arguments)
+        return True
+
+    def result(self):
+        return self._future.result() if self._found is None else self._found
 
 
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):

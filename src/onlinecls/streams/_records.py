@@ -9,8 +9,8 @@ import json
 import math
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
+from .._compat import Csr
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
@@ -81,11 +81,9 @@ def utf8(text: str) -> bytes:
         raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
 
 
-def sparse(data, indices, indptr, n_features: int):
-    """CSR with 32-bit indices where they fit, which the parts have been given."""
-    X = csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=(len(indptr) - 1, n_features))
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
+def csr(data, indices, indptr, n_features: int) -> Csr:
+    """With 32-bit indices where they fit, which the parts have been given."""
+    return Csr(data, indices, indptr.astype(indices.dtype), (len(indptr) - 1, n_features))
 
 
 def shown(value) -> str:
@@ -134,6 +132,8 @@ class Numbers:
         self.rows.append(row)
 
     def take(self):
+        from scipy.sparse import csr_matrix
+
         rows, self.rows = self.rows, []
         return csr_matrix(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
 
@@ -160,7 +160,7 @@ class Features:
         return self.rows.full
 
     def take(self):
-        return sparse(*self.rows.take()[:3], self.n_features)
+        return csr(*self.rows.take()[:3], self.n_features)
 
 
 class Named:

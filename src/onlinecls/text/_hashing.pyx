@@ -437,6 +437,7 @@ cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, 
     """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
     cdef Py_ssize_t i
     cdef double total = 0.0
+    cdef int64_t squares = 0
     for i in range(n):
         indices[i] = <index_t>(entries[i].key - 1)
         data[i] = 1 if binary else <number>entries[i].count
@@ -445,7 +446,12 @@ cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, 
             total += data[i] if data[i] >= 0 else -data[i]
     elif norm == L2:
         for i in range(n):
-            total += data[i] * data[i]
+            squares += <int64_t>(<int32_t>entries[i].count) * <int32_t>entries[i].count
+        total = <double>(n if binary else squares)
+        if total > 1 << 24:                     # up to there sums are exact, whatever their order and precision
+            total = 0.0
+            for i in range(n):
+                total += data[i] * data[i]
         total = sqrt(total)
     if total > 0.0:
         for i in range(n):
@@ -661,6 +667,7 @@ cdef class RowHasher:
         cdef Py_ssize_t base, n_units, n_words = 0, i
         cdef uint64_t before = 0, here, after = top_bits(self.flags)
         cdef int32_t* edge = <int32_t*>self.units
+        cdef unsigned char first
         cdef bint two = self.min_chars == 2
         for base in range(0, n + 1, 64):
             here = after
@@ -670,12 +677,14 @@ cdef class RowHasher:
             edge = places(here ^ (here << 1 | before), <int32_t>base, edge)     # starts and ends take turns
             before = here >> 63
         n_units = (edge - <int32_t*>self.units) // 2
-        if two and not self.ascii:              # and so do those of one longer character
-            for i in range(n_units):
+        if not two or self.ascii:
+            return n_units
+        for i in range(n_units):                # and so do those of one longer character
+            first = self.text[self.units[i].start]
+            if first < 0x80 or self.units[i].end - self.units[i].start > width(first):
                 self.units[n_words] = self.units[i]
-                n_words += self.units[i].end - self.units[i].start > width(self.text[self.units[i].start])
-            return n_words
-        return n_units
+                n_words += 1
+        return n_words
 
     cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
         cdef Py_ssize_t i, n_kept = 0, size, at, begin, end

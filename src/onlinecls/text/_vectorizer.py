@@ -11,10 +11,9 @@ from itertools import chain, islice
 from numbers import Integral
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from .._base import Estimator
-from .._compat import sparse_rows, text_transformer_tags
+from .._compat import Csr, sparse_rows, text_transformer_tags
 from ._hashing import RowHasher
 from ._names import FeatureNames
 
@@ -179,9 +178,7 @@ class HashingVectorizer(Estimator):
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is None:
             data = data.astype(dtype)
-        rows = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self.n_features))
-        rows.has_sorted_indices = rows.has_canonical_format = True
-        return sparse_rows(rows)
+        return sparse_rows(Csr(data, indices, indptr, (len(indptr) - 1, self.n_features)).matrix())
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
