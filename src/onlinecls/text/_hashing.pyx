@@ -33,36 +33,40 @@ cdef extern from *:
     #endif
     #define QUEUE 128
     #define STRETCH 32
+    #define SIDE_BY_SIDE 20
     #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
     #define CLONED __attribute__((target_clones("avx2", "default")))
     #else
     #define CLONED
     #endif
 
-    typedef struct { uint32_t block[4][QUEUE], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
+    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
 
     static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
     static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
 
-    /* A stretch of ASCII, lower-cased, with its flags, if it is one; compilers vectorise this. */
-    static inline int fold(const unsigned char *text, unsigned char *restrict out, unsigned char *restrict flags, int lower,
-                           int words) {
-        unsigned char any = 0, bit = lower ? 0x20 : 0;
-        for (int i = 0; i < STRETCH; i++) any |= text[i];
-        if (any >= 0x80) return 0;
-        if (words)
-            for (int i = 0; i < STRETCH; i++) {
-                unsigned char c = text[i], big = (unsigned char)(c - 'A') < 26 ? 0x20 : 0, low = c | big;
-                out[i] = c | (big & bit);
-                flags[i] = ((unsigned char)(low - 'a') < 26) | ((unsigned char)(c - '0') < 10) | (c == '_') ? 0x80 : 0;
-            }
-        else
-            for (int i = 0; i < STRETCH; i++) {
-                unsigned char c = text[i];
-                out[i] = c | ((unsigned char)(c - 'A') < 26 ? bit : 0);
-                flags[i] = ((unsigned char)(c - 0x09) < 5) | ((unsigned char)(c - 0x1C) < 5) ? 0x80 : 0;
-            }
-        return 1;
+    /* Lower-cases and flags what is ASCII, a stretch at a time; returns how many bytes that are. */
+    CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *restrict out, unsigned char *restrict flags,
+                               int lower, int words) {
+        int64_t at = 0;
+        for (; at + STRETCH <= n; at += STRETCH, text += STRETCH, out += STRETCH, flags += STRETCH) {
+            unsigned char any = 0, bit = lower ? 0x20 : 0;
+            for (int i = 0; i < STRETCH; i++) any |= text[i];
+            if (any >= 0x80) break;
+            if (words)
+                for (int i = 0; i < STRETCH; i++) {
+                    unsigned char c = text[i], big = (unsigned char)(c - 'A') < 26 ? 0x20 : 0, low = c | big;
+                    out[i] = c | (big & bit);
+                    flags[i] = ((unsigned char)(low - 'a') < 26) | ((unsigned char)(c - '0') < 10) | (c == '_') ? 0x80 : 0;
+                }
+            else
+                for (int i = 0; i < STRETCH; i++) {
+                    unsigned char c = text[i];
+                    out[i] = c | ((unsigned char)(c - 'A') < 26 ? bit : 0);
+                    flags[i] = ((unsigned char)(c - 0x09) < 5) | ((unsigned char)(c - 0x1C) < 5) ? 0x80 : 0;
+                }
+        }
+        return at;
     }
 
     /* The top bits of 64 bytes, the first in the lowest place. */
@@ -100,17 +104,47 @@ cdef extern from *:
         return at;
     }
 
-    /* MurmurHash3 of tokens below 20 bytes side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
+    /* Starts and ends, in turn, of the runs of flagged bytes among n; where `longer`, of two bytes and more. */
+    CLONED static int32_t *edges_of(const unsigned char *flags, int64_t n, int longer, int32_t *edge) {
+        uint64_t before = 0, here, after = top_bits(flags);
+        for (int64_t base = 0; base <= n; base += 64) {
+            here = after;
+            after = top_bits(flags + base + 64);
+            if (longer) here &= here << 1 | here >> 1 | before | after << 63;
+            edge = places(here ^ (here << 1 | before), (int32_t)base, edge);
+            before = here >> 63;
+        }
+        return edge;
+    }
+
+    /* Puts tokens in line: the i-th from the start of a unit to the end of the one `span` further on, for n units (n of them fit).
+       Tokens too long for that are listed instead. Returns how many are in line. */
+    static inline int line_up(Waiting *w, int lined, const unsigned char *text, const int32_t *edges, int n, int span,
+                              int *longer, int *n_longer) {
+        for (int i = 0; i < n; i++) {
+            const unsigned char *at = text + edges[2 * i];
+            uint32_t size = (uint32_t)(edges[2 * (i + span) + 1] - edges[2 * i]);
+            memcpy(w->block[lined], at, 16);
+            w->size[lined] = size;
+            longer[*n_longer] = i;
+            if (size >= SIDE_BY_SIDE) { ++*n_longer; continue; }
+            memcpy(&w->tail[lined], at + (size & ~3u), 4);
+            lined++;
+        }
+        return lined;
+    }
+
+    /* MurmurHash3 of the tokens in line, below 20 bytes each, side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
        Here, as the compiler must be told to make a version for AVX2. */
     CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
         n = (n + 7) / 8 * 8;
         for (int i = 0; i < n; i++) {
             uint32_t size = w->size[i], left = size & 3, h = 0, m;
             uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
-            m = mix(h, w->block[0][i]); h = size >= 4 ? m : h;
-            m = mix(h, w->block[1][i]); h = size >= 8 ? m : h;
-            m = mix(h, w->block[2][i]); h = size >= 12 ? m : h;
-            m = mix(h, w->block[3][i]); h = size >= 16 ? m : h;
+            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
+            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
+            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
+            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
             h ^= scramble(w->tail[i] & kept) ^ size;
             h = (h ^ h >> 16) * 0x85ebca6b;
             h = (h ^ h >> 13) * 0xc2b2ae35;
@@ -122,18 +156,18 @@ cdef extern from *:
     }
     """
     enum: QUEUE
-    enum: STRETCH
     ctypedef struct Waiting:
-        uint32_t block[4][QUEUE]
+        uint32_t block[QUEUE][4]
         uint32_t tail[QUEUE]
         uint32_t size[QUEUE]
         uint32_t column[QUEUE]
         int32_t sign[QUEUE]
     int lowest_bit(unsigned long long x) noexcept nogil
-    int fold(const unsigned char* text, unsigned char* out, unsigned char* flags, bint lower, bint words) noexcept nogil
-    uint64_t top_bits(const unsigned char* at) noexcept nogil
+    int64_t fold(const unsigned char* text, int64_t n, unsigned char* out, unsigned char* flags, bint lower, bint words) noexcept nogil
     void map_bits() noexcept nogil
-    int32_t* places(uint64_t bits, int32_t base, int32_t* at) noexcept nogil
+    int32_t* edges_of(const unsigned char* flags, int64_t n, bint longer, int32_t* edge) noexcept nogil
+    int line_up(Waiting* w, int lined, const unsigned char* text, const int32_t* edges, int n, int span, int* longer,
+                int* n_longer) noexcept nogil
     void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
 
 cdef extern from "Python.h":
@@ -158,7 +192,6 @@ cdef enum Norm:
 cdef enum:
     PAD = 128                   # bytes that may be read or written beyond the end of a document's buffers
     MOST_SLOTS_AT_FIRST = 1 << 14
-    SIDE_BY_SIDE = 20           # bytes: tokens below that are hashed several at once
     CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
@@ -400,24 +433,6 @@ cdef int enter_all(RowHasher self, Waiting* w, int n) except -1 nogil:
     return self._list() if crowded else 0
 
 
-cdef inline int line_up(RowHasher self, Waiting* w, int n, const unsigned char* at, Py_ssize_t size) except -1 nogil:
-    """Put a token in line to be hashed, the n-th; returns how many are in line then."""
-    if size >= SIDE_BY_SIDE:
-        self._hash_one(at, size)
-        return n
-    w.block[0][n] = block_at(at)
-    w.block[1][n] = block_at(at + 4)
-    w.block[2][n] = block_at(at + 8)
-    w.block[3][n] = block_at(at + 12)
-    w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3))
-    w.size[n] = <uint32_t>size
-    n += 1
-    if n < QUEUE:
-        return n
-    enter_all(self, w, n)
-    return 0
-
-
 cdef int by_column(const void* a, const void* b) noexcept nogil:
     cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
     return (left > right) - (left < right)
@@ -606,9 +621,9 @@ cdef class RowHasher:
         self._room(n + n // 2)                  # lower case can be longer by half
         out, flags = self.text, self.flags
         while i < n:
-            while i + STRETCH <= n and fold(text + i, out + m, flags + m, lowercase, wanted == IN_WORD):
-                i += STRETCH
-                m += STRETCH
+            step = fold(text + i, n - i, out + m, flags + m, lowercase, wanted == IN_WORD)
+            i += step
+            m += step
             while i + 8 <= n:
                 x = eight(text + i)
                 if x & <uint64_t>0x8080808080808080:
@@ -664,19 +679,10 @@ cdef class RowHasher:
 
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
         """Fill `units` with the words of `text` that are long enough, and return how many there are."""
-        cdef Py_ssize_t base, n_units, n_words = 0, i
-        cdef uint64_t before = 0, here, after = top_bits(self.flags)
-        cdef int32_t* edge = <int32_t*>self.units
+        cdef Py_ssize_t n_units, n_words = 0, i
         cdef unsigned char first
-        cdef bint two = self.min_chars == 2
-        for base in range(0, n + 1, 64):
-            here = after
-            after = top_bits(self.flags + base + 64)
-            if two:                             # words of one byte go
-                here &= here << 1 | here >> 1 | before | after << 63
-            edge = places(here ^ (here << 1 | before), <int32_t>base, edge)     # starts and ends take turns
-            before = here >> 63
-        n_units = (edge - <int32_t*>self.units) // 2
+        cdef bint two = self.min_chars == 2     # words of one byte go
+        n_units = (edges_of(self.flags, n, two, <int32_t*>self.units) - <int32_t*>self.units) // 2
         if not two or self.ascii:
             return n_units
         for i in range(n_units):                # and so do those of one longer character
@@ -781,18 +787,24 @@ cdef class RowHasher:
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
-        cdef Py_ssize_t i, j, last = first + n_units
-        cdef int n = 0
+        cdef Py_ssize_t i, end
+        cdef int n = 0, span, m, k, n_longer
+        cdef int[QUEUE] longer
         cdef Waiting w
         if self.wide or self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
-        if self.max_n == 1:
-            for i in range(first, last):
-                n = line_up(self, &w, n, text + self.units[i].start, self.units[i].end - self.units[i].start)
-        else:
-            for i in range(first, last):
-                for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                    n = line_up(self, &w, n, text + self.units[i].start, self.units[j].end - self.units[i].start)
+        for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
+            i, end = first, first + n_units - span
+            while i < end:
+                m, n_longer = <int>min(end - i, QUEUE - n), 0
+                n = line_up(&w, n, text, <int32_t*>(self.units + i), m, span, longer, &n_longer)
+                for k in range(n_longer):
+                    self._hash_one(text + self.units[i + longer[k]].start,
+                                   self.units[i + longer[k] + span].end - self.units[i + longer[k]].start)
+                i += m
+                if n == QUEUE:
+                    enter_all(self, &w, n)
+                    n = 0
         return enter_all(self, &w, n)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
