@@ -179,6 +179,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
         options = _parser().parse_args(argv)
+        sys.setswitchinterval(5e-4)  # the threads of a stream hold the interpreter for less: 5 ms is long to wait for it
         code = options.run(options)
         sys.stdout.flush()
         return code

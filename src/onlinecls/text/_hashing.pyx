@@ -156,6 +156,7 @@ cdef extern from *:
     }
     """
     enum: QUEUE
+    enum: STRETCH
     ctypedef struct Waiting:
         uint32_t block[QUEUE][4]
         uint32_t tail[QUEUE]
@@ -320,14 +321,18 @@ cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigne
                              unsigned char* flags) noexcept nogil:
     """Write a character and its flags, and return its length."""
     cdef int32_t kind = looked_up(c)
-    memset(flags, 0x80 if kind & wanted else 0, 4)
-    if not lowercase:
-        return encoded(c, text)
-    if c == DOTTED_I:                           # i and the dot above it, which is no part of a word
+    cdef uint32_t low = <uint32_t>(<int32_t>c + (kind >> 2)) if lowercase else c
+    cdef uint32_t four = 0x80808080 if kind & wanted else 0
+    memcpy(flags, &four, 4)
+    if 0x800 <= low < 0x10000:                  # three bytes, at once: most that is neither Latin nor Greek nor Cyrillic
+        four = 0x8080E0 | low >> 12 | (low << 2 & 0x3F00) | (low << 16 & 0x3F0000)
+        memcpy(text, &four, 4)
+        return 3
+    if lowercase and c == DOTTED_I:             # i and the dot above it, which is no part of a word
         memcpy(text, b"i\xCC\x87", 3)
         flags[1] = flags[2] = 0
         return 3
-    return encoded(<uint32_t>(<int32_t>c + (kind >> 2)), text)
+    return encoded(low, text)
 
 
 cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
@@ -609,7 +614,7 @@ cdef class RowHasher:
 
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
-        cdef Py_ssize_t i = 0, m = 0, step, stop
+        cdef Py_ssize_t i = 0, m = 0, mixed = 0, step, stop
         cdef uint64_t x, low
         cdef uint32_t c, first, second, entry, two, whole
         cdef int flag_at = 16 if self.analyzer == WORD else 17
@@ -621,13 +626,17 @@ cdef class RowHasher:
         self._room(n + n // 2)                  # lower case can be longer by half
         out, flags = self.text, self.flags
         while i < n:
-            step = fold(text + i, n - i, out + m, flags + m, lowercase, wanted == IN_WORD)
-            i += step
-            m += step
             while i + 8 <= n:
                 x = eight(text + i)
                 if x & <uint64_t>0x8080808080808080:
                     break
+                if i >= mixed:                  # not where a stretch was found to hold something else
+                    step = fold(text + i, n - i, out + m, flags + m, lowercase, wanted == IN_WORD)
+                    if step:
+                        i += step
+                        m += step
+                        continue
+                    mixed = i + STRETCH
                 low = lowered(x)
                 x = low if lowercase else x
                 memcpy(out + m, &x, 8)
