@@ -87,14 +87,14 @@ class Stream:
         return self
 
     def __next__(self) -> Batch:
-        X, y, weight = self.next_rows()
+        X, y, weight = self._next_rows()
         return Batch(X.matrix() if isinstance(X, Csr) else X, y, weight)
 
-    def rows(self):
+    def _rows(self):
         """The batches with X as learners need it: as a `Csr` where that is what has been read."""
-        return iter(self.next_rows, None)
+        return iter(self._next_rows, None)
 
-    def next_rows(self) -> Batch:
+    def _next_rows(self) -> Batch:
         if not self.close.alive:
             raise StopIteration
         try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._compat import issparse
-from ._hashing import Names
+from ._sketch import Names
 
 
 class Feature(NamedTuple):
