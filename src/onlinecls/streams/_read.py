@@ -11,6 +11,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .._compat import Csr
 from ..text import HashingVectorizer
 from . import _arrow, _blocks, _formats, _records
 from ._errors import Tally
@@ -259,7 +260,7 @@ class _Reader:
             batches = _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
         else:
             batches = _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
-        return ((_records.csr(*rows, self.n_features), y, weight) for *rows, y, weight in batches)
+        return ((Csr.of(*rows, self.n_features), y, weight) for *rows, y, weight in batches)
 
     def _from_records(self, records, content, default: str, weighted: bool):
         labels = _records.LabelReader(self._kind(default))

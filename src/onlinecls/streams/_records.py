@@ -81,11 +81,6 @@ def utf8(text: str) -> bytes:
         raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
 
 
-def csr(data, indices, indptr, n_features: int) -> Csr:
-    """With 32-bit indices where they fit, which the parts have been given."""
-    return Csr(data, indices, indptr.astype(indices.dtype), (len(indptr) - 1, n_features))
-
-
 def shown(value) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
@@ -160,7 +155,7 @@ class Features:
         return self.rows.full
 
     def take(self):
-        return csr(*self.rows.take()[:3], self.n_features)
+        return Csr.of(*self.rows.take()[:3], self.n_features)
 
 
 class Named:

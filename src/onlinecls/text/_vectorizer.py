@@ -170,15 +170,12 @@ class HashingVectorizer(Estimator):
         data, indices, indptr = hasher.take()
         if len(indptr) == 1:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
-        if indices.itemsize == 4:
-            if len(data) <= np.iinfo(np.int32).max:
-                indptr = indptr.astype(np.int32)
-            else:
-                indices = indices.astype(np.int64)
+        if indices.itemsize == 4 and len(data) > np.iinfo(np.int32).max:
+            indices = indices.astype(np.int64)
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is None:
             data = data.astype(dtype)
-        return sparse_rows(Csr(data, indices, indptr, (len(indptr) - 1, self.n_features)).matrix())
+        return sparse_rows(Csr.of(data, indices, indptr, self.n_features).matrix())
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
