@@ -504,6 +504,11 @@ def process(*arguments, **options):
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
 
 
+def test_learning_texts_takes_no_scipy(tsv):
+    code = "import sys; from onlinecls._cli import main; main(['train', sys.argv[1], '--quiet']); print('scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code, tsv], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
     done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=open(tsv).read())
     assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300

@@ -1027,6 +1027,38 @@ def test_threads_give_the_rows_of_one(tmp_path, format, text, end):
                 assert outcome_of(paths, format, threads=threads, block_bytes=block_bytes, **options) == expected
 
 
+@pytest.mark.parametrize("options", [{"prefetch": False}, {}, {"threads": 2, "block_bytes": 200}, {"threads": 4}])
+@pytest.mark.parametrize("format", ["svmlight", "tsv"])
+def test_batches_that_are_kept_stay_what_they_are(tmp_path, format, options):
+    # The memory of a batch is used again, but only when nothing of it is left: not a slice of its data.
+    lines = {"svmlight": "{0} {0}:{0}.5 99:1", "tsv": "{0}\tword{0} and word{1}"}[format]
+    path = tmp_path / "data"
+    path.write_text("\n".join(lines.format(i % 90, i % 7) for i in range(400)))
+    kept = [(X.data[1:3], X.data[1:3].copy(), X, X.copy()) for X, _, _ in read(path, format, batch_rows=5, **options)]
+    for part, copy, X, whole in kept:
+        assert np.array_equal(part, copy)
+        assert (X != whole).nnz == 0
+
+
+def test_memory_of_batches_goes_round(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1 1:1 2:2\n" * 400)
+    places = {X.data.__array_interface__["data"][0] for X, _, _ in read(path, batch_rows=10, prefetch=False)}
+    assert len(places) < 8  # of 40 batches
+
+
+def test_a_reading_thread_that_fails_says_so_in_its_turn(tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_bytes(b"".join(b"a\tword%d\n" % i for i in range(200)) + b"no tab\n" + b"a\tmore\n" * 200)
+    for threads in (1, 2, 3):
+        n_rows = 0
+        with pytest.raises(MalformedLineError, match=r"^data\.tsv:201:7: expected a tab between label and text"):
+            for X, _, _ in read(path, threads=threads, block_bytes=100):
+                n_rows += X.shape[0]
+        assert n_rows == 200
+
+
+
 @given(JUNK, st.sampled_from(["svmlight", "vw", "tsv"]), st.integers(1, 40), st.sampled_from(["raise", "skip"]))
 @settings(max_examples=100, deadline=None)
 def test_threads_read_junk_as_one_does(tmp_path_factory, data, format, block, on_error):

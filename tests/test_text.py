@@ -78,6 +78,29 @@ def same(texts, **params):
     return ours
 
 
+@pytest.mark.parametrize(
+    "params", [{}, {"lowercase": False}, {"analyzer": "char", "ngram_range": (2, 2)}, {"analyzer": "char_wb"}]
+)
+def test_every_ascii_character_in_a_long_text(params):
+    # 32 bytes at a time are looked at where all are ASCII: each character at each place of such a stretch, and beside itself.
+    same(
+        [("".join(f"ab{c}cd{c}{c} " for c in map(chr, range(first, first + 16))) + "x" * first) for first in range(0, 128, 4)],
+        **params,
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_norm_of_words_that_come_often(dtype):
+    # From 4097 on a count's square is no float32; sums of squares are integers up to 2^24 only.
+    draw = np.random.default_rng(0)
+    rows = [
+        ["often"] * 4097 + ["rare"] * 3,
+        ["some"] * 4096,
+        *(np.repeat(["a1", "b2", "c3"], draw.integers(1000, 9000, 3)) for _ in range(9)),
+    ]
+    same([" ".join(row) for row in rows], dtype=dtype, alternate_sign=False)
+
+
 def outcome(run):
     """The result, or the type of the error."""
     try:

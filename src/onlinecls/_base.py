@@ -11,7 +11,6 @@ from math import log
 from operator import is_, itemgetter
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from . import _blas, _core, _link, _saving, _validation
 from ._compat import not_fitted
@@ -430,6 +429,8 @@ class WithWeights(OnlineLearner):
 
     def sparsify(self):
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        from scipy.sparse import csr_matrix
+
         self._sparse_coef = csr_matrix(self.coef_)
         return self
 

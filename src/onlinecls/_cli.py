@@ -179,6 +179,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
         options = _parser().parse_args(argv)
+        sys.setswitchinterval(5e-4)  # the threads of a stream hold the interpreter for less: 5 ms is long to wait for it
         code = options.run(options)
         sys.stdout.flush()
         return code
@@ -462,7 +463,7 @@ def _learn(stream, runs: list[_Run], progress: Progress, reading: _Reading, line
     before = reading.features, reading.bytes, reading.skipped
     with stream:
         try:
-            for X, y, weight in stream:
+            for X, y, weight in stream._rows():
                 for start, stop, marked in progress.cuts(len(y)):
                     part = _rows(X, start, stop)
                     for run in runs:
@@ -565,7 +566,7 @@ def _train(options) -> int:
 def _tested(learner, inputs: _Input, options, progress: Progress) -> dict:
     examples = mistakes = 0
     with inputs.open(options.test, options) as stream:
-        for X, y, _ in stream:
+        for X, y, _ in stream._rows():
             examples += len(y)
             mistakes += len(y) - round(learner.score(X, y) * len(y))
     error = mistakes / examples if examples else None
@@ -606,7 +607,7 @@ def _predict(options) -> int:
             scored = list(labels.values())[-1:] if len(labels) < 3 else labels.values()
             print("\t".join(["prediction", *scored]))
         try:
-            for X, _, _ in stream:
+            for X, _, _ in stream._rows():
                 lines = [labels[label] for label in learner.predict(X).tolist()]
                 if options.scores:
                     scores = learner.decision_function(X).reshape(len(lines), -1).tolist()
@@ -632,7 +633,7 @@ def _inspect(options) -> int:
 
         inputs.names = FeatureNames(1_000_000)
         with inputs.open(options.data, options, labels=None) as stream:
-            for _ in stream:
+            for _ in stream._rows():
                 pass
     names = inputs.names if inputs.names is not None and len(inputs.names) else None
     top = names.top_features(learner, options.top) if names else _top_columns(learner, options.top)

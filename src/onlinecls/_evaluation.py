@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import issparse
 
 from . import _validation
 from ._classifier import NO_ROUND, OnlineClassifier
-from ._compat import kind_of
+from ._compat import Csr, issparse, kind_of
 
 _WHO = "progressive_validation"
 
@@ -131,7 +130,8 @@ def _rows(X, start: int, stop: int):
         return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
     lo, hi = X.indptr[start], X.indptr[stop]
     parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
-    return type(X)(parts, shape=(stop - start, X.shape[1]))
+    shape = stop - start, X.shape[1]
+    return Csr(*parts, shape) if isinstance(X, Csr) else type(X)(parts, shape=shape)
 
 
 class _CleanLabels:

@@ -356,9 +356,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         self._state = self._state.writable()
         self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
 
-    def _learn(
-        self, params: dict, rows, codes, weights, class_weights, order=NO_NUMBERS, predictions=NO_PREDICTIONS
-    ) -> None:
+    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_NUMBERS, predictions=NO_PREDICTIONS) -> None:
         state = self._state = self._state.writable()
         self._params, self._params_of = params, (params,)
         is_open = self._open

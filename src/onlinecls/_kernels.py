@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
 
 from . import _dual, _validation
+from ._compat import issparse
 
 BLOCK = 256  # rows whose kernel values are computed in one call
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
@@ -19,7 +19,19 @@ def as_matrix(rows: _validation.Rows):
         return rows.data[start : start + rows.n_rows * rows.n_features].reshape(rows.n_rows, rows.n_features)
     start, stop = int(rows.indptr[0]), int(rows.indptr[-1])  # of a part of a matrix
     parts = rows.data[start:stop], rows.indices[start:stop], rows.indptr - start
-    return csr_array(parts, shape=(rows.n_rows, rows.n_features))
+    return _csr_array(parts, shape=(rows.n_rows, rows.n_features))
+
+
+def _csr_array(*parts, **options):
+    from scipy.sparse import csr_array
+
+    return csr_array(*parts, **options)
+
+
+def _stacked(above, below):
+    from scipy.sparse import vstack
+
+    return _csr_array(vstack([above, below]))
 
 
 def first_row_number(rows: _validation.Rows) -> int:
@@ -250,7 +262,7 @@ class DualState:
         """X dense or CSR as the support vectors are."""
         if self.vectors is None or self.kernel.name == "precomputed" or issparse(X) == issparse(self.vectors):
             return X
-        return csr_array(X) if issparse(self.vectors) else X.toarray()
+        return _csr_array(X) if issparse(self.vectors) else X.toarray()
 
     def _keep(self, added, members: np.ndarray, n_old: int) -> None:
         """The support vectors after a block: members are places among the old ones and then the block's rows, in order."""
@@ -261,7 +273,7 @@ class DualState:
             if n_kept == 0:
                 self.vectors = fresh
             else:
-                self.vectors = csr_array(vstack([kept, fresh])) if issparse(fresh) else np.concatenate([kept, fresh])
+                self.vectors = _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
         self.size = len(members)
 
     def scores(self, who: str, rows) -> np.ndarray:

@@ -11,10 +11,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from . import _core
-from ._compat import warn_column_vector
+from ._compat import Csr, issparse, warn_column_vector
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _BITS = {4: np.uint32, 8: np.uint64}
@@ -73,6 +72,8 @@ def _two_dimensional(who: str, ndim: int) -> None:
 
 
 def _read_sparse(who: str, X, dtype) -> Rows:
+    if isinstance(X, Csr):
+        return _read_parsed(who, X, dtype)
     _two_dimensional(who, X.ndim)
     if X.format != "csr":
         X = as_csr(who, X)
@@ -93,6 +94,14 @@ def _read_sparse(who: str, X, dtype) -> Rows:
         data, indices, indptr = _summed(data, indices, indptr, X.shape)
     data = _finite(who, _cast(who, data, dtype), indices, indptr, n_features, data)
     return Rows(data, indices, indptr, n_rows, n_features)
+
+
+def _read_parsed(who: str, X: Csr, dtype) -> Rows:
+    """What a parser here has made: in order, inside the matrix and finite, as long as it need not fit another dtype."""
+    data = _cast(who, X.data, dtype)
+    if data is not X.data:
+        data = _finite(who, data, X.indices, X.indptr, X.shape[1], X.data)
+    return Rows(data, X.indices, np.ascontiguousarray(X.indptr, dtype=np.int64), *X.shape)
 
 
 def as_csr(who: str, X):
@@ -143,6 +152,8 @@ def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
 
 def _summed(data, indices, indptr, shape):
     """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
+    from scipy.sparse import csr_array
+
     native = data.astype(data.dtype.newbyteorder("="))
     X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
     X.sum_duplicates()
@@ -422,6 +433,8 @@ def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
         data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
         indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
         return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))
+    from scipy.sparse import csr_array
+
     X = csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
     X = X[numbers_of_rows]
     indices, indptr = X.indices.astype(rows.indices.dtype, copy=False), X.indptr.astype(np.int64)

@@ -11,7 +11,6 @@ from importlib.resources import files
 from zlib import crc32
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 __all__ = ["hash_words", "load_sms_spam"]
 
@@ -44,6 +43,8 @@ def hash_words(texts, n_features=2**20, dtype=np.float32):
     for text in texts:
         indices += [crc32(word.encode()) % n_features for word in re.findall(r"\w+", text.lower())]
         indptr.append(len(indices))
+    from scipy.sparse import csr_matrix
+
     X = csr_matrix((np.ones(len(indices), dtype), indices, indptr), shape=(len(indptr) - 1, n_features))
     X.sum_duplicates()
     norms = np.sqrt(np.add.reduceat(np.append(X.data**2, 0), X.indptr[:-1]))

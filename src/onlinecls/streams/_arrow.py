@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from ..text import HashingVectorizer
 from ._errors import MalformedLineError, Tally
@@ -92,6 +91,8 @@ class _Part:
             rows = self._texts(vectorizer)
         if not self.good.any():
             return None
+        from scipy.sparse import csr_matrix
+
         X = csr_matrix(rows) if self.columns.text is None else vectorizer.transform(rows)
         return X, None if y is None else read_label.array(y[self.good].tolist()), None if weight is None else weight[self.good]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from ._errors import MalformedLineError, Tally, excerpt
 from ._lines import BEHIND
@@ -20,7 +20,7 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
         for source in files:
             skip_bom(source)
             parser.begin()
-            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, False):
+            for block, start, stop in _blocks(source, block_bytes, max_line_bytes):
                 if block is None:
                     parser.skip_line()
                     tally.refuse(MalformedLineError(source.name, parser.line_number, stop + 1, _too_long(max_line_bytes)))
@@ -41,59 +41,92 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
 
 
 def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_bytes: int):
-    """The same by several parsers, each in a thread and busy with a block of its own: batches end with blocks, too."""
+    """The same by several parsers, each busy with a block of its own: batches end with blocks, too.
+
+    One of them works in the thread that asks for the batches: rather than sleep until the next one is ready, it parses a block
+    that no other has begun. Threads that wake each other for every block end up waiting for the same processor.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
-    free, waiting, lines = SimpleQueue(), deque(), Counter()
+    free, spare, jobs, lines = SimpleQueue(), SimpleQueue(), deque(), Counter()
     for parser in parsers:
         free.put(parser)
 
-    def work(block):
+    def work(*block):
         parser = free.get()
         try:
-            return _parsed(parser, block, tally.skipping)
+            return _parsed(parser, *block, tally.skipping)
         finally:
             free.put(parser)
+            spare.put(block[0])
 
     def finish():
-        file, done = waiting.popleft()
-        if isinstance(done, int):  # bytes of a line that is too long
-            n_lines, found, faults, error = 1, (), [(1, done + 1, _too_long(max_line_bytes))], None
-        else:
-            n_lines, found, faults, error = done.result()
+        job = jobs[0]
+        while not job.done() and any(other.taken_over() for other in jobs):
+            pass
+        del jobs[0]
+        n_lines, found, faults, error = job.result()
         yield from found
         for line, column, problem in faults:
-            tally.refuse(MalformedLineError(file[1], lines[file] + line, column, problem))
+            tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem))
         if error:
             raise error
-        lines[file] += n_lines
+        lines[job.file] += n_lines
 
     def begin():
         for number, source in enumerate(files):
             skip_bom(source)
-            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, True):
-                done = stop if block is None else pool.submit(work, bytes(block[start : stop + BEHIND]))
-                waiting.append(((number, source.name), done))
+            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, spare):
+                if block is None:
+                    too_long = 1, (), [(1, stop + 1, _too_long(max_line_bytes))], None
+                    jobs.append(_Job(number, source.name, lambda found=too_long: found))
+                else:
+                    jobs.append(_Job(number, source.name, work, block, start, stop))
+                    jobs[-1].offer(pool)
                 yield
 
-    with ThreadPoolExecutor(len(parsers), "onlinecls.streams") as pool:
+    with ThreadPoolExecutor(len(parsers) - 1, "onlinecls.streams") as pool:
         begun, failure, more = begin(), None, True
         while more:
             try:
                 more = next(begun, "end") != "end"
             except (ValueError, OSError) as error:  # of reading: the rows before that come first
                 failure, more = error, False
-            if len(waiting) > len(parsers):
+            if len(jobs) > 2 * len(parsers):
                 yield from finish()
-        while waiting:
+        while jobs:
             yield from finish()
         if failure:
             raise failure
 
 
-def _parsed(parser, block: bytes, skipping: bool):
+class _Job:
+    """Work for whoever begins it first: a thread of the pool that it is offered to, or the caller."""
+
+    def __init__(self, file: int, name: str, work, *arguments):
+        self.file, self.name, self._work, self._arguments = file, name, work, arguments
+        self._found = self._future = None
+
+    def offer(self, pool) -> None:
+        self._future = pool.submit(self._work, *self._arguments)
+
+    def done(self) -> bool:
+        return self._found is not None or (self._future is not None and self._future.done())
+
+    def taken_over(self) -> bool:
+        """Do it here, if nobody has begun."""
+        if self.done() or (self._future is not None and not self._future.cancel()):
+            return False
+        self._found = self._work(*self._arguments)
+        return True
+
+    def result(self):
+        return self._future.result() if self._found is None else self._found
+
+
+def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     """The lines of a block, the batches, what is wrong as (line, column, problem), and what made the parser give up."""
-    found, faults, start, stop, error = [], [], 0, len(block) - BEHIND, None
+    found, faults, error = [], [], None
     parser.begin()
     try:
         while start < stop and (skipping or not faults):
@@ -119,15 +152,18 @@ def _too_long(max_line_bytes: int) -> str:
     return f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
 
 
-def _blocks(source, block_bytes: int, max_line_bytes: int, filled: bool):
-    """Yield (buffer, start, stop) of whole lines, in a buffer that the next block overwrites; (None, 0, n) for a line of n bytes
-    and more that is left out. filled: read until a block is full; else what is there is given out at once."""
+def _blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):
+    """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes and more that is left out.
+
+    What is there is given out at once, in one buffer that the next block overwrites. With `spare` a block is read until it is
+    full, and the buffer is the caller's until it comes back by that queue.
+    """
     buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
     held, too_long, more = 0, False, True  # bytes of a line without its end, at the front
     while more:
         room, end, n = len(buffer) - 1 - BEHIND, held, 1
         with memoryview(buffer) as view:
-            while n and end < room and (filled or end == held):
+            while n and end < room and (spare is not None or end == held):
                 n = source.readinto(view[end:room])
                 end += n
         more = n > 0
@@ -137,18 +173,31 @@ def _blocks(source, block_bytes: int, max_line_bytes: int, filled: bool):
         start, stop = 0, buffer.rfind(b"\n", held, end) + 1
         if stop and too_long:
             start, too_long = buffer.index(b"\n") + 1, False
+        held, full = end - stop, buffer
+        if start < stop and spare is not None:
+            buffer = _another(spare, len(full))
+            buffer[:held] = full[stop:end]
         if start < stop:
-            yield buffer, start, stop
-        held = end - stop
+            yield full, start, stop
         if too_long:
             held = 0
-        elif stop:
+        elif stop and buffer is full:
             buffer[:held] = buffer[stop:end]
         elif held == room and room < max_line_bytes:
             buffer.extend(bytes(min(room, max_line_bytes - room)))
         elif held == room:
             yield None, 0, room
             held, too_long = 0, True
+
+
+def _another(spare: SimpleQueue, size: int) -> bytearray:
+    """A buffer of at least that size: one that came back, or a new one."""
+    try:
+        buffer = spare.get_nowait()
+    except Empty:
+        return bytearray(size)
+    buffer.extend(bytes(max(0, size - len(buffer))))
+    return buffer
 
 
 def skip_bom(source) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 from .._murmur cimport murmur3
 from ._numbers cimport read_number
 
+from ._pool import Pool
+
 cdef enum:
     BEHIND_BYTES = 8                 # bytes that may be read behind a line, and are never looked at
     MAX_NAMES = 1 << 20         # different labels
@@ -136,7 +138,7 @@ cdef class LineParser:
     """Whole lines in, batches out. A kind of line is a subclass with `parse` and `take`."""
 
     def __init__(self, Labels labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz):
-        self.labels, self.batch_rows, self.batch_nnz = labels, batch_rows, batch_nnz
+        self.labels, self.batch_rows, self.batch_nnz, self.pool = labels, batch_rows, batch_nnz, Pool()
 
     def begin(self):
         """The next line is the first of a file."""
@@ -331,7 +333,7 @@ cdef class EntryParser(LineParser):
         cdef Py_ssize_t k
         cdef int64_t[::1] ends
         index_type = np.int32 if self.n_features <= 2**31 else np.int64
-        data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, index_type)
+        data, indices = self.pool.empty(self.nnz, self.dtype), self.pool.empty(self.nnz, index_type)
         _split(self, data, indices)
         indptr = np.zeros(self.n_rows + 1, np.int64)
         ends = indptr

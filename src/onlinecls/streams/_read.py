@@ -11,6 +11,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .._compat import Csr
 from ..text import HashingVectorizer
 from . import _arrow, _blocks, _formats, _records
 from ._errors import Tally
@@ -71,7 +72,7 @@ def read(
     on_error : {"raise", "skip"}, default="raise"
         What to do about a malformed line: stop, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
     prefetch : bool, default=True
-        Read ahead in a thread, two batches at most.
+        Read ahead in a thread, two batches at most; with more than one of `threads` they read ahead.
     threads : int, default=1
         Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too:
         learners, to whom batches do not matter, learn the same. Pipes, other formats and `feature_names` use one.
@@ -135,7 +136,7 @@ class _Reader:
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
         _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
-        self.labelled, self.tally = self.labels is not None, Tally(self.on_error == "skip")
+        self.labelled, self.tally, self.parallel = self.labels is not None, Tally(self.on_error == "skip"), False
         if self.vectorizer is not None:
             _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
             width = getattr(self.vectorizer, "n_features", None)
@@ -158,6 +159,7 @@ class _Reader:
         try:
             format = _formats.detect(files.current, self.format, self.labelled)
             batches = getattr(self, f"_{format}")(files)
+            prefetch = prefetch and not self.parallel  # there the caller's thread is one of those that parse
             return Stream(format, self.n_features, files.total, self._counted(batches, files), files, stop, prefetch)
         except BaseException:
             files.close()
@@ -253,12 +255,12 @@ class _Reader:
 
     def _lines(self, files, make_parser, guard=None):
         limits = self.tally, self.block_bytes, self.max_line_bytes
-        if self.threads > 1 and guard is None and files.total is not None:
+        self.parallel = self.threads > 1 and guard is None and files.total is not None
+        if self.parallel:
             batches = _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
         else:
             batches = _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
-        for data, indices, indptr, y, weight in batches:
-            yield _records.sparse(data, indices, indptr, self.n_features), y, weight
+        return ((Csr.of(*rows, self.n_features), y, weight) for *rows, y, weight in batches)
 
     def _from_records(self, records, content, default: str, weighted: bool):
         labels = _records.LabelReader(self._kind(default))

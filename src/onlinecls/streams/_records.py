@@ -9,8 +9,8 @@ import json
 import math
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
+from .._compat import Csr
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
@@ -81,13 +81,6 @@ def utf8(text: str) -> bytes:
         raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
 
 
-def sparse(data, indices, indptr, n_features: int):
-    """CSR with 32-bit indices where they fit, which the parts have been given."""
-    X = csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=(len(indptr) - 1, n_features))
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
-
-
 def shown(value) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
@@ -134,6 +127,8 @@ class Numbers:
         self.rows.append(row)
 
     def take(self):
+        from scipy.sparse import csr_matrix
+
         rows, self.rows = self.rows, []
         return csr_matrix(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
 
@@ -160,7 +155,7 @@ class Features:
         return self.rows.full
 
     def take(self):
-        return sparse(*self.rows.take()[:3], self.n_features)
+        return Csr.of(*self.rows.take()[:3], self.n_features)
 
 
 class Named:

@@ -45,6 +45,10 @@ class _Raw(io.RawIOBase):
         return self._ahead
 
     def readinto(self, buffer) -> int:
+        if not self._ahead and isinstance(self._file, io.FileIO) and not self._waits:
+            n = self._file.readinto(buffer)
+            self.count += n
+            return n
         more = self._ahead[: len(buffer)] or self._read(len(buffer))
         self._ahead = self._ahead[len(more) :]
         buffer[: len(more)] = more

@@ -8,8 +8,8 @@ import weakref
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
+from .._compat import Csr
 from ._sources import ClosedError
 
 _AHEAD = 2  # batches between the two threads
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
         float64, >= 0; None in formats without weights.
     """
 
-    X: csr_matrix
+    X: csr_matrix  # noqa: F821 (of scipy.sparse)
     y: np.ndarray | None
     weight: np.ndarray | None
 
@@ -87,6 +87,14 @@ class Stream:
         return self
 
     def __next__(self) -> Batch:
+        X, y, weight = self._next_rows()
+        return Batch(X.matrix() if isinstance(X, Csr) else X, y, weight)
+
+    def _rows(self):
+        """The batches with X as learners need it: as a `Csr` where that is what has been read."""
+        return iter(self._next_rows, None)
+
+    def _next_rows(self) -> Batch:
         if not self.close.alive:
             raise StopIteration
         try:

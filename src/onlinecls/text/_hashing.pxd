@@ -1,9 +1,11 @@
 """What other extension modules need to hash documents without the GIL."""
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from ._sketch cimport Names
 
 
-cdef enum:
-    NAME_BYTES = 42         # of a name that are kept: the struct is a cache line
+cdef struct Unit:           # a slice of the document
+    int32_t start, end
 
 
 cdef struct Slot:           # of the table in which the columns of one document meet
@@ -20,25 +22,6 @@ cdef struct Table:          # home slots lie in the order of columns, so that to
 cdef struct Pair:           # a token, where there is no table
     uint64_t key            # column + 1
     int64_t count
-
-
-cdef struct Name:           # of a column
-    uint64_t key            # column + 1; 0: empty
-    int64_t votes           # tokens of this name less tokens of other names, since it took the column
-    uint32_t length         # of the whole name
-    uint8_t shared          # tokens of several names fell on the column
-    uint8_t negative        # the sign of the name's hash, where signs alternate
-    unsigned char text[NAME_BYTES]
-
-
-cdef class Names:
-    cdef Name* slots
-    cdef Py_ssize_t size, n_used, limit
-    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil
-    cdef int _resize(self, Py_ssize_t size) except -1 nogil
-    cdef int _prune(self) except -1 nogil
-    cdef Name* _find(self, uint64_t column) noexcept nogil
-    cdef str _shown(self, Name* there)
 
 
 cdef class RowHasher:
@@ -59,8 +42,7 @@ cdef class RowHasher:
     cdef unsigned char* text                # lower-cased UTF-8
     cdef unsigned char* flags               # of each of its bytes: 0x80 in a word (for characters: in white space), else 0
     cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
-    cdef int32_t* starts                    # of units: words or characters
-    cdef int32_t* ends
+    cdef Unit* units                        # words or characters
     cdef Py_ssize_t text_size
     cdef bint ascii
     # its columns

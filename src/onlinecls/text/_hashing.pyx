@@ -1,7 +1,7 @@
 """From documents to CSR rows of hashed features, as scikit-learn's HashingVectorizer makes them, without the GIL.
 
 A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
-(eight at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
+(many at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
 n-gram is a slice, and hashed several at once. The columns meet in a table whose home slots are in the order of columns: to sort a
 row is to read the table and set a few neighbours right.
 """
@@ -15,60 +15,8 @@ from libc.string cimport memcmp, memcpy, memset
 
 import numpy as np
 
-from .._murmur cimport block_at, murmur3
-
-cdef extern from *:
-    """
-    #ifdef _MSC_VER
-    #include <intrin.h>
-    static __inline int lowest_bit(unsigned long long x) { unsigned long i; _BitScanForward64(&i, x); return (int)i; }
-    #else
-    static inline int lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }
-    #endif
-
-    #include <stdint.h>
-    #define QUEUE 128
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-    #define CLONED __attribute__((target_clones("avx2", "default")))
-    #else
-    #define CLONED
-    #endif
-
-    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
-
-    static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
-    static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
-
-    /* MurmurHash3 of tokens below 20 bytes side by side, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign.
-       Here, as the compiler must be told to make a version for AVX2. */
-    CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
-        n = (n + 7) / 8 * 8;
-        for (int i = 0; i < n; i++) {
-            uint32_t size = w->size[i], left = size & 3, h = 0, m;
-            uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
-            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
-            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
-            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
-            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
-            h ^= scramble(w->tail[i] & kept) ^ size;
-            h = (h ^ h >> 16) * 0x85ebca6b;
-            h = (h ^ h >> 13) * 0xc2b2ae35;
-            h ^= h >> 16;
-            m = 0 - (h >> 31);
-            w->column[i] = ((h ^ m) - m) & mask;
-            w->sign[i] = 1 + (int32_t)(m & signs) * 2;
-        }
-    }
-    """
-    enum: QUEUE
-    ctypedef struct Waiting:
-        uint32_t block[QUEUE][4]
-        uint32_t tail[QUEUE]
-        uint32_t size[QUEUE]
-        uint32_t column[QUEUE]
-        int32_t sign[QUEUE]
-    int lowest_bit(unsigned long long x) noexcept nogil
-    void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
+from .._murmur cimport murmur3
+from ._lanes cimport QUEUE, STRETCH, Waiting, edges_of, fold, hash_all, line_up, map_bits
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -92,7 +40,6 @@ cdef enum Norm:
 cdef enum:
     PAD = 128                   # bytes that may be read or written beyond the end of a document's buffers
     MOST_SLOTS_AT_FIRST = 1 << 14
-    SIDE_BY_SIDE = 20           # bytes: tokens below that are hashed several at once
     CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
@@ -214,20 +161,25 @@ cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
 
 
 map_characters()
+map_bits()
 
 
 cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigned char* text,
                              unsigned char* flags) noexcept nogil:
     """Write a character and its flags, and return its length."""
     cdef int32_t kind = looked_up(c)
-    memset(flags, 0x80 if kind & wanted else 0, 4)
-    if not lowercase:
-        return encoded(c, text)
-    if c == DOTTED_I:                           # i and the dot above it, which is no part of a word
+    cdef uint32_t low = <uint32_t>(<int32_t>c + (kind >> 2)) if lowercase else c
+    cdef uint32_t four = 0x80808080 if kind & wanted else 0
+    memcpy(flags, &four, 4)
+    if 0x800 <= low < 0x10000:                  # three bytes, at once: most that is neither Latin nor Greek nor Cyrillic
+        four = 0x8080E0 | low >> 12 | (low << 2 & 0x3F00) | (low << 16 & 0x3F0000)
+        memcpy(text, &four, 4)
+        return 3
+    if lowercase and c == DOTTED_I:             # i and the dot above it, which is no part of a word
         memcpy(text, b"i\xCC\x87", 3)
         flags[1] = flags[2] = 0
         return 3
-    return encoded(<uint32_t>(<int32_t>c + (kind >> 2)), text)
+    return encoded(low, text)
 
 
 cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
@@ -283,15 +235,6 @@ cdef inline uint64_t eight(const unsigned char* at) noexcept nogil:
     return x
 
 
-cdef inline uint64_t top_bits(const unsigned char* at) noexcept nogil:
-    """The top bits of 64 bytes, the first in the lowest place."""
-    cdef uint64_t found = 0
-    cdef int i
-    for i in range(8):
-        found |= ((eight(at + 8 * i) >> 7) * <uint64_t>0x0102040810204080 >> 56) << (8 * i)
-    return found
-
-
 # --- the table of a document's columns ---------------------------------------------------------------------------------------
 
 cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
@@ -342,21 +285,6 @@ cdef int enter_all(RowHasher self, Waiting* w, int n) except -1 nogil:
     return self._list() if crowded else 0
 
 
-cdef inline int line_up(RowHasher self, Waiting* w, int n, const unsigned char* at, Py_ssize_t size) except -1 nogil:
-    """Put a token in line to be hashed, the n-th; returns how many are in line then."""
-    if size >= SIDE_BY_SIDE:
-        self._hash_one(at, size)
-        return n
-    memcpy(w.block[n], at, 16)
-    w.tail[n] = block_at(at + (size & ~<Py_ssize_t>3))
-    w.size[n] = <uint32_t>size
-    n += 1
-    if n < QUEUE:
-        return n
-    enter_all(self, w, n)
-    return 0
-
-
 cdef int by_column(const void* a, const void* b) noexcept nogil:
     cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
     return (left > right) - (left < right)
@@ -376,6 +304,7 @@ cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, 
     """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
     cdef Py_ssize_t i
     cdef double total = 0.0
+    cdef int64_t squares = 0
     for i in range(n):
         indices[i] = <index_t>(entries[i].key - 1)
         data[i] = 1 if binary else <number>entries[i].count
@@ -384,7 +313,12 @@ cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, 
             total += data[i] if data[i] >= 0 else -data[i]
     elif norm == L2:
         for i in range(n):
-            total += data[i] * data[i]
+            squares += <int64_t>(<int32_t>entries[i].count) * <int32_t>entries[i].count
+        total = <double>(n if binary else squares)
+        if total > 1 << 24:                     # up to there sums are exact, whatever their order and precision
+            total = 0.0
+            for i in range(n):
+                total += data[i] * data[i]
         total = sqrt(total)
     if total > 0.0:
         for i in range(n):
@@ -449,8 +383,8 @@ cdef class RowHasher:
         self.indptr[0] = 0
 
     def __dealloc__(self):
-        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.starts,
-                      <size_t>self.ends, <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
+        for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.units,
+                      <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
                       <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
@@ -527,7 +461,7 @@ cdef class RowHasher:
 
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
-        cdef Py_ssize_t i = 0, m = 0, step, stop
+        cdef Py_ssize_t i = 0, m = 0, mixed = 0, step, stop
         cdef uint64_t x, low
         cdef uint32_t c, first, second, entry, two, whole
         cdef int flag_at = 16 if self.analyzer == WORD else 17
@@ -543,6 +477,13 @@ cdef class RowHasher:
                 x = eight(text + i)
                 if x & <uint64_t>0x8080808080808080:
                     break
+                if i >= mixed:                  # not where a stretch was found to hold something else
+                    step = fold(text + i, n - i, out + m, flags + m, lowercase, wanted == IN_WORD)
+                    if step:
+                        i += step
+                        m += step
+                        continue
+                    mixed = i + STRETCH
                 low = lowered(x)
                 x = low if lowercase else x
                 memcpy(out + m, &x, 8)
@@ -593,43 +534,29 @@ cdef class RowHasher:
         return self._normalise(<const unsigned char*>PyBytes_AS_STRING(rewritten), PyBytes_GET_SIZE(rewritten), False)
 
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
-        """Fill `starts` and `ends` with the words of `text` that are long enough, and return how many there are."""
-        cdef Py_ssize_t base, n_starts = 0, n_ends = 0, n_words = 0, i
-        cdef uint64_t before = 0, here, after = top_bits(self.flags), edges
-        cdef bint two = self.min_chars == 2
-        for base in range(0, n + 1, 64):
-            here = after
-            after = top_bits(self.flags + base + 64)
-            if two:                             # words of one byte go
-                here &= here << 1 | here >> 1 | before | after << 63
-            edges = here & ~(here << 1 | before)
-            while edges:
-                self.starts[n_starts] = <int32_t>base + lowest_bit(edges)
-                n_starts += 1
-                edges &= edges - 1
-            edges = (here << 1 | before) & ~here
-            while edges:
-                self.ends[n_ends] = <int32_t>base + lowest_bit(edges)
-                n_ends += 1
-                edges &= edges - 1
-            before = here >> 63
-        if two and not self.ascii:              # and so do those of one longer character
-            for i in range(n_starts):
-                self.starts[n_words] = self.starts[i]
-                self.ends[n_words] = self.ends[i]
-                n_words += self.ends[i] - self.starts[i] > width(self.text[self.starts[i]])
-            return n_words
-        return n_starts
+        """Fill `units` with the words of `text` that are long enough, and return how many there are."""
+        cdef Py_ssize_t n_units, n_words = 0, i
+        cdef unsigned char first
+        cdef bint two = self.min_chars == 2     # words of one byte go
+        n_units = (edges_of(self.flags, n, two, <int32_t*>self.units) - <int32_t*>self.units) // 2
+        if not two or self.ascii:
+            return n_units
+        for i in range(n_units):                # and so do those of one longer character
+            first = self.text[self.units[i].start]
+            if first < 0x80 or self.units[i].end - self.units[i].start > width(first):
+                self.units[n_words] = self.units[i]
+                n_words += 1
+        return n_words
 
     cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil:
         cdef Py_ssize_t i, n_kept = 0, size, at, begin, end
         cdef const unsigned char* word
         for i in range(n_units):
-            word = self.text + self.starts[i]
-            size = self.ends[i] - self.starts[i]
+            word = self.text + self.units[i].start
+            size = self.units[i].end - self.units[i].start
             at = murmur3(word, size, 0) & <uint32_t>self.stop_mask
-            self.starts[n_kept] = self.starts[i]
-            self.ends[n_kept] = self.ends[i]
+            self.units[n_kept].start = self.units[i].start
+            self.units[n_kept].end = self.units[i].end
             n_kept += 1
             while True:
                 begin, end = self.stops[2 * at], self.stops[2 * at + 1]
@@ -645,13 +572,13 @@ cdef class RowHasher:
         """Put the words side by side, one space between them."""
         cdef Py_ssize_t i, size, m = 0
         for i in range(n_units):
-            size = self.ends[i] - self.starts[i]
-            memcpy(self.joined + m, self.text + self.starts[i], 16)     # nearly always enough, and of a known size
+            size = self.units[i].end - self.units[i].start
+            memcpy(self.joined + m, self.text + self.units[i].start, 16)     # nearly always enough, and of a known size
             if size > 16:
-                memcpy(self.joined + m + 16, self.text + self.starts[i] + 16, size - 16)
-            self.starts[i] = <int32_t>m
+                memcpy(self.joined + m + 16, self.text + self.units[i].start + 16, size - 16)
+            self.units[i].start = <int32_t>m
             m += size
-            self.ends[i] = <int32_t>m
+            self.units[i].end = <int32_t>m
             self.joined[m] = 0x20
             m += 1
 
@@ -661,7 +588,7 @@ cdef class RowHasher:
         while i < n:
             size = width(self.text[i])
             after = i + size
-            self.starts[n_units] = <int32_t>m
+            self.units[n_units].start = <int32_t>m
             if self.flags[i] and after < n and self.flags[after]:
                 while after < n and self.flags[after]:
                     after += width(self.text[after])
@@ -671,7 +598,7 @@ cdef class RowHasher:
                 memcpy(self.joined + m, self.text + i, 4)
                 m += size
             i = after
-            self.ends[n_units] = <int32_t>m
+            self.units[n_units].end = <int32_t>m
             n_units += 1
         self._open(n_units * min(self.max_n - self.min_n + 1, 2))
         return self._hash_ngrams(self.joined, 0, n_units)
@@ -681,7 +608,7 @@ cdef class RowHasher:
         cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
         self._open(n * min(self.max_n - self.min_n + 1, 2))
         self.joined[0] = 0x20                   # the space after a word is that before the next
-        self.starts[0], self.ends[0] = 0, 1
+        self.units[0].start, self.units[0].end = 0, 1
         while i <= n:
             if i < n and not self.flags[i]:
                 size = width(self.text[i])
@@ -690,13 +617,13 @@ cdef class RowHasher:
                 size = 1
                 self.joined[m] = 0x20
             if i < n and not self.flags[i] or n_units - first > 1:
-                self.starts[n_units] = <int32_t>m
+                self.units[n_units].start = <int32_t>m
                 m += size
-                self.ends[n_units] = <int32_t>m
+                self.units[n_units].end = <int32_t>m
                 n_units += 1
                 if i == n or self.flags[i]:     # the word is whole
                     if self.min_n > n_units - first:
-                        self._hash_one(self.joined + self.starts[first], m - self.starts[first])
+                        self._hash_one(self.joined + self.units[first].start, m - self.units[first].start)
                     self._hash_ngrams(self.joined, first, n_units - first)
                     first = n_units - 1
             i += width(self.text[i]) if i < n else 1
@@ -716,18 +643,24 @@ cdef class RowHasher:
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
-        cdef Py_ssize_t i, j, last = first + n_units
-        cdef int n = 0
+        cdef Py_ssize_t i, end
+        cdef int n = 0, span, m, k, n_longer
+        cdef int[QUEUE] longer
         cdef Waiting w
         if self.wide or self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
-        if self.max_n == 1:
-            for i in range(first, last):
-                n = line_up(self, &w, n, text + self.starts[i], self.ends[i] - self.starts[i])
-        else:
-            for i in range(first, last):
-                for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                    n = line_up(self, &w, n, text + self.starts[i], self.ends[j] - self.starts[i])
+        for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
+            i, end = first, first + n_units - span
+            while i < end:
+                m, n_longer = <int>min(end - i, QUEUE - n), 0
+                n = line_up(&w, n, text, <int32_t*>(self.units + i), m, span, longer, &n_longer)
+                for k in range(n_longer):
+                    self._hash_one(text + self.units[i + longer[k]].start,
+                                   self.units[i + longer[k] + span].end - self.units[i + longer[k]].start)
+                i += m
+                if n == QUEUE:
+                    enter_all(self, &w, n)
+                    n = 0
         return enter_all(self, &w, n)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
@@ -735,7 +668,7 @@ cdef class RowHasher:
         cdef Py_ssize_t i, j, last = first + n_units
         for i in range(first, last):
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
-                self._hash_one(text + self.starts[i], self.ends[j] - self.starts[i])
+                self._hash_one(text + self.units[i].start, self.units[j].end - self.units[i].start)
         return 0
 
     # --- the table -----------------------------------------------------------------------------------------------------------
@@ -888,14 +821,12 @@ cdef class RowHasher:
         free(self.text)
         free(self.flags)
         free(self.joined)
-        free(self.starts)
-        free(self.ends)
+        free(self.units)
         self.text = <unsigned char*>malloc(size + PAD)
         self.flags = <unsigned char*>malloc(size + PAD)
         self.joined = <unsigned char*>malloc(size + PAD)
-        self.starts = <int32_t*>malloc(size * sizeof(int32_t))
-        self.ends = <int32_t*>malloc(size * sizeof(int32_t))
-        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.starts == NULL or self.ends == NULL:
+        self.units = <Unit*>malloc(size * sizeof(Unit))
+        if self.text == NULL or self.flags == NULL or self.joined == NULL or self.units == NULL:
             complain_of_memory()
         self.text_size = size
         return 0
@@ -1022,147 +953,3 @@ cdef class RowHasher:
                 raise TypeError(f"tokens must be str or bytes, got {type(each).__name__}")
             self._hash_one(<const unsigned char*>PyBytes_AS_STRING(token), PyBytes_GET_SIZE(token))
         self._close()
-
-
-# --- names of columns --------------------------------------------------------------------------------------------------------
-
-cdef inline Py_ssize_t home_of(uint64_t column, Py_ssize_t size) noexcept nogil:
-    """Fibonacci hashing: size is a power of two."""
-    return <Py_ssize_t>((column * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (size - 1)
-
-
-cdef class Names:
-    """For up to `limit` columns the name most of whose tokens fell there: the sketch behind `FeatureNames`.
-
-    A column goes to its first name; each token of that name is a vote for it and each token of another name one against it, and
-    who is there when no votes are left takes over (Boyer and Moore's majority vote). When there are too many columns, the half
-    with the fewest votes is forgotten.
-    """
-
-    def __cinit__(self, Py_ssize_t limit):
-        self.limit = limit
-        self._resize(64)
-
-    def __dealloc__(self):
-        free(self.slots)
-
-    def __len__(self):
-        return self.n_used
-
-    cdef Name* _find(self, uint64_t column) noexcept nogil:
-        """The slot of a column, or the empty one where it would go."""
-        cdef Py_ssize_t at = home_of(column, self.size)
-        while self.slots[at].key != 0 and self.slots[at].key != column + 1:
-            at = (at + 1) & (self.size - 1)
-        return self.slots + at
-
-    cdef int note(self, uint64_t column, bint negative, const unsigned char* name, Py_ssize_t n) except -1 nogil:
-        """Count a token that fell on a column."""
-        cdef Name* there = self._find(column)
-        cdef Py_ssize_t n_kept = min(n, <Py_ssize_t>NAME_BYTES)
-        cdef bint same
-        if there.key == 0:
-            if self.n_used == self.limit:
-                self._prune()
-                there = self._find(column)
-            elif 2 * self.n_used >= self.size:
-                self._resize(2 * self.size)
-                there = self._find(column)
-            self.n_used += 1
-            there.key = column + 1
-            there.shared = 0
-            there.votes = 0
-            same = False
-        else:
-            same = there.length == <uint32_t>n and memcmp(there.text, name, n_kept) == 0
-            there.shared |= not same
-        if same:
-            there.votes += 1
-        elif there.votes > 0:
-            there.votes -= 1
-        else:
-            there.votes = 1
-            there.length = <uint32_t>n
-            there.negative = negative
-            memcpy(there.text, name, n_kept)
-        return 0
-
-    cdef int _resize(self, Py_ssize_t size) except -1 nogil:
-        cdef Name* old = self.slots
-        cdef Py_ssize_t i, old_size = self.size
-        cdef Name* grown = <Name*>calloc(size, sizeof(Name))
-        if grown == NULL:
-            complain_of_memory()
-        self.slots, self.size = grown, size
-        for i in range(old_size):
-            if old[i].key != 0:
-                self._find(old[i].key - 1)[0] = old[i]
-        free(old)
-        return 0
-
-    cdef int _prune(self) except -1 nogil:
-        """Forget the half of the columns that has the fewest votes; of equals, any."""
-        cdef Py_ssize_t at_votes[64]
-        cdef Py_ssize_t i, to_go = self.n_used - self.limit // 2
-        cdef int level = 0
-        memset(at_votes, 0, sizeof(at_votes))
-        for i in range(self.size):
-            if self.slots[i].key != 0:
-                at_votes[magnitude(self.slots[i].votes)] += 1
-        while at_votes[level] <= to_go and level < 63:  # all of the lower levels go, and to_go of this one
-            to_go -= at_votes[level]
-            level += 1
-        self.n_used = 0
-        for i in range(self.size):
-            if self.slots[i].key != 0:
-                if magnitude(self.slots[i].votes) == level and to_go > 0:
-                    to_go -= 1
-                    self.slots[i].key = 0
-                elif magnitude(self.slots[i].votes) < level:
-                    self.slots[i].key = 0
-                else:
-                    self.n_used += 1
-        return self._resize(self.size)                  # no gaps where names were
-
-    def look_up(self, uint64_t column):
-        """(name, whether tokens of other names fell there too, sign of the name's values); unknown: (None, False, 1)."""
-        cdef Name* there = self._find(column)
-        if there.key == 0:
-            return None, False, 1
-        return self._shown(there), bool(there.shared), -1 if there.negative else 1
-
-    cdef str _shown(self, Name* there):
-        if there.length <= NAME_BYTES:
-            return (<const char*>there.text)[:there.length].decode("utf-8", "replace")
-        return (<const char*>there.text)[:NAME_BYTES].decode("utf-8", "ignore") + "\N{HORIZONTAL ELLIPSIS}"
-
-    def columns(self):
-        """The columns that have a name, sorted."""
-        return np.array(sorted(self.slots[i].key - 1 for i in range(self.size) if self.slots[i].key != 0), np.int64)
-
-    def state(self):
-        """All there is, as bytes."""
-        cdef Py_ssize_t i
-        return b"".join([
-            (<const char*>(self.slots + i))[:sizeof(Name)] for i in range(self.size) if self.slots[i].key != 0
-        ])
-
-    def restore(self, const unsigned char[::1] state):
-        """Take over the state of an empty sketch's predecessor."""
-        cdef Py_ssize_t i, n = state.shape[0] // <Py_ssize_t>sizeof(Name)
-        cdef Name name
-        while self.size < 2 * n:
-            self._resize(2 * self.size)
-        for i in range(n):
-            memcpy(&name, &state[i * <Py_ssize_t>sizeof(Name)], sizeof(Name))
-            self._find(name.key - 1)[0] = name
-            self.n_used += 1
-
-
-cdef inline int magnitude(int64_t votes) noexcept nogil:
-    """0, 1, 2, 3 for 0, 1, 2-3, 4-7 votes, and so on."""
-    cdef int level = 0
-    while votes > 0:
-        votes >>= 1
-        level += 1
-    return level

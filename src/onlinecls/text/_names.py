@@ -7,9 +7,9 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
 
-from ._hashing import Names
+from .._compat import issparse
+from ._sketch import Names
 
 
 class Feature(NamedTuple):
@@ -158,6 +158,8 @@ class FeatureNames:
             The largest in magnitude first; they add up to the score of the class (of two classes, the first one's score is that
             of the second with the sign changed). The intercept is among them unless it is 0.
         """
+        from scipy.sparse import csr_matrix
+
         row = csr_matrix(x) if issparse(x) else csr_matrix(np.atleast_2d(np.asarray(x)))
         if row.shape[0] != 1 or row.shape[1] != model.coef_.shape[1]:
             needed = f"(1, {model.coef_.shape[1]})"

@@ -11,10 +11,9 @@ from itertools import chain, islice
 from numbers import Integral
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from .._base import Estimator
-from .._compat import sparse_rows, text_transformer_tags
+from .._compat import Csr, sparse_rows, text_transformer_tags
 from ._hashing import RowHasher
 from ._names import FeatureNames
 
@@ -171,17 +170,12 @@ class HashingVectorizer(Estimator):
         data, indices, indptr = hasher.take()
         if len(indptr) == 1:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
-        if indices.itemsize == 4:
-            if len(data) <= np.iinfo(np.int32).max:
-                indptr = indptr.astype(np.int32)
-            else:
-                indices = indices.astype(np.int64)
+        if indices.itemsize == 4 and len(data) > np.iinfo(np.int32).max:
+            indices = indices.astype(np.int64)
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is None:
             data = data.astype(dtype)
-        rows = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self.n_features))
-        rows.has_sorted_indices = rows.has_canonical_format = True
-        return sparse_rows(rows)
+        return sparse_rows(Csr.of(data, indices, indptr, self.n_features).matrix())
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 

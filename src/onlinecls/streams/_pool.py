@@ -1,0 +1,39 @@
+"""Memory that goes round between parsers and learners."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Pool:
+    """Arrays whose memory comes back when the last view of them is gone.
+
+    A stream needs the same few megabytes again and again. Fresh, each 4 KB of them costs a page fault, together as much as the
+    parsing, and threads that share an address space wait for each other's.
+    """
+
+    def __init__(self, most: int = 8):
+        self._free, self._most = [], most
+
+    def empty(self, n: int, dtype) -> np.ndarray:
+        dtype = np.dtype(dtype)
+        n_bytes, block = n * dtype.itemsize, None
+        while self._free and (block is None or len(block) < n_bytes):
+            block = self._free.pop()
+        if block is None or len(block) < n_bytes:
+            block = np.empty(max(1 << 16, 1 << (n_bytes - 1).bit_length()), np.uint8)
+        return np.asarray(_Lent(block, self))[:n_bytes].view(dtype)
+
+    def _take_back(self, block) -> None:
+        if len(self._free) < self._most:
+            self._free.append(block)
+
+
+class _Lent:
+    """What an array and all its views hold on to; NumPy reads its __array_interface__."""
+
+    def __init__(self, block, pool):
+        self._block, self._pool, self.__array_interface__ = block, pool, block.__array_interface__
+
+    def __del__(self):
+        self._pool._take_back(self._block)
