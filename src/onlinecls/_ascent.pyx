@@ -31,7 +31,7 @@ LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squa
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
-cdef double SPREAD = 30.0
+cdef double SPREAD = 40.0    # (e^80, a square, fits a float)
 cdef double SHRUNK = 2.0 ** -40
 cdef double STEP_OF_GRID = 1.25
 cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
@@ -52,6 +52,13 @@ cdef inline floating sinh_of(floating power, floating root, floating u) noexcept
 cdef inline floating cosh_of(floating sinh, floating root) noexcept nogil:
     """e^-K cosh u of e^-K sinh u: what is stored tells it without another power, the same number whenever it is asked."""
     return root_of(sinh * sinh + root * root)
+
+
+cdef inline floating floor_of(floating shift) noexcept nogil:
+    """e^-K, as the powers of features have it: what is stored for u = 0 is then exactly 0."""
+    cdef floating root = -shift
+    exp_all(&root, 1)
+    return root
 
 
 cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
@@ -87,46 +94,48 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
                   double factor) noexcept nogil:
     """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew.
 
-    In one pass, with the largest |u| there has been for K; where that is far above what there is, once more.
+    In one pass, with the largest |u| there has been for K; where that is far above what there is, once more. (What is stored for
+    u = 0 is 0 already. Which features these are is not to be foreseen: no branch asks.)
     """
-    cdef Py_ssize_t j, c, at, n = 0, n_idle = 0
+    cdef Py_ssize_t j, c, at, n = 0, n_moved = 0
     cdef Py_ssize_t[BATCH] places
     cdef floating[BATCH] sinh
-    cdef double largest = 0.0
-    group[SHIFT], group[Z_HIGH], group[Z_LOW] = <floating>(group[TOP] * factor), 0.0, 0.0
+    group[SHIFT], group[Z_HIGH], group[Z_LOW], group[TOP] = <floating>(group[TOP] * factor), 0.0, 0.0, 0.0
     for j in range(n_live):
         for c in range(first, last):
             at = 2 * k * j + c
-            if state[at + k] == 0.0:
-                if state[at] != 0.0:
-                    state[at] = 0.0
-                n_idle += 1
-                continue
-            state[at + k] = <floating>(state[at + k] * factor)
-            largest = larger(largest, fabs(state[at + k]))
-            places[n], n = at, n + 1
+            places[n] = at
+            n += state[at + k] != 0.0
             if n == BATCH:
-                recast(state, k, group, places, sinh, n)
+                recast(state, k, group, factor, places, sinh, n)
+                n_moved += n
                 n = 0
-    recast(state, k, group, places, sinh, n)
-    add_to(&group[Z_HIGH], &group[Z_LOW], n_idle * exp(-group[SHIFT]))
-    group[PEAK], group[TOP] = group[Z_HIGH], largest
-    if group[SHIFT] > largest + 20.0:
+    recast(state, k, group, factor, places, sinh, n)
+    add_to(&group[Z_HIGH], &group[Z_LOW], ((last - first) * n_live - n_moved - n) * <double>floor_of(<floating>group[SHIFT]))
+    group[PEAK] = group[Z_HIGH]
+    if group[SHIFT] > group[TOP] + 20.0:
         rescale(state, k, n_live, first, last, group, 1.0)
 
 
-cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, const Py_ssize_t* places, floating* sinh,
-                        Py_ssize_t n) noexcept nogil:
-    """What is stored at these places, and their part of Z, from u."""
-    cdef Py_ssize_t j
-    cdef floating u, root = <floating>exp(-group[SHIFT]), shift = <floating>group[SHIFT]
+cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, double factor, const Py_ssize_t* places,
+                        floating* sinh, Py_ssize_t n) noexcept nogil:
+    """What is stored at these places, and their part of Z and of TOP, from u times factor."""
+    cdef Py_ssize_t j, at
+    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = <floating>group[TOP]
+    cdef double high = group[Z_HIGH], low = group[Z_LOW]
     for j in range(n):
-        sinh[j] = with_sign(state[places[j] + k], <floating>1.0) - shift
+        at = places[j] + k
+        state[at] = <floating>(state[at] * factor)
+        sinh[j] = with_sign(state[at], <floating>1.0)
+        most = larger(most, sinh[j])
+        sinh[j] -= shift
     exp_all(sinh, n)
     for j in range(n):
-        u = state[places[j] + k]
-        state[places[j]] = sinh_of(sinh[j], root, u)
-        add_to(&group[Z_HIGH], &group[Z_LOW], cosh_of(state[places[j]], root))
+        sinh[j] = sinh_of(sinh[j], root, state[places[j] + k])
+        state[places[j]] = sinh[j]
+    for j in range(n):
+        add_to(&high, &low, cosh_of(sinh[j], root))
+    group[Z_HIGH], group[Z_LOW], group[TOP] = high, low, most
 
 
 def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
@@ -210,7 +219,7 @@ cdef void lay_out(Line* line, const floating[::1] state, const double* group, do
     cdef const Py_ssize_t* places = bench.places
     cdef const floating* x = <const floating*>bench.numbers
     cdef floating* sinh = <floating*>bench.numbers + bench.room
-    cdef floating root = <floating>exp(-group[SHIFT]), largest = <floating>f.largest
+    cdef floating root = floor_of(<floating>group[SHIFT]), largest = <floating>f.largest
     cdef double* up
     cdef double* down
     cdef double cosh, upper, lower
@@ -281,7 +290,7 @@ cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize
     cdef floating* before = u + n * room
     cdef floating* after = before + room
     cdef floating* sinh = after + room
-    cdef floating root = <floating>exp(-group[SHIFT]), shift = <floating>group[SHIFT], most = 0.0
+    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = 0.0
     cdef double change, part, total, high = group[Z_HIGH], low = group[Z_LOW]
     for i in range(n):
         for j in range(m):
@@ -295,6 +304,8 @@ cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize
         for i in range(n):
             for j in range(m):
                 state[places[j] + k + classes[i]] = u[i * room + j]
+                if u[i * room + j] == 0.0:
+                    state[places[j] + classes[i]] = 0.0
         rescale(state, k, n_live, first, last, group, 1.0)
         return True
     for i in range(n):
