@@ -1,8 +1,7 @@
 """Builds the extension modules, one for each .pyx; everything else about the package is in pyproject.toml.
 
 ``ONLINECLS_DEBUG=1`` turns bounds checks on. The flags are those that any machine's wheel can carry: no -march=native,
-no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one). -fno-math-errno
-changes no number: sqrt need not set errno, which no one reads, and is one instruction.
+no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one).
 """
 
 import os

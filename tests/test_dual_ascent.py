@@ -13,7 +13,8 @@ from reference_dual import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls
-from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
+from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier, _ascent
+from onlinecls._ascent_base import BOOKS
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -360,6 +361,51 @@ def test_a_row_costs_its_non_zeros():
     before = learner._state.values.copy()
     learner.partial_fit(X[:1], [1])
     assert set(np.flatnonzero(learner._state.values != before) // 2) <= {0, 5, 1_000_000}
+
+
+# --- powers of a row at once ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype, end, slack", [("float64", 708.0, 1.1), ("float32", 87.0, 1.1)])
+def test_powers_are_exact_to_an_ulp_and_the_same_wherever_they_stand(dtype, end, slack):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-end, end, 30_000), rng.uniform(-1, 1, 31_000), [0.0, -end, end]])
+    x = x.astype(dtype)
+    found = x.copy()
+    _ascent.powers(found)
+    exact = np.exp(x.astype(np.longdouble))
+    assert np.finfo(np.longdouble).nmant > 60 and found[-3] == 1.0
+    assert np.abs((found - exact) / np.spacing(exact.astype(dtype))).max() <= slack
+    for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_003)):
+        part = x[start:stop].copy()
+        _ascent.powers(part)
+        assert (part == found[start:stop]).all()
+    ends = np.array([-2 * end, 2 * end, -np.inf, np.inf], dtype)
+    _ascent.powers(ends)
+    assert (ends[[0, 2]] == found[-2]).all() and (ends[[1, 3]] == found[-1]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_stored_of_a_feature_is_exact_near_0_and_far_from_it(dtype):
+    """e^-K sinh u to a few ulp, whether a step of its own or a new scale wrote it, and Z to what the masses are known to."""
+    rng = np.random.default_rng(5)
+    learner = DualAscentClassifier(1.0, regularizer="entropic", update="DA1", norm_bound=2.0, margin=50.0, fit_intercept=False)
+    sizes = 10.0 ** rng.uniform(-6, 1.2, 200)
+    for step in range(40):
+        chosen = rng.random(200) < 0.3
+        x = (chosen * sizes * rng.choice([-1, 1], 200))[None].astype(dtype)
+        learner.partial_fit(x, [step % 2], classes=[0, 1] if step == 0 else None)
+        sinh, u = learner._state.view[:200, :, 0].astype(np.longdouble).T
+        shift = learner._state.groups[0, BOOKS["shift"]]
+        exact = np.exp(-np.longdouble(shift)) * np.sinh(u)
+        kept = np.abs(exact) > 1e-30
+        assert (u != 0).any() and (sinh[u == 0] == 0).all()
+        ulps = 1e-15 if dtype == "float64" else 5e-7
+        assert_allclose(sinh[kept], exact[kept], rtol=ulps * (2 + np.abs(u).max()))
+        z = np.sum(np.exp(-np.longdouble(shift)) * np.cosh(u))
+        found = learner._state.groups[0, BOOKS["high"]] + learner._state.groups[0, BOOKS["low"]]
+        assert_allclose(float(found), float(z), rtol=ulps * (2 + float(np.abs(u).max())))
+    assert np.abs(u).max() > 60.0
 
 
 # --- experts -------------------------------------------------------------------------------------------------------------------

@@ -45,8 +45,13 @@ ctypedef struct Facts:      # of a row
 # --- one feature, one number ---------------------------------------------------------------------------------------------------
 
 cdef inline floating sinh_of(floating power, floating root, floating u) noexcept nogil:
-    """e^-K sinh u, for power = e^(|u| - K), root = e^-K."""
-    return with_sign(<floating>0.5 * (power - root * (root / power)), u)
+    """e^-K sinh u, for power = e^(|u| - K), root = e^-K. Near 0, where the powers' difference cancels, by the series."""
+    cdef floating one = 1.0, near = 1.0 if floating is float else 0.1, square = u * u
+    cdef floating series = (one / 5040) + square * (one / 362880)
+    series = (one / 6) + square * ((one / 120) + square * series)
+    series = root * (u + u * (square * series))
+    power = with_sign(<floating>0.5 * (power - root * (root / power)), u)
+    return series if square < near * near else power
 
 
 cdef inline floating cosh_of(floating sinh, floating root) noexcept nogil:
