@@ -235,7 +235,7 @@ def follow(Params p, const floating[::1] data, const int64_t[::1] indices, const
                     continue
             tally[REACH] += stride if weights[i] > 0.0 else 0.0
             loss = loss_of(space.scores, label, counts, k, &p)
-            if loss > 0.0 or is_new:        # (with no loss w is the best still; a new class is a rival of all rows before)
+            if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
                 loss *= weights[i]
                 tally[LOSS] += loss if loss < 1e290 else 0.0
                 if weights[i] > 0.0:

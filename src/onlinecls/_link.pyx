@@ -224,31 +224,74 @@ cdef inline floating root_of(floating theta, double a) noexcept nogil:
         return copysign(pow(fabs(theta), a), theta)
 
 
-cdef inline void move_feature(floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau, Sum* sum, double scale,
-                              double shrink, double root, int squarings) noexcept nogil:
-    if x == 0.0:
-        return
-    add(sum, -term(state[a], state[b], scale, shrink, squarings))
-    state[a] += tau * x
-    state[b] = root_of(state[a], root)
-    add(sum, term(state[a], state[b], scale, shrink, squarings))
+cdef enum:
+    BATCH = 64              # features that take a step side by side: loops without a call, or a sum that waits for one
+
+
+ctypedef struct Batch:
+    Py_ssize_t n
+    Py_ssize_t[BATCH] a     # the place of θ
+    double[BATCH] theta
+    double[BATCH] root
+    double[BATCH] old       # terms
+    double[BATCH] new
+
+
+cdef inline void terms(double* found, const double* theta, const double* root, Py_ssize_t n, double scale, double shrink,
+                       int squarings) noexcept nogil:
+    """`term` of each."""
+    cdef Py_ssize_t i
+    cdef int _
+    for i in range(n):
+        found[i] = fabs(root[i]) * shrink
+    for _ in range(squarings):
+        for i in range(n):
+            found[i] *= found[i]
+    for i in range(n):
+        found[i] *= fabs(theta[i]) * scale
+
+
+cdef inline void step_all(floating[::1] state, Py_ssize_t k, Batch* batch, Sum* sum, double scale, double shrink, double root,
+                          int squarings) noexcept nogil:
+    """A batch's θ, given new, and its part of the sum."""
+    cdef Py_ssize_t i, at
+    for i in range(batch.n):
+        at = batch.a[i]
+        batch.root[i] = state[at + k]
+        batch.new[i] = state[at]
+    terms(batch.old, batch.new, batch.root, batch.n, scale, shrink, squarings)
+    for i in range(batch.n):
+        batch.root[i] = root_of(<floating>batch.theta[i], root)
+    terms(batch.new, batch.theta, batch.root, batch.n, scale, shrink, squarings)
+    for i in range(batch.n):
+        at = batch.a[i]
+        state[at], state[at + k] = <floating>batch.theta[i], <floating>batch.root[i]
+        add(sum, -batch.old[i])
+        add(sum, batch.new[i])
+    batch.n = 0
 
 
 cdef Py_ssize_t move(floating[::1] state, Py_ssize_t k, const Party* members, double tau, double[:, ::1] norms,
                      const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Take the step tau along the joint example; returns the work beyond the row's own."""
-    cdef Py_ssize_t i, j, c, at, own = norms.shape[0] > 1, work = 0
+    cdef Py_ssize_t i, j, at, own = norms.shape[0] > 1, work = 0
     cdef double* norm = &norms[members.c[0] * own, 0]
-    cdef double scale = norm[SCALE], shrink = norm[SHRINK], root = p.root
-    cdef int squarings = p.squarings
+    cdef floating x, step
+    cdef Batch batch
     cdef Sum sum = begin(norm)
+    batch.n = 0
     for j in range(members.n):
-        c = members.c[j]
-        for i in range(row.lo, row.hi):
-            at = 2 * k * column(indices, i, row.lo) + c
-            move_feature(state, at, at + k, data[i], <floating>(members.sign[j] * tau), &sum, scale, shrink, root, squarings)
-        at = state.shape[0] - 2 * k + c
-        move_feature(state, at, at + k, <floating>p.bias, <floating>(members.sign[j] * tau), &sum, scale, shrink, root, squarings)
+        step = <floating>(members.sign[j] * tau)
+        for i in range(row.lo, row.hi + 1):
+            x = data[i] if i < row.hi else <floating>p.bias
+            if x == 0.0:
+                continue
+            at = (2 * k * column(indices, i, row.lo) if i < row.hi else state.shape[0] - 2 * k) + members.c[j]
+            batch.a[batch.n], batch.theta[batch.n] = at, <floating>(state[at] + step * x)
+            batch.n += 1
+            if batch.n == BATCH:
+                step_all(state, k, &batch, &sum, norm[SCALE], norm[SHRINK], p.root, p.squarings)
+        step_all(state, k, &batch, &sum, norm[SCALE], norm[SHRINK], p.root, p.squarings)
     end(&sum, norm)
     if is_known(norm):
         settle(norm, p)
