@@ -34,8 +34,9 @@ def learners():
     """An estimator of each kind, for the contracts."""
     made = [DualAscentClassifier(**parameters(form, sigma)) for form in FORMS for sigma in (0.7, "auto")]
     for form in FORMS:
-        average = 5 if form["regularizer"] == "euclidean" else False
-        made.append(DualAscentClassifier(**parameters(form, 0.7, multi_class="ovr", average=average)))
+        made.append(DualAscentClassifier(**parameters(form, 0.7, multi_class="ovr", average=5)))
+    for sigma in (0.7, 0.02):  # (the second makes u grow: new scales)
+        made.append(DualAscentClassifier(**parameters(FORMS[-1], sigma, average=True)))
     for rate, multi_class, average in product(("strongly_convex", "sqrt"), ("ovr", "crammer_singer"), (False, True)):
         made.append(OGDClassifier(0.1, learning_rate=rate, eta0=0.3, multi_class=multi_class, average=average))
     return made
@@ -261,7 +262,9 @@ def test_scores_mistakes_and_averages_are_those_of_the_weights(learner):
             kept.append(np.column_stack([plain.coef_, plain.intercept_]))
         assert online.n_mistakes_ == mistakes and online.t_ == 60
         mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
-        assert_allclose(np.column_stack([online.coef_, online.intercept_]), mean, rtol=1e-11, atol=1e-12)
+        # An average has scales, and with them roundings, of its own.
+        slack = 1e-9 if learner.average and getattr(learner, "regularizer", "") == "entropic" else 1e-11
+        assert_allclose(np.column_stack([online.coef_, online.intercept_]), mean, rtol=slack, atol=slack / 10)
         scores = X @ online.coef_.T + online.intercept_
         assert_allclose(online.decision_function(X).reshape(60, -1), scores, rtol=1e-10, atol=1e-12)
 
@@ -306,7 +309,12 @@ def test_hostile_numbers_leave_a_finite_model(learner):
         ({"margin": 0.0}, "margin must be a finite number > 0, got margin=0.0."),
         ({"norm_bound": np.inf}, "norm_bound must be a finite number > 0, got norm_bound=inf."),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
-        ({"regularizer": "entropic", "average": True}, "average must be False with regularizer='entropic', got average=True"),
+        (
+            {"regularizer": "entropic", "sigma": "auto", "average": True},
+            "average must be False with regularizer='entropic' and sigma='auto', got average=True: with a sigma that grows, the "
+            "weights are no common number times what is stored of each feature. Use a number for sigma, or "
+            "regularizer='euclidean'.",
+        ),
         ({"regularizer": "entropic"}, "partial_fit must go on with the kind of model it began with"),
     ],
 )

@@ -36,7 +36,7 @@ def problem(n, d, seed, dtype="float64"):
 def learners():
     """An estimator of each kind, for the contracts."""
     made = [DualAscentRegressor(sigma, norm_bound=3.0, **form) for form in FORMS for sigma in (12.0, "auto")]
-    made += [DualAscentRegressor(12.0, average=5, **form) for form in FORMS if form["regularizer"] == "euclidean"]
+    made += [DualAscentRegressor(12.0, average=5, **form) for form in FORMS]
     return [*made, DualAscentRegressor("auto", average=True)]
 
 
@@ -185,7 +185,8 @@ def test_predictions_and_averages_are_those_of_the_weights(learner):
         kept.append(np.append(plain.coef_, plain.intercept_))
     assert_allclose([online.progressive_mse_, online.progressive_mae_], [np.mean(np.square(errors)), np.mean(np.abs(errors))])
     mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
-    assert_allclose(np.append(online.coef_, online.intercept_), mean, rtol=1e-11, atol=1e-12)
+    slack = 1e-9 if learner.average and learner.regularizer == "entropic" else 1e-11  # (scales, and roundings, of its own)
+    assert_allclose(np.append(online.coef_, online.intercept_), mean, rtol=slack, atol=slack / 10)
     assert_allclose(online.predict(X), X @ online.coef_ + online.intercept_, rtol=1e-10, atol=1e-12)
 
 
@@ -215,9 +216,10 @@ def test_hostile_numbers_leave_a_finite_model(learner):
         ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
         ({"loss": "hinge"}, "loss must be one of 'absolute', 'squared', got loss='hinge'."),
         ({"norm_bound": 0}, "norm_bound must be a finite number > 0, got norm_bound=0."),
-        ({"regularizer": "entropic", "average": True},
-         "average must be False with regularizer='entropic', got average=True: every weight then changes on every update, so "
-         "that their average has no exact O(nnz) form. Use regularizer='euclidean'."),
+        ({"regularizer": "entropic", "sigma": "auto", "average": True},
+         "average must be False with regularizer='entropic' and sigma='auto', got average=True: with a sigma that grows, the "
+         "weights are no common number times what is stored of each feature. Use a number for sigma, or "
+         "regularizer='euclidean'."),
         ({"regularizer": "entropic"},
          "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
          "that selects the algorithm. Call fit, or start with clone(estimator)."),

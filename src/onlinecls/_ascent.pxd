@@ -5,7 +5,7 @@ cdef enum:                  # slots of books
     LIPSCHITZ               # the largest dual norm of a (weighted) step c W Δφ so far
     SIGMA                   # σ of the last round
     N_SHARED
-    AGES = 0                # and of each group: the sum of κ over the rounds of the average (Euclidean)
+    AGES = 0                # and of each group: the sum of κ over the rounds of the average (entropic: since the last scale)
     ENERGY                  # Euclidean: ||θ||^2
     Z_HIGH                  # entropic: Z, as the sum of two doubles
     Z_LOW

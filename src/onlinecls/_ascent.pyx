@@ -8,8 +8,8 @@ row costs O(nnz) however κ moves.
     entropic      e^-K sinh u, u = Wθ/σ           κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
 
 Z is kept in two doubles (its telescoping sums are then exact), K is the largest |u| when the numbers were last scaled; that is
-done again, in O(features), when they have grown by e^SPREAD or Z has shrunk by 2^40, and when a growing σ has left its step of
-the grid (see `settle`): amortised, nothing.
+done again, in O(features), when they have grown by e^SPREAD or Z has shrunk by 2^40 (with an average, sooner), and when a growing
+σ has left its step of the grid (see `settle`).
 
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. Its numbers are a run
 of `books`; the first few are the model's.
@@ -32,6 +32,7 @@ UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
 cdef double SPREAD = 40.0    # (e^80, a square, fits a float)
+cdef double CLOSE = 5.0      # with an average: AGES (what is stored) and drift, whose difference counts, are as much larger
 cdef double SHRUNK = 2.0 ** -40
 cdef double STEP_OF_GRID = 1.25
 cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
@@ -95,9 +96,11 @@ def scales(Params p, const double[::1] books, int64_t t):
 cdef enum:
     BATCH = 256
 
-cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize_t first, Py_ssize_t last, double* group,
-                  double factor) noexcept nogil:
+cdef void rescale(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_t n_live, Py_ssize_t first, Py_ssize_t last,
+                  double* group, double factor) noexcept nogil:
     """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew.
+
+    The sums of the average, AGES (what is stored) - drift, are from then on in drift alone.
 
     In one pass, with the largest |u| there has been for K; where that is far above what there is, once more. (What is stored for
     u = 0 is 0 already. Which features these are is not to be foreseen: no branch asks.)
@@ -112,18 +115,23 @@ cdef void rescale(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, Py_ssize
             places[n] = at
             n += state[at + k] != 0.0
             if n == BATCH:
-                recast(state, k, group, factor, places, sinh, n)
+                recast(state, drift, k, group, factor, places, sinh, n)
                 n_moved += n
                 n = 0
-    recast(state, k, group, factor, places, sinh, n)
+    recast(state, drift, k, group, factor, places, sinh, n)
     add_to(&group[Z_HIGH], &group[Z_LOW], ((last - first) * n_live - n_moved - n) * <double>floor_of(<floating>group[SHIFT]))
-    group[PEAK] = group[Z_HIGH]
+    group[PEAK], group[AGES] = group[Z_HIGH], 0.0
     if group[SHIFT] > group[TOP] + 20.0:
-        rescale(state, k, n_live, first, last, group, 1.0)
+        rescale(state, drift, k, n_live, first, last, group, 1.0)
 
 
-cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, double factor, const Py_ssize_t* places,
-                        floating* sinh, Py_ssize_t n) noexcept nogil:
+cdef inline double* drift_of(double[::1] drift, Py_ssize_t place, Py_ssize_t k) noexcept nogil:
+    """The drift of a feature and class, from their place in the state."""
+    return &drift[place // (2 * k) * k + place % (2 * k)]
+
+
+cdef inline void recast(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, double factor,
+                        const Py_ssize_t* places, floating* sinh, Py_ssize_t n) noexcept nogil:
     """What is stored at these places, and their part of Z and of TOP, from u times factor."""
     cdef Py_ssize_t j, at
     cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = <floating>group[TOP]
@@ -135,6 +143,9 @@ cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, double
         most = larger(most, sinh[j])
         sinh[j] -= shift
     exp_all(sinh, n)
+    if group[AGES] > 0.0:
+        for j in range(n):
+            drift_of(drift, places[j], k)[0] -= group[AGES] * state[places[j]]
     for j in range(n):
         sinh[j] = sinh_of(sinh[j], root, state[places[j] + k])
         state[places[j]] = sinh[j]
@@ -146,6 +157,7 @@ cdef inline void recast(floating[::1] state, Py_ssize_t k, double* group, double
 def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
     """Z and all that is stored, from u: for a model that begins, or whose classes have changed."""
     cdef Py_ssize_t c, j, at
+    cdef double[::1] no_drift = np.empty(0)
     cdef double* group
     with nogil:
         for c in range(1 if joint else k):
@@ -153,7 +165,7 @@ def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, do
             for j in range(n_live):
                 for at in range(2 * k * j + k + (0 if joint else c), 2 * k * j + k + (k if joint else c + 1)):
                     group[TOP] = larger(group[TOP], fabs(state[at]))
-            rescale(state, k, n_live, 0 if joint else c, k if joint else c + 1, group, 1.0)
+            rescale(state, no_drift, k, n_live, 0 if joint else c, k if joint else c + 1, group, 1.0)
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
@@ -280,7 +292,7 @@ cdef inline bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, cons
     return True
 
 
-cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
+cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
                       const Py_ssize_t* classes, const double* d, Py_ssize_t n, double beta, Py_ssize_t n_live,
                       const Bench* bench, const Params* p) noexcept nogil:
     """`move`, entropic: u_c += β d_c x for some classes of a group.
@@ -305,13 +317,15 @@ cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize
     if most > p.limit:
         return False
     group[TOP] = larger(group[TOP], <double>most)
-    if most > group[SHIFT] + SPREAD:
+    if most > group[SHIFT] + (CLOSE if drift.shape[0] else SPREAD):
         for i in range(n):
             for j in range(m):
                 state[places[j] + k + classes[i]] = u[i * room + j]
                 if u[i * room + j] == 0.0:
+                    if group[AGES] > 0.0:
+                        drift_of(drift, places[j] + classes[i], k)[0] -= group[AGES] * state[places[j] + classes[i]]
                     state[places[j] + classes[i]] = 0.0
-        rescale(state, k, n_live, first, last, group, 1.0)
+        rescale(state, drift, k, n_live, first, last, group, 1.0)
         return True
     for i in range(n):
         for j in range(m):
@@ -323,6 +337,10 @@ cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize
             sinh[j] = sinh_of(sinh[j], root, u[j])
             before[j] = cosh_of(before[j], root)
             after[j] = cosh_of(sinh[j], root)
+        if group[AGES] > 0.0:
+            for j in range(m):
+                at = places[j] + classes[i]
+                drift_of(drift, at, k)[0] += group[AGES] * (<double>sinh[j] - state[at])
         for j in range(m):
             at = places[j] + classes[i]
             state[at], state[at + k] = sinh[j], u[j]
@@ -336,13 +354,13 @@ cdef inline bint tilt(floating[::1] state, Py_ssize_t k, double* group, Py_ssize
         u += room
     group[Z_HIGH], group[Z_LOW] = high, low
     group[PEAK] = larger(group[PEAK], high)
-    if high < SHRUNK * group[PEAK]:
-        rescale(state, k, n_live, first, last, group, 1.0)
+    if high < (0.01 if drift.shape[0] else SHRUNK) * group[PEAK]:
+        rescale(state, drift, k, n_live, first, last, group, 1.0)
     return True
 
 
-cdef bint settle(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, double[::1] books, double[::1] tally, const Facts* f,
-                 double steepness, const Params* p) noexcept nogil:
+cdef bint settle(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_t n_live, double[::1] books, double[::1] tally,
+                 const Facts* f, double steepness, const Params* p) noexcept nogil:
     """σ of this round. True if the scores have changed by it otherwise than by a factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
@@ -363,8 +381,8 @@ cdef bint settle(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, double[::
     books[SIGMA] = wanted
     if old > 0.0:
         for g in range(n_groups):
-            rescale(state, k, n_live, g if n_groups > 1 else 0, g + 1 if n_groups > 1 else k, &books[N_SHARED + g * N_GROUP],
-                    old / wanted)
+            rescale(state, drift, k, n_live, g if n_groups > 1 else 0, g + 1 if n_groups > 1 else k,
+                    &books[N_SHARED + g * N_GROUP], old / wanted)
     return old > 0.0
 
 
@@ -458,7 +476,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
             if f.largest > 0.0 and not fine:
                 tally[SKIPPED] += 1.0
             elif f.largest > 0.0:
-                if settle(state, k, n_live, books, tally, &f, steepness, &p):
+                if settle(state, drift, k, n_live, books, tally, &f, steepness, &p):
                     budget = look_up(budget, n_live * k)
                     value = f.weight
                     f = scan(state, width, k, data, indices, row, sums, &p)
@@ -525,7 +543,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                     first = 0 if n_groups == 1 else g
                     last = k if n_groups == 1 else g + 1
                     if p.entropic:
-                        moved = tilt(state, k, group, first, last, moves, d, n_moves, beta, n_live, &bench, &p)
+                        moved = tilt(state, drift, k, group, first, last, moves, d, n_moves, beta, n_live, &bench, &p)
                     else:
                         moved = move(state, drift, k, moves, d, n_moves, data, indices, row,
                                      group[AGES] if averaging else 0.0, &bounded)
@@ -683,7 +701,7 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
             if f.largest > 0.0 and not fine:
                 tally[SKIPPED] += 1.0
             elif f.largest > 0.0:
-                if settle(state, 1, n_live, books, tally, &f, steepness, &p):
+                if settle(state, drift, 1, n_live, books, tally, &f, steepness, &p):
                     budget = look_up(budget, n_live)
                     f = scan(state, 2 if p.entropic else 1, 1, data, indices, row, &total, &p)
                     f.weight = c
@@ -712,7 +730,7 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
                 sign *= alpha
                 if alpha == 0.0:
                     pass
-                elif (tilt(state, 1, group, 0, 1, &zero, &sign, 1, beta, n_live, &bench, &p) if p.entropic else
+                elif (tilt(state, drift, 1, group, 0, 1, &zero, &sign, 1, beta, n_live, &bench, &p) if p.entropic else
                       move(state, drift, 1, &zero, &sign, 1, data, indices, row, group[AGES] if averaging else 0.0, &bounded)):
                     if not p.entropic:
                         group[ENERGY] += sign * (2.0 * total + sign * f.q)

@@ -22,11 +22,11 @@ class _DualAscent:
         }  # fmt: skip
 
     def _check_parameters(self, values: dict) -> None:
-        if values["average"] and values["regularizer"] == "entropic":
+        if values["average"] and values["regularizer"] == "entropic" and isinstance(values["sigma"], str):
             raise ValueError(
-                f"{type(self).__name__}: average must be False with regularizer='entropic', got average={values['average']!r}: "
-                "every weight then changes on every update, so that their average has no exact O(nnz) form. "
-                "Use regularizer='euclidean'."
+                f"{type(self).__name__}: average must be False with regularizer='entropic' and sigma='auto', got "
+                f"average={values['average']!r}: with a sigma that grows, the weights are no common number times what is stored "
+                "of each feature. Use a number for sigma, or regularizer='euclidean'."
             )
 
     @property
@@ -98,7 +98,7 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     Notes
     -----
     Three classes from two (as labels join) take theta/2 each, so that dual_value_ goes on from another f*. ``average`` is
-    offered with the Euclidean regularizer alone: entropic weights all change on every update.
+    offered but for the entropic regularizer with sigma="auto".
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
     Features in {{-a, 0, a}} make entropic updates cheaper: one exponential a step of the search.
 
@@ -176,9 +176,9 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
 
     Notes
     -----
-    ``average`` is offered with the Euclidean regularizer alone: entropic weights all change on every update. Euclidean DA1 on
-    the squared loss is plain gradient descent with step 1/sigma: it diverges where 2 c ||x||^2 > 2 sigma goes on (steps that
-    leave the dtype's range are skipped and counted). DA2 is safe. An entropic search ends within 1e-9 of the best alpha.
+    ``average`` is offered but for the entropic regularizer with sigma="auto". Euclidean DA1 on the squared loss is plain gradient
+    descent with step 1/sigma: it diverges where 2 c ||x||^2 > 2 sigma goes on (steps that leave the dtype's range are skipped
+    and counted). DA2 is safe. An entropic search ends within 1e-9 of the best alpha.
 
     References
     ----------
