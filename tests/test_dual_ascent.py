@@ -35,8 +35,8 @@ def learners():
     made = [DualAscentClassifier(**parameters(form, sigma)) for form in FORMS for sigma in (0.7, "auto")]
     for form in FORMS:
         made.append(DualAscentClassifier(**parameters(form, 0.7, multi_class="ovr", average=5)))
-    for sigma in (0.7, 0.02):  # (the second makes u grow: new scales)
-        made.append(DualAscentClassifier(**parameters(FORMS[-1], sigma, average=True)))
+    for sigma in (0.7, 0.02):  # (the second makes u grow: new scales. DA1: rounding decides no search)
+        made.append(DualAscentClassifier(**parameters({**FORMS[-1], "update": "DA1"}, sigma, average=True)))
     for rate, multi_class, average in product(("strongly_convex", "sqrt"), ("ovr", "crammer_singer"), (False, True)):
         made.append(OGDClassifier(0.1, learning_rate=rate, eta0=0.3, multi_class=multi_class, average=average))
     return made
