@@ -34,7 +34,7 @@ import numpy as np
 from ._linalg cimport (
     ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as,
 )
-from ._multiplicative cimport join, largest_of, multiply, n_weights, scan_products, write_anew
+from ._multiplicative cimport join, multiply, n_weights, scan_products, write_anew
 from ._multiplicative cimport settle as settle_products
 from ._norm cimport (
     FRESH, GAIN, INVERSE, N_NORM, NOISE, REST, SCALE, SHIFT, SHRINK, SQUARES, SUM, Sum, add, begin, end,
@@ -127,7 +127,7 @@ cdef inline bint is_known(const double* norm) noexcept nogil:
     return norm[NOISE] <= 5.7e-14 * norm[SUM] and 1e-270 <= norm[SUM] <= 1e270
 
 
-cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts,
+cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts, bint untouched,
                      const Params* p) noexcept nogil:
     """Sum what norms are not known at all; returns the work that it was."""
     cdef Py_ssize_t j, first, last, work = 0
@@ -138,7 +138,7 @@ cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, co
             if p.geometry == P_NORM:
                 sum_anew(state, k, first, last, &norms[j, 0], p)
             else:
-                write_anew(state, k, first, last, &norms[j, 0], counts, p)
+                write_anew(state, k, first, last, &norms[j, 0], counts, untouched, p)
             work += state.shape[0]
     return work
 
@@ -318,7 +318,7 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], n_steps = k if task == OVR else 1
     cdef Py_ssize_t budget = QUANTUM, work
     cdef double[:, ::1] scores = np.empty((1, k))
-    cdef double q, skipped, size
+    cdef double q, skipped, size, farthest = 0.0
     cdef bint updated
     cdef Row row
     cdef Stats s
@@ -339,11 +339,11 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                 continue
             if p.geometry != P_NORM and p.open_classes and counts[label] == 1.0 and k > norms.shape[0] and norms[0, SCALE] > 0.0:
                 join(state, k, &norms[0, 0], &p)
-            work = know(state, k, norms, counts, &p)
+            work = know(state, k, norms, counts, tally[REACH] == 0.0, &p)
             if p.geometry == P_NORM:
                 q = score_all(state, norms, data, indices, row, scores, 0, &p)
             else:
-                q = scan_products(state, norms, data, indices, row, scores, 0, &p)
+                q = scan_products(state, norms, data, indices, row, scores, 0, &farthest, &p)
             if task == REGRESSION:
                 note(y[at] - scores[0, 0], tally)
             else:
@@ -371,11 +371,9 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                     if size < 0.0:
                         size = p_norm(data, row, members.n, &p)
                     s.v = size
-                elif p.rule == MULTIPLICATIVE and s.margin < p.margin:
-                    if size < 0.0:
-                        size = largest_of(data, row, &p)
+                elif p.rule == MULTIPLICATIVE:
                     # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
-                    s.v = (2.0 if p.geometry == SINH or members.n == 2 else 1.0) * p.norm_bound * size
+                    s.v = (2.0 if p.geometry == SINH or members.n == 2 else 1.0) * p.norm_bound * farthest
                 step = apply_rule(&s, &p)
                 if step.tau != 0.0 and fits(&s, step, tally, &p):
                     if p.geometry == P_NORM:
@@ -486,7 +484,7 @@ cdef void take_stock(floating[::1] state, double* norm, const double[::1] counts
     """Second slots, sum and squares of a centre from its θ."""
     cdef Py_ssize_t j, n = n_weights(state, 1, p)
     cdef double squares = 0.0
-    write_anew(state, 1, 0, 1, norm, counts, p)
+    write_anew(state, 1, 0, 1, norm, counts, False, p)
     for j in range(n):
         squares += <double>state[2 * j + 1] * state[2 * j + 1]
     norm[SQUARES] = squares
@@ -581,13 +579,14 @@ def complete(Params p, floating[::1] state, Py_ssize_t k, double[:, ::1] norms, 
         if p.rule == MULTIPLICATIVE_CENTRE:
             take_stock(state, &norms[0, 0], counts, &p)
         else:
-            know(state, k, norms, counts, &p)
+            know(state, k, norms, counts, False, &p)
 
 
 def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
              const floating[::1] state, const double[:, ::1] norms, double[:, ::1] scores):
     """scores[i, c] = w_c.x_i"""
     cdef Py_ssize_t i, k = scores.shape[1], budget = QUANTUM
+    cdef double farthest = 0.0
     cdef int64_t[::1] order = np.empty(0, np.int64)
     with nogil:
         for i in range(scores.shape[0]):
@@ -595,7 +594,7 @@ def decision(Params p, const floating[::1] data, const index_t[::1] indices, con
             if p.geometry == P_NORM:
                 score_all(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
             else:
-                scan_products(state, norms, data, indices, row_at(indptr, order, i), scores, i, &p)
+                scan_products(state, norms, data, indices, row_at(indptr, order, i), scores, i, &farthest, &p)
 
 
 def squared_distances(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,

@@ -12,7 +12,7 @@ A term of the sum is a function of what is stored, so that the same number goes 
 """
 from libc.math cimport copysign, exp, fabs, fmin, sqrt
 
-from ._linalg cimport EXP, Row, column, dense_t, floating, index_t, larger, prefetch
+from ._linalg cimport EXP, SINH, Row, column, dense_t, floating, index_t, larger, prefetch
 from ._norm cimport FRESH, GAIN, NOISE, REST, SCALE, SHIFT, SUM, Sum, add, add_all, begin, end
 from ._rounds cimport Party
 from ._rules cimport Params
@@ -30,6 +30,13 @@ ctypedef struct Batch:      # features that move: columns of numbers, so that a 
     double[BATCH] power     # e^(θ - S), or e^(|θ| - S)
     double[BATCH] s         # the second slot after it
     double[BATCH] new       # what comes into the sum
+
+
+cdef inline void enlist(floating[::1] state, Py_ssize_t k, Py_ssize_t at, floating way, Batch* batch) noexcept nogil:
+    """Move a θ, and put it where its second slot will be written down."""
+    state[at] += way
+    batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], state[at + k]
+    batch.n += 1
 
 
 cdef inline double size_of(double theta, const Params* p) noexcept nogil:
@@ -100,13 +107,13 @@ cdef inline double fresh_term(const floating[::1] state, const double* norm, con
 
 
 cdef inline void write_anew(floating[::1] state, Py_ssize_t k, Py_ssize_t first, Py_ssize_t last, double* norm,
-                            const double[::1] counts, const Params* p) noexcept nogil:
-    """Shift, second slots and sum of the vectors first .. last - 1 of k, from their θ."""
-    cdef Py_ssize_t j, c, at, n = n_weights(state, k, p)
+                            const double[::1] counts, bint untouched, const Params* p) noexcept nogil:
+    """Shift, second slots and sum of the vectors first .. last - 1 of k, from their θ; untouched: these are known to be 0."""
+    cdef Py_ssize_t j, c, at, n = n_weights(state, k, p), n_moved = 0 if untouched and p.geometry == SINH else n
     cdef double largest = -1.7e308 if p.geometry == EXP else 0.0, n_fresh = 0.0
     cdef Batch batch
     cdef Sum sum
-    for j in range(n):
+    for j in range(n_moved):
         for c in range(first, last):
             largest = larger(largest, size_of(state[2 * k * j + c], p))
     norm[SUM] = norm[REST] = norm[NOISE] = 0.0
@@ -115,18 +122,19 @@ cdef inline void write_anew(floating[::1] state, Py_ssize_t k, Py_ssize_t first,
     norm[FRESH] = fmin(exp(-largest), 1e30)         # above 1 no θ is 0, and nothing asks for it
     sum = begin(norm)
     batch.n = 0
-    for j in range(n):
+    for c in range(first, last):
+        if last - first == 1 or not p.open_classes or counts[c] > 0.0:
+            n_fresh += n
+    for j in range(n_moved):
         for c in range(first, last):
             at = 2 * k * j + c
             if state[at] != 0.0:
-                batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], 0.0
-                batch.n += 1
+                n_fresh -= 1.0
+                enlist(state, k, at, 0.0, &batch)
                 if batch.n == BATCH:
                     write_down(state, k, norm, &batch, False, &sum, p)
-                continue
-            if p.geometry == EXP:
+            elif p.geometry == EXP:
                 state[at + k] = <floating>norm[FRESH]
-            n_fresh += last - first == 1 or not p.open_classes or counts[c] > 0.0
     write_down(state, k, norm, &batch, False, &sum, p)
     add(&sum, n_fresh * fresh_term(state, norm, p))
     end(&sum, norm)
@@ -143,10 +151,10 @@ cdef inline void join(const floating[::1] state, Py_ssize_t k, double* norm, con
 
 cdef inline double scan_products(const floating[::1] state, const double[:, ::1] norms, const floating[::1] data,
                                  const index_t[::1] indices, Row row, double[:, ::1] scores, Py_ssize_t i,
-                                 const Params* p) noexcept nogil:
-    """The scores of all vectors, into scores[i]; returns ||x||²."""
+                                 double* farthest, const Params* p) noexcept nogil:
+    """The scores of all vectors, into scores[i], and ||x||_∞; returns ||x||²."""
     cdef Py_ssize_t j, c, at, k = scores.shape[1], own = norms.shape[0] > 1
-    cdef double x, total = 0.0, q = p.bias * p.bias
+    cdef double x, total = 0.0, q = p.bias * p.bias, largest = p.bias
     if k == 1:
         for j in range(row.lo, row.hi):
             if index_t is not dense_t:
@@ -154,6 +162,8 @@ cdef inline double scan_products(const floating[::1] state, const double[:, ::1]
             x = data[j]
             total += x * state[2 * column(indices, j, row.lo) + 1]
             q += x * x
+            largest = larger(largest, fabs(x))
+        farthest[0] = largest
         scores[i, 0] = norms[0, GAIN] * (total + p.bias * state[state.shape[0] - 1])
         return q
     for c in range(k):
@@ -166,28 +176,21 @@ cdef inline double scan_products(const floating[::1] state, const double[:, ::1]
         for c in range(k):
             scores[i, c] += x * state[at + c]
         q += x * x
+        largest = larger(largest, fabs(x))
+    farthest[0] = largest
     at = state.shape[0] - k
     for c in range(k):
         scores[i, c] = norms[c * own, GAIN] * (scores[i, c] + p.bias * state[at + c])
     return q
 
 
-cdef inline double largest_of(const floating[::1] data, Row row, const Params* p) noexcept nogil:
-    """||x||_∞"""
-    cdef Py_ssize_t j
-    cdef double largest = p.bias
-    for j in range(row.lo, row.hi):
-        largest = larger(largest, fabs(data[j]))
-    return largest
-
-
 cdef inline Py_ssize_t multiply(floating[::1] state, Py_ssize_t k, const Party* members, double tau, double[:, ::1] norms,
                                 const double[::1] counts, const floating[::1] data, const index_t[::1] indices, Row row,
                                 const Params* p) noexcept nogil:
     """Take the step tau along the joint example; returns the work beyond the row's own."""
-    cdef Py_ssize_t i, j, c, at, own = norms.shape[0] > 1
+    cdef Py_ssize_t i, j, c, own = norms.shape[0] > 1
     cdef double* norm = &norms[members.c[0] * own, 0]
-    cdef floating x, step
+    cdef floating step
     cdef bint beyond = False
     cdef Batch batch
     cdef Sum sum = begin(norm)
@@ -195,24 +198,23 @@ cdef inline Py_ssize_t multiply(floating[::1] state, Py_ssize_t k, const Party* 
     for j in range(members.n):
         c = members.c[j]
         step = <floating>(members.sign[j] * tau)
-        for i in range(row.lo, row.hi + 1):
-            x = data[i] if i < row.hi else <floating>p.bias
-            if x == 0.0:
-                continue
-            at = (2 * k * column(indices, i, row.lo) if i < row.hi else state.shape[0] - 2 * k) + c
-            state[at] += step * x
-            batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], state[at + k]
-            batch.n += 1
-            if batch.n == BATCH:
-                beyond |= write_down(state, k, norm, &batch, True, &sum, p)
-                batch.n = 0
+        for i in range(row.lo, row.hi):
+            if data[i] != 0.0:
+                enlist(state, k, 2 * k * column(indices, i, row.lo) + c, step * data[i], &batch)
+                if batch.n == BATCH:
+                    beyond |= write_down(state, k, norm, &batch, True, &sum, p)
+                    batch.n = 0
+        if p.bias != 0.0:
+            enlist(state, k, state.shape[0] - 2 * k + c, step * <floating>p.bias, &batch)
+            beyond |= write_down(state, k, norm, &batch, True, &sum, p)
+            batch.n = 0
     beyond |= write_down(state, k, norm, &batch, True, &sum, p)
     end(&sum, norm)
     if not beyond and is_within(norm):
         settle(norm, p)
         return 0
     if own or k == 1:
-        write_anew(state, k, members.c[0], members.c[0] + 1, norm, counts, p)
+        write_anew(state, k, members.c[0], members.c[0] + 1, norm, counts, False, p)
     else:
-        write_anew(state, k, 0, k, norm, counts, p)
+        write_anew(state, k, 0, k, norm, counts, False, p)
     return state.shape[0]
