@@ -160,6 +160,22 @@ def test_the_bound_is_the_paper_s():
     with_intercept = Classifier(INF, loss_tol=0.01, intercept_scaling=2.0).fit(X, y)
     u = np.append(with_intercept.coef_[0], with_intercept.intercept_ / 2) / (1 - losses_of(with_intercept, X, y).max())
     assert_allclose(with_intercept.n_updates_bound_, (B + 4.0) * np.sum(u**2) / 0.01, rtol=1e-9)
+    X, y = separable(100, 5, seed=5, n_classes=3)
+    for multi_class, copies in (("crammer_singer", 2), ("ovr", 1)):
+        learner = Classifier(INF, multi_class=multi_class, fit_intercept=False, loss_tol=0.01).fit(X, y)
+        u = learner.coef_ / (1 - losses_of(learner, X, y).max())
+        assert_allclose(learner.n_updates_bound_, copies * (X**2).sum(axis=1).max() * np.sum(u**2) / 0.01, rtol=1e-9)
+
+
+def test_the_bound_of_targets_has_a_competitor_of_a_tenth_of_the_loss():
+    """||u - w_1||^2 B / (r (r - 2 delta)): u is what ten times less is reached with."""
+    X, y = linear(3)
+    learner = Regressor(INF, epsilon=0.15, loss_tol=0.01, random_state=0).fit(X, y)
+    finer = pickle.loads(pickle.dumps(learner)).set_params(loss_tol=0.01 / 100, shuffle=False, warm_start=True).fit(X, y)
+    u, delta = np.append(finer.coef_, finer.intercept_), losses_of(finer, X, y).max()
+    B = (X**2).sum(axis=1).max() + 1.0
+    assert delta <= 0.01
+    assert_allclose(learner.n_updates_bound_, B * np.sum(u**2) / (0.1 * (0.1 - 2 * delta)), rtol=1e-9)
 
 
 def test_pa1_and_pa2_have_their_own_gains():

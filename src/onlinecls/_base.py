@@ -169,16 +169,13 @@ class OnlineLearner(Estimator):
         """Parameters become numbers of the model's dtype, which is known only now."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        for name, value, limit in (
-            ("initial_variance", params["variance"], least),
-            ("norm_bound", params["norm_bound"], max(least, 1e-250)),  # it is divided by sums of exponentials
-        ):
-            if value < limit:
-                raise ValueError(f"{who}: {name} must fit {dtype}, at least {limit:.2g}, got {name}={value!r}.")
+        if params["variance"] < least:
+            raise ValueError(
+                f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
+            )
         for name, value, limit in (
             ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
             ("initial_variance", params["variance"], largest),
-            ("norm_bound", params["norm_bound"], min(largest, 1e250)),
         ):
             if value > limit:
                 raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")

@@ -28,6 +28,14 @@ class _Multiplicative:
                 "model."
             )
 
+    def _check_range(self, params: dict, dtype) -> None:
+        super()._check_range(params, dtype)
+        info, value = np.finfo(dtype), params["norm_bound"]  # it is divided by sums of exponentials
+        least, largest = max(float(info.tiny) / float(info.eps), 1e-250), min(float(info.max) / 4, 1e250)
+        if not least <= value <= largest:
+            bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
+            raise ValueError(f"{type(self).__name__}: norm_bound must fit {dtype}, {bound}, got norm_bound={value!r}.")
+
     def _read_rows(self, X, first: bool):
         rows = super()._read_rows(X, first)
         if not self.signed and rows.data.min(initial=0.0) < 0.0:
