@@ -195,6 +195,8 @@ def test_the_one_class_bound_counts_from_the_first_row_shuffled_or_not():
         first = X[np.random.RandomState(3).permutation(150)[0]] if shuffle else X[0]
         reach = np.sum((learner.center_ - first) ** 2)
         assert 0.5 * reach / 1e-3 < learner.n_updates_bound_ < 2.0 * reach / 1e-3 * 1.3
+    half = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=False).fit(X, sample_weight=np.full(150, 0.5))
+    assert half.n_updates_bound_ > 1.6 * np.sum((half.center_ - X[0]) ** 2) / 1e-3
     assert OneClass(2.0, loss_tol=1e-3).partial_fit(X[:1]).fit(X).n_updates_bound_ >= 0.0
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 VARIANTS = [
     onlinecls.Perceptron(aggressive=True),
     onlinecls.PassiveAggressiveClassifier(loss="squared_hinge", average=True),
-    onlinecls.PassiveAggressiveClassifier(float("inf"), loss_tol=0.25, max_iter=50),
+    onlinecls.PassiveAggressiveClassifier(0.1, loss_tol=0.25, max_iter=50),
     onlinecls.SecondOrderPerceptron(aggressive=True),
     onlinecls.MultiplicativePassiveAggressiveClassifier(norm_bound=10.0, multi_class="ovr"),
     onlinecls.ConfidenceWeightedClassifier(variant="variance"),
