@@ -70,8 +70,13 @@ class Case:
     def slack(self):
         """How far from its twin's the model may be besides rounding: where a maximum is flat, its place is known less than its
         height."""
-        return {"entropic_da2": 1e-7, "entropic_da3": 1e-4, "entropic_logistic": 1e-7,
-                "entropic_da_regression": 1e-6, "entropic_da_squared": 1e-6}.get(self.name, 0.0)
+        return {
+            "entropic_da2": 1e-7,
+            "entropic_da3": 1e-4,
+            "entropic_logistic": 1e-7,
+            "entropic_da_regression": 1e-6,
+            "entropic_da_squared": 1e-6,
+        }.get(self.name, 0.0)
 
     @property
     def can_average(self):
@@ -111,9 +116,8 @@ ONE_CLASS = [case for case in EVERY if "one_class" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
 
 # (Learners of experts' advice, which takes no other rows, and those that keep all rows have tests of their own.)
-ESTIMATORS = [
-    getattr(onlinecls, name) for name in sorted({a.estimator for a in ALGORITHMS.values() if a.tasks not in (("experts",), ("leader",))})
-]
+ORDINARY = [a for a in ALGORITHMS.values() if not {"experts", "leader"}.intersection(a.tasks)]
+ESTIMATORS = [getattr(onlinecls, name) for name in sorted({a.estimator for a in ORDINARY})]
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
 OUTLIER_DETECTORS = [cls for cls in ESTIMATORS if cls._estimator_type == "outlier_detector"]
 REGRESSORS = [cls for cls in ESTIMATORS if cls._estimator_type == "regressor"]

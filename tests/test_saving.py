@@ -321,8 +321,14 @@ def test_the_layout_is_that_of_a_state(case):
                     continue
                 state = case.estimator(average=average, **more).partial_fit(X, labels)._state
                 arrays = {n: (a.shape, a.dtype) for n, a in state.__getstate__().items() if isinstance(a, np.ndarray)}
-                layout = type(state).layout(state.geometry, 5, len(state.counts), state.dtype, average, state.n_shared(
-                    {name: getattr(state, name) for name in state.PARTS}, arrays))
+                layout = type(state).layout(
+                    state.geometry,
+                    5,
+                    len(state.counts),
+                    state.dtype,
+                    average,
+                    state.n_shared({name: getattr(state, name) for name in state.PARTS}, arrays),
+                )
                 assert layout == arrays
 
 
@@ -604,7 +610,8 @@ HOSTILE = {
     "state more": setting("state", "more", 1),
     "no classes": setting("told", "classes", None),
     "a full covariance that is not there": lambda told, header, arrays: (
-        told["state"].update(geometry="full_gaussian"), told["learnt_with"].update(geometry="full_gaussian"),
+        told["state"].update(geometry="full_gaussian"),
+        told["learnt_with"].update(geometry="full_gaussian"),
     ),
     "classes of objects": setting("told", "classes", "|O"),
     "classes of records": setting("told", "classes", "f4,O"),

@@ -1058,7 +1058,6 @@ def test_a_reading_thread_that_fails_says_so_in_its_turn(tmp_path):
         assert n_rows == 200
 
 
-
 @given(JUNK, st.sampled_from(["svmlight", "vw", "tsv"]), st.integers(1, 40), st.sampled_from(["raise", "skip"]))
 @settings(max_examples=100, deadline=None)
 def test_threads_read_junk_as_one_does(tmp_path_factory, data, format, block, on_error):

@@ -239,7 +239,7 @@ cdef void lay_out(Line* line, const floating[::1] state, const double* group, do
     cdef floating root = floor_of(<floating>group[SHIFT]), largest = <floating>f.largest
     cdef double* up
     cdef double* down
-    cdef double cosh, upper, lower
+    cdef double mass, rest, upper, lower, squared = <double>root * root
     cdef bint flat = True
     for j in range(m):
         flat &= with_sign(x[j], <floating>1.0) == largest
@@ -253,10 +253,12 @@ cdef void lay_out(Line* line, const floating[::1] state, const double* group, do
         down = line.down + classes[i] * line.room
         for j in range(m):
             sinh[j] = state[places[j] + classes[i]]
-        for j in range(m):
-            cosh = cosh_of(sinh[j], root)
-            up[j] = 0.5 * (cosh + sinh[j])
-            down[j] = cosh - up[j]
+        for j in range(m):              # in double, each to its last digits: the search raises the smaller one by powers
+            mass = fabs(<double>sinh[j])
+            mass = 0.5 * (sqrt(mass * mass + squared) + mass)
+            rest = 0.25 * squared / mass
+            up[j] = mass if sinh[j] > 0.0 else rest
+            down[j] = rest if sinh[j] > 0.0 else mass
         if flat:
             upper = lower = 0.0
             for j in range(m):

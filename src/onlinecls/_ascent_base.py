@@ -223,8 +223,10 @@ class AscentLearner(WithWeights):
         kind = ("entropic", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ()))
         dtype = _validation.read_dtype(type(self).__name__, self.dtype)
         other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
-        return other_simplex or [params[name] for name in kind] != [self._params[name] for name in kind] or not (
-            dtype is None or dtype == self._state.dtype
+        return (
+            other_simplex
+            or [params[name] for name in kind] != [self._params[name] for name in kind]
+            or not (dtype is None or dtype == self._state.dtype)
         )
 
     def _join_singly(self, params: dict) -> bool:

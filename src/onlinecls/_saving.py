@@ -254,7 +254,8 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
     n_classes = len(classes) if is_classifier else 1
     if "rule" in cls._numbered:
-        learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), not {"covariance", "signed"}.isdisjoint(parameters), compiled)
+        several = not {"covariance", "signed"}.isdisjoint(parameters)
+        learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), several, compiled)
     else:
         learnt = _read_learnt_ascent(told["learnt_with"], cls, compiled)
     average = learnt["average_from"] >= 0

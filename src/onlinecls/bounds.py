@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from ._baselines import HedgeClassifier, OGDClassifier
+from ._compat import issparse
 from ._dual_ascent import DualAscentClassifier
 from ._first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
 from ._multiplicative import MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor
@@ -264,16 +264,16 @@ def multiplicative(course: Course, u) -> Bound:
 
         sum of l² <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
-    D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite where
-    u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the signed form
-    breaks the bound.)
+    D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite
+    where u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
+    signed form breaks the bound.)
     """
     kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
     u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
-    losses, best = (
-        np.maximum(0.0, learner.margin - course.y * said if isinstance(learner, kinds[0]) else np.abs(course.y - said) - learner.epsilon)
-        for said in (course.scores, course.X @ u)
-    )
+    if isinstance(learner, kinds[0]):
+        losses, best = (np.maximum(0.0, learner.margin - course.y * said) for said in (course.scores, course.X @ u))
+    else:
+        losses, best = (np.maximum(0.0, np.abs(course.y - said) - learner.epsilon) for said in (course.scores, course.X @ u))
     W, shares = learner.norm_bound, u / learner.norm_bound
     if learner.signed:
         entropy = _relative_entropy(shares)
