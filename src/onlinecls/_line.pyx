@@ -107,7 +107,7 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
             new = 0.5 * (low + top)
             if not (low < new < top):
                 return low
-        if fabs(new - s) <= 1e-7 * new:     # what is left is of the order of the square
+        if fabs(new - s) <= 1e-9 * new:     # what is left is of the order of the square
             return new
         s = new
     return low
