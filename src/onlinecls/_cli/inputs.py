@@ -109,7 +109,7 @@ class Input:
 
 
 def _threads() -> int:
-    """Hashing takes seven times as long as learning: more than four threads would wait for the learner."""
+    """Hashing takes about four times as long as learning: more than four threads would wait for the learner."""
     return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
