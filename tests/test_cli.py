@@ -611,14 +611,16 @@ def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypat
     for more in ((), ("--algorithm", "pa1"), ("--resume", model)):
         code, out, err = run("train", prices, *more, "--quiet")
         assert (code, out) == (1, "") and "must have labels that are classes, got " in err
-        assert err.endswith(" for one. For targets that are numbers take a regression algorithm, arow_regression say.\n")
+        assert " for one. For targets that are numbers take a regression algorithm, arow_regression say; " in err
     many = write_tsv(tmp_path / "many.tsv", [(str(i), f"word{i}") for i in range(300)])
     assert run("train", many, "--bits", 10, "--quiet")[0] == 0
     monkeypatch.setattr("onlinecls._cli.learning.available_memory", lambda: 4e9)
     assert run("train", many, "--quiet")[2] == (
         "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
-        "For targets that are numbers take a regression algorithm, arow_regression say.\n"
+        "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits.\n"
     )
+    versions = write_tsv(tmp_path / "versions.tsv", [("unknown", "a word"), *((f"{i}.5", f"word{i}") for i in range(80))])
+    assert run("train", versions, "--bits", 10, "--quiet")[0] == 0
     halves = write_tsv(tmp_path / "halves.tsv", [(str(i % 10 / 2), f"word{i % 10}") for i in range(300)])
     assert run("train", halves, "--bits", 10, "--quiet")[0] == 0
 

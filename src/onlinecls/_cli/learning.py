@@ -206,18 +206,20 @@ def _require_classes(run: Run, X, y) -> None:
         labels -= set(run.learner.classes_.tolist())
     if len(labels) <= _MANY_CLASSES:
         return
-    numbers = 4 if hasattr(type(run.learner), "covariance_") else 2  # twice: it is copied when classes join
-    needed, fraction = len(labels) * X.shape[1] * X.data.itemsize * numbers, next(filter(_is_fraction, labels), None)
+    copies = 4 if hasattr(type(run.learner), "covariance_") else 2  # of each weight: the model is copied when classes join
+    needed, fraction = len(labels) * X.shape[1] * X.data.itemsize * copies, _fraction(labels)
     if fraction is not None or needed > available_memory():
         why = f"{fraction} for one" if fraction is not None else f"{needed / 1e9:.0f} GB"
         raise ValueError(
             f"{run.name} must have labels that are classes, got {len(labels)} new ones in the first {len(y):,} rows, {why}. "
-            "For targets that are numbers take a regression algorithm, arow_regression say."
+            "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits."
         )
 
 
-def _is_fraction(label) -> bool:
+def _fraction(labels: set):
+    """One of the labels that is no integer, if all are numbers."""
     try:
-        return float(label) % 1 > 0
+        values = {float(label): label for label in labels}
     except ValueError:
-        return False
+        return None
+    return next((values[value] for value in sorted(values) if value % 1 > 0), None)
