@@ -49,8 +49,7 @@ def _two_directions(learner) -> SimpleNamespace:
     """A regressor as what features are ranked of: a model of two classes."""
     found = SimpleNamespace(classes_=[_LOWER, _HIGHER], coef_=np.atleast_2d(learner.coef_))
     if hasattr(learner, "covariance_"):
-        covariance = learner.covariance_
-        found.covariance_ = np.atleast_2d(covariance if covariance.ndim == 1 else np.diagonal(covariance))
+        found.covariance_ = np.atleast_2d(learner.covariance_)
     return found
 
 
