@@ -119,6 +119,16 @@ def test_lines_come_when_the_examples_have_doubled(tsv, run):
     assert summary.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({expected.n_mistakes_ / 3:.2f} %), ")
 
 
+def test_nothing_is_cut_where_no_line_comes(tsv, run, monkeypatch):
+    sizes, learn = [], AROWClassifier.partial_fit
+    monkeypatch.setattr(
+        AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more))
+    )
+    found = [json.loads(run("train", tsv, "--bits", 10, "--json", *more)[1]) for more in (("--quiet",), ())]
+    assert sizes == [300, 1, 1, 2, 4, 8, 16, 32, 64, 128, 44]
+    assert all(found[0][name] == found[1][name] for name in ("examples", "mistakes", "updates", "features"))
+
+
 def test_lines_come_every_so_many_examples(tsv, run):
     _, _, err = run("train", tsv, "--bits", 10, "--every", 70)
     assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]

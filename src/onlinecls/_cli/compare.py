@@ -16,7 +16,8 @@ def compare(options) -> None:
     learner = runs[0].learner
     axes = _axes(options) if options.plot else None
     width = max(11, *(len(run.name) for run in runs))
-    reading, progress = Reading(), Progress(options.quiet, options.every)
+    reading, marks = Reading(), not options.quiet or axes is not None  # curves have a point at each
+    progress = Progress(options.quiet, options.every, marks)
 
     def line() -> str:
         errors = " ".join(f"{shown(run.error, learner):>{width}}" for run in runs)

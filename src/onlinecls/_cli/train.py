@@ -32,7 +32,7 @@ def train(options) -> None:
         parser.error("argument --passes: must be 1 for standard input, which cannot be read again")
     require_place(options, "save")
     metadata, inputs, run = _beginning(options)
-    learner, reading, progress = run.learner, Reading(), Progress(options.quiet, options.every)
+    learner, reading, progress = run.learner, Reading(), Progress(options.quiet, options.every, marks=not options.quiet)
 
     def line() -> str:
         return f"{run.counts[0]:>12,} {progress.seconds:>9.2f} {run.columns()} {reading.features:>14,}"
