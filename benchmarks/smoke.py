@@ -26,6 +26,9 @@ def main():
     asv = [sys.executable, "-m", "asv"]
     config = ["--config", str(HERE / "asv.conf.json")]
     run(sys.executable, str(HERE / "peers.py"), "--quick")
+    run(sys.executable, str(HERE / "evaluation.py"), "--rounds", "1")
+    run(sys.executable, str(HERE / "saving.py"), "--rounds", "1", "--bits", "12")
+    run(sys.executable, str(HERE / "kernels.py"), "--rows", "300", "--budgets", "50")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
         run(

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from algorithms import CLASSIFIERS
 
-from onlinecls import AROWClassifier, AROWRegressor, load
-from onlinecls._cli import _CLASSIFIERS, main
+import onlinecls
+from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass, load
+from onlinecls._cli import main
+from onlinecls._cli.learning import CLASSIFIERS as NAMES
+from onlinecls._cli.learning import REGRESSORS
 from onlinecls._registry import ALGORITHMS
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
@@ -116,12 +119,22 @@ def test_lines_come_when_the_examples_have_doubled(tsv, run):
     assert summary.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({expected.n_mistakes_ / 3:.2f} %), ")
 
 
+def test_nothing_is_cut_where_no_line_comes(tsv, run, monkeypatch):
+    sizes, learn = [], AROWClassifier.partial_fit
+    monkeypatch.setattr(
+        AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more))
+    )
+    found = [json.loads(run("train", tsv, "--bits", 10, "--json", *more)[1]) for more in (("--quiet",), ())]
+    assert sizes == [300, 1, 1, 2, 4, 8, 16, 32, 64, 128, 44]
+    assert all(found[0][name] == found[1][name] for name in ("examples", "mistakes", "updates", "features"))
+
+
 def test_lines_come_every_so_many_examples(tsv, run):
     _, _, err = run("train", tsv, "--bits", 10, "--every", 70)
     assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
 
 
-@pytest.mark.parametrize("name", _CLASSIFIERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_resume_goes_on_as_if_never_stopped(tmp_path, run, name):
     a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
     whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
@@ -387,7 +400,7 @@ def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
 
 def test_wrong_usage_of_compare_is_said(tsv, run):
     for arguments, complaint in [
-        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join(_CLASSIFIERS)}, got 'svm'"),
+        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*NAMES, *REGRESSORS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
@@ -456,20 +469,178 @@ def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
     assert "has 512 features, but AROWClassifier is expecting 1024" in run("predict", model, tsv)[2]
 
 
-def test_a_regression_model_is_refused(tmp_path, run, tsv):
+def test_a_one_class_model_is_refused(tmp_path, run, tsv):
     model = str(tmp_path / "model")
-    AROWRegressor().partial_fit([[0.0, 1.0]], [1.0]).save(model)
+    PassiveAggressiveOneClass().partial_fit([[0.0, 1.0]]).save(model)
     assert run("predict", model, tsv)[2] == (
-        f"onlinecls predict: {model!r} must be a classifier, got AROWRegressor. Use it in Python: onlinecls.load.\n"
+        f"onlinecls predict: {model!r} must be a classifier or a regressor, got PassiveAggressiveOneClass. "
+        "Use it in Python: onlinecls.load.\n"
     )
+
+
+# --- regression -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prices(tmp_path):
+    """Texts whose target is a number for each word, added up."""
+    draw, words = random.Random(4), sorted({*WORDS["ham"], *WORDS["spam"]})
+    worth = {word: draw.uniform(-2, 2) for word in words}
+    rows = [[draw.choice(words) for _ in range(draw.randint(1, 6))] for _ in range(300)]
+    return write_tsv(tmp_path / "prices.tsv", [(f"{sum(map(worth.get, row)):.3f}", " ".join(row)) for row in rows])
+
+
+def rows_of(path):
+    lines = [line.split("\t") for line in open(path).read().splitlines()]
+    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in lines])
+    return X, np.array([float(label) for label, _ in lines])
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, name):
+    model, (X, y) = tmp_path / "model", rows_of(prices)
+    options = ("--bits", 10, "--algorithm", name, "--json", "--save", model)
+    code, out, _ = run("train", prices, *options, "--test", prices)
+    algorithm, found = ALGORITHMS[name], json.loads(out)
+    expected = getattr(onlinecls, algorithm.estimator)(**algorithm.selects, dtype="float32").partial_fit(X, y)
+    np.testing.assert_array_equal(load(model).coef_, expected.coef_)
+    residuals = y - expected.predict(X)
+    assert found["progressive_mse"] == expected.progressive_mse_ and found["progressive_mae"] == expected.progressive_mae_
+    assert found["test_mse"] == pytest.approx(np.mean(residuals**2)) and found["test_examples"] == 300
+    assert found["test_mae"] == pytest.approx(np.mean(np.abs(residuals)))
+    assert code == 0 and not {"mistakes", "progressive_error", "test_error"} & found.keys()
+    code, out, _ = run("predict", model, prices)
+    assert code == 0 and [float(line) for line in out.splitlines()] == expected.predict(X).tolist()
+
+
+def test_lines_show_mean_squared_and_absolute_errors(prices, run):
+    _, _, err = run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--every", 100)
+    X, y = rows_of(prices)
+    assert err.splitlines()[1].split("  ")[-1].strip() == "features" and "mse  since last         mae" in err.splitlines()[1]
+    before = 0.0
+    for line, n in zip(err.splitlines()[2:5], (100, 200, 300), strict=True):
+        learner = AROWRegressor(dtype="float32").partial_fit(X[:n], y[:n])
+        squared = learner.progressive_mse_ * n
+        shown = f"{squared / n:.5g} {(squared - before) / 100:.5g} {learner.progressive_mae_:.5g} {X[:n].nnz}"
+        assert line.replace(",", "").split()[2:] == shown.split()
+        before = squared
+    assert f"300 examples, mse {squared / 300:.5g}, mae {learner.progressive_mae_:.5g}, " in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
+    lines = open(prices).read().splitlines(keepends=True)
+    for part, rows in (("a", lines[:120]), ("b", lines[120:])):
+        (tmp_path / f"{part}.tsv").write_text("".join(rows))
+    a, b, whole, half, both = (tmp_path / name for name in ("a.tsv", "b.tsv", "whole", "half", "both"))
+    options = ("--bits", 8, "--algorithm", name, "--quiet")
+    assert run("train", a, b, *options, "--save", whole)[0] == 0
+    assert run("train", a, *options, "--save", half)[0] == 0
+    code, out, _ = run("train", b, "--resume", half, "--quiet", "--save", both, "--json")
+    assert code == 0 and whole.read_bytes() == both.read_bytes() != half.read_bytes()
+    assert json.loads(out)["examples"] == 180
+    mean = json.loads(out)["progressive_mse"] * 180 + load(half).progressive_mse_ * 120
+    assert mean / 300 == pytest.approx(load(whole).progressive_mse_)
+
+
+def test_every_format_has_targets(tmp_path, run):
+    draw = random.Random(2)
+    rows = [(draw.random(), draw.random()) for _ in range(200)]
+    lines = {
+        "csv": ["price,a,b", *(f"{2 * a - b:.4f},{a:.3f},{b:.3f}" for a, b in rows)],
+        "svm": [f"{2 * a - b:.4f} 0:{a:.3f} 1:{b:.3f}" for a, b in rows],
+        "vw": [f"{2 * a - b:.4f} | 0:{a:.3f} 1:{b:.3f}" for a, b in rows],
+        "jsonl": [f'{{"price": "{2 * a - b:.4f}", "features": {{"a": {a:.3f}, "b": {b:.3f}}}}}' for a, b in rows],
+    }
+    for format, content in lines.items():
+        path = tmp_path / f"rows.{format}"
+        path.write_text("\n".join(content))
+        code, out, _ = run("train", path, "--label", "price", "--bits", 8, "--algorithm", "pa1_regression", "--json")
+        assert code == 0 and json.loads(out)["examples"] == 200 and json.loads(out)["progressive_mse"] < 0.2
+
+
+def test_compare_ranks_regressions(prices, tmp_path, run):
+    specs = ["pa1_regression", "pa2_regression:epsilon=0", "arow_regression"]
+    results = json.loads(run("compare", prices, "--bits", 10, "--json", "--algorithms", *specs)[1])["results"]
+    alone = json.loads(run("train", prices, "--bits", 10, "--json", "--quiet", "--algorithm", "arow_regression")[1])
+    best = next(each for each in results if each["algorithm"] == "arow_regression")
+    errors = [each["progressive_mse"] for each in results]
+    assert errors == sorted(errors) and best["progressive_mse"] == alone["progressive_mse"] and "mistakes" not in best
+    table = run("compare", prices, "--bits", 10, "--quiet", "--algorithms", *specs)[1].splitlines()
+    assert table[0].split() == ["algorithm", "mse", "mae", "updates", "learning", "s"]
+    for line, result in zip(table[1:], results, strict=True):
+        values = f"{result['progressive_mse']:.5g} {result['progressive_mae']:.5g} {result['updates']}"
+        assert line.replace(",", "").split()[:4] == [result["algorithm"], *values.split()]
+    pytest.importorskip("matplotlib")
+    assert run("compare", prices, "--bits", 10, "--algorithms", *specs, "--plot", tmp_path / "curves.png")[0] == 0
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path, run):
+    model = tmp_path / "model"
+    run("train", prices, "--bits", 16, "--algorithm", "arow_regression", "--save", model)
+    found = json.loads(run("inspect", model, prices, "--json", "--top", 2)[1])
+    assert list(found["top"]) == ["lower predictions", "higher predictions"] and "classes" not in found
+    for direction, sign in (("lower predictions", -1), ("higher predictions", 1)):
+        assert len(found["top"][direction]) == 2
+        for word in found["top"][direction]:
+            X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
+            assert word["weight"] == pytest.approx((X @ load(model).coef_)[0], rel=1e-6) and word["weight"] * sign > 0
+            assert word["std"] == pytest.approx(load(model).covariance_[word["column"]] ** 0.5)
+    page = run("inspect", model)[1]
+    assert f"300 examples, mse {load(model).progressive_mse_:.5g}, mae " in page and "for higher predictions\n" in page
+    for covariance in ("diagonal", "full"):
+        learner = AROWRegressor(covariance=covariance).partial_fit([[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], [1.0, 2.0])
+        learner.sparsify().save(model)
+        top = json.loads(run("inspect", model, "--json")[1])["top"]
+        assert [f["column"] for f in top["lower predictions"]] == [2] and top["higher predictions"][0]["name"] == "column 0"
+
+
+def test_task_and_labels_must_fit(prices, tmp_path, run):
+    model = str(tmp_path / "model")
+    tsv = write_tsv(tmp_path / "mail.tsv", [("ham", "lunch")])
+    code, out, err = run("train", tsv, "--algorithm", "arow_regression", "--quiet", "--save", model)
+    assert (code, out, err) == (1, "", (
+        "onlinecls train: mail.tsv:1:1: expected a finite number for a label, got 'ham\\tlunch'. "
+        "arow_regression learns numbers; for classes take a classifier, arow say.\n"
+    ))  # fmt: skip
+    run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--save", model)
+    assert run("train", tsv, "--resume", model, "--quiet")[2] == err
+    assert run("compare", tsv, "--algorithms", "arow_regression", "--quiet")[2] == err.replace("train:", "compare:")
+    assert run("predict", model, prices, "--scores")[2].splitlines()[-1] == (
+        f"onlinecls predict: error: argument --scores: must be left out for {model!r}, whose predictions are numbers"
+    )
+    assert run("compare", tsv, "--algorithms", "arow", "pa1_regression")[2].splitlines()[-1] == (
+        "onlinecls compare: error: argument --algorithms: must learn all classes or all numbers, got 'arow' and 'pa1_regression'"
+    )
+
+
+def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypatch):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 10, "--save", model)
+    for more in ((), ("--algorithm", "pa1"), ("--resume", model)):
+        code, out, err = run("train", prices, *more, "--quiet")
+        assert (code, out) == (1, "") and "must have labels that are classes, got " in err
+        assert " for one. For targets that are numbers take a regression algorithm, arow_regression say; " in err
+    many = write_tsv(tmp_path / "many.tsv", [(str(i), f"word{i}") for i in range(300)])
+    assert run("train", many, "--bits", 10, "--quiet")[0] == 0
+    monkeypatch.setattr("onlinecls._cli.learning.available_memory", lambda: 4e9)
+    assert run("train", many, "--quiet")[2] == (
+        "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
+        "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits.\n"
+    )
+    versions = write_tsv(tmp_path / "versions.tsv", [("unknown", "a word"), *((f"{i}.5", f"word{i}") for i in range(80))])
+    assert run("train", versions, "--bits", 10, "--quiet")[0] == 0
+    halves = write_tsv(tmp_path / "halves.tsv", [(str(i % 10 / 2), f"word{i % 10}") for i in range(300)])
+    assert run("train", halves, "--bits", 10, "--quiet")[0] == 0
 
 
 def test_help_teaches_and_names_every_algorithm(run):
     for command in ("train", "predict", "inspect", "compare"):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
-    assert all(name in run("train", "--help")[1] for name in _CLASSIFIERS)
-    assert {ALGORITHMS[name].estimator for name in _CLASSIFIERS} == {cls.__name__ for cls in CLASSIFIERS}
+    assert all(name in run("train", "--help")[1] for name in (*NAMES, *REGRESSORS))
+    assert {ALGORITHMS[name].estimator for name in NAMES} == {cls.__name__ for cls in CLASSIFIERS}
     assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
 
 

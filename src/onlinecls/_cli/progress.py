@@ -10,14 +10,14 @@ from collections.abc import Iterator
 class Progress:
     """Lines at marks (1, 2, 4 ... rows, or every so many); tqdm's bar where standard error is a terminal and tqdm is there."""
 
-    def __init__(self, quiet: bool, every: int | None = None):
-        self.quiet, self.every = quiet, every
+    def __init__(self, quiet: bool, every: int | None = None, marks: bool = True):
+        self.quiet, self.every, self.marks = quiet, every, marks
         self.started, self._bar = time.perf_counter(), None
         self.restart()
 
     def restart(self) -> None:
         """A new pass: its rows are counted from 0."""
-        self.rows, self.next_mark = 0, self.every or 1
+        self.rows, self.next_mark = 0, (self.every or 1) if self.marks else sys.maxsize
 
     def open(self, stream, title: str) -> None:
         if self.quiet or not sys.stderr.isatty():
