@@ -94,6 +94,7 @@ class Input:
             label=self._column(self.label), text=self._column(self.text),
             weight=self._column(self.weights) if labels is not None else None,
             delimiter=self.delimiter, header=self.header, on_error=options.on_error, threads=options.threads or _threads(),
+            block_bytes=1 << 21,
         )  # fmt: skip
         formats = {self.trained_on or stream.format, stream.format}
         if len(formats) > 1 and formats.intersection(OTHER_COLUMNS):
