@@ -6,7 +6,20 @@ Repeated ``partial_fit`` on the same rows would flatter the passive learners, wh
 import numpy as np
 import scipy.sparse as sp
 
-from .common import BINARY, EXPERTS, ONE_CLASS, REGRESSION, STREAM_NNZ, best_seconds, one_pass, skip_without, timed_stream
+from .common import (
+    BINARY,
+    EXPERTS,
+    LEADERS,
+    ONE_CLASS,
+    REGRESSION,
+    STREAM_NNZ,
+    best_seconds,
+    make_estimator,
+    one_pass,
+    skip_without,
+    stream,
+    timed_stream,
+)
 
 FEW = ["perceptron", "pa1", "arow"]
 JOINT = [*FEW, "da3", "entropic_da3", "logistic"]  # of dual ascent, what has a search of its own for several classes
@@ -109,6 +122,26 @@ class Experts(_Throughput):
         wrong = rng.random((n_rows, n_experts)) < np.linspace(0.2, 0.6, n_experts)
         self.X = np.where(wrong, 1.0 - self.y[:, None], self.y[:, None])
         self.model = one_pass(algorithm)
+
+    def time_fit(self, *params):
+        self.fit()
+
+    def track_progressive_error(self, *params):
+        self.fit()
+        return 100 * self.model.n_mistakes_ / self.X.shape[0]
+
+    track_progressive_error.unit = "%"
+
+
+class Leader(_Throughput):
+    """Learners that keep all rows and solve for all of them at each; a row costs more and more."""
+
+    params = [LEADERS, [100, 200, 400]]
+    param_names = ["algorithm", "n_rows"]
+
+    def prepare(self, algorithm, n_rows):
+        self.X, self.y = stream(n_rows, 20)
+        self.model = make_estimator(algorithm)
 
     def time_fit(self, *params):
         self.fit()
