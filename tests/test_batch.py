@@ -294,3 +294,14 @@ def test_what_does_not_go_with_it(estimator, name):
         with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
             call(X, y)
     assert not learner.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-170])
+def test_rows_without_length_and_targets_beyond_squares(x):
+    """The bound divides by lengths, and a message has a squared loss: neither may be what fails."""
+    zero = Regressor(loss_tol=0.1, fit_intercept=False).fit([[x], [-x]], [0.0, 0.0])
+    assert (zero.n_updates_, zero.n_updates_bound_) == (0, 0.0)
+    lost = Classifier(loss_tol=4.0, fit_intercept=False).fit([[x], [-x]], [0, 1])
+    assert lost.n_updates_ <= lost.n_updates_bound_
+    with pytest.warns(Warning, match="max_iter"):
+        assert Regressor(loss_tol=0.1, max_iter=3).fit([[1.0]], [1e160]).n_updates_bound_ > 0

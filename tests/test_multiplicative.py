@@ -564,3 +564,21 @@ def test_the_twins_are_on_the_simplex():
     for z in np.random.default_rng(0).standard_normal((20, 5)):
         twin.step(z), centre.step(z)
         assert_allclose([twin.simplex.sum(), centre.simplex.sum()], 1.0) is None and twin.simplex.min() > 0
+
+
+def test_a_first_label_is_predicted_though_weights_are_positive():
+    model = Classifier(signed=False).partial_fit([[1.0, 2.0]], ["a"])
+    assert model.predict([[1.0, 0.0], [0.0, 0.0]]).tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize("cuts", [[0, 3, 5], [0, 3, 4, 5], [0, 1, 2, 3, 4, 5]])
+def test_labels_join_without_an_intercept_to_the_same_bits(cuts):
+    X, y = np.array([[1.0, 2], [2, 1], [1, 1], [3, 1], [1, 1]]), list("ebcad")
+
+    def learnt(cuts):
+        model = Classifier(signed=False, fit_intercept=False)
+        for start, stop in pairwise(cuts):
+            model.partial_fit(X[start:stop], y[start:stop])
+        return model._state.values.tobytes()
+
+    assert learnt(cuts) == learnt([0, 5])

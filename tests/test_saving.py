@@ -890,3 +890,12 @@ def test_random_forgeries_load_or_are_refused(saved):
         assert np.isfinite(learner.decision_function(X)).all()
         assert np.isfinite(learner.partial_fit(X, learner.predict(X)).coef_).all()
     assert 10 < n_loaded < 290
+
+
+def test_columns_of_an_entropic_model_have_scales_of_their_own(tmp_path):
+    model = onlinecls.DualAscentClassifier(0.01, regularizer="entropic", multi_class="ovr", loss="log_loss")
+    rng = np.random.default_rng(0)
+    for i in range(40):
+        model.partial_fit(rng.normal(size=(1, 2)), ["abc"[i % 3]], classes=list("abc"))
+        model.save(tmp_path / "model")
+    assert load(tmp_path / "model").coef_.tobytes() == model.coef_.tobytes()

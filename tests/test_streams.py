@@ -1149,3 +1149,17 @@ def test_memory_is_flat(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 24e6
     finally:
         tracemalloc.stop()
+
+
+def test_rows_before_damage_are_those_of_one_thread(tmp_path):
+    path = tmp_path / "data.tsv.gz"
+    whole = gzip.compress(b"".join(b"a\tword%d and others\n" % i for i in range(60_000)))
+    path.write_bytes(whole[: len(whole) // 2])
+    found = []
+    for options in ({"prefetch": False}, {}, {"threads": 2}, {"threads": 3, "block_bytes": 1 << 15}):
+        n_rows = 0
+        with pytest.raises(ValueError, match="cut off"):
+            for X, _, _ in read(path, **options):
+                n_rows += X.shape[0]
+        found.append(n_rows)
+    assert found == [found[0]] * 4

@@ -65,7 +65,7 @@ class AscentState(State):
             return ""
         live, (sinh, u) = self.n_features + (self.bias > 0.0), self.view.transpose(1, 0, 2).astype(np.float64)
         shift = self.of_columns(groups[:, BOOKS["shift"]])
-        if np.abs(u).max() > shift.min() + 100.0 or shift.min() < 0.0:
+        if (np.abs(u).max(axis=0) > shift + 100.0).any() or shift.min() < 0.0:
             return "weights beyond the scale of their powers"
         expected = np.sign(u) * 0.5 * (np.exp(np.abs(u) - shift) - np.exp(-np.abs(u) - shift))
         # A small sinh is the difference of two powers, each rounded to the dtype at least.

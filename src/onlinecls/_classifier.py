@@ -295,7 +295,8 @@ class OnlineClassifier(WithWeights):
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
         self._fitted_state()
-        return self.classes_[self._argmax(self._scores(self._read_rows(X, False)))]
+        codes = self._argmax(self._scores(self._read_rows(X, False)))
+        return self.classes_[np.minimum(codes, len(self.classes_) - 1)]  # (a score may be > 0 before there is a second class)
 
     def score(self, X, y, sample_weight=None):
         """Mean accuracy on rows of known labels, a number in [0, 1].

@@ -62,7 +62,7 @@ class InCycles(OnlineLearner):
         largest = self._largest_loss(rows, targets, live)
         if largest > slack:
             self._updates_bound = inf
-            warn_not_converged(type(self).__name__, self.max_iter, largest**2, self.loss_tol)
+            warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
         u, delta = self._competitor(params, rows, targets, weights, class_weights, live, largest)
         weight = weights * (class_weights[targets] if len(class_weights) else 1.0) if len(weights) else class_weights
@@ -103,7 +103,8 @@ class InCycles(OnlineLearner):
 
     def _size(self, rows, params, live, least) -> float:
         """The paper's B: no signed example is longer, squared."""
-        squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
+        with np.errstate(over="ignore"):
+            squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
         return float(squares[live].max(initial=0.0)) + params["bias"] ** 2
 
@@ -168,5 +169,9 @@ def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delt
     gamma, cap = 0.0, params["C"] * least
     if params["rule"] == _core.RULES["pa2"]:
         gamma, cap = 0.5 / cap, inf
+    with np.errstate(over="ignore"):
+        moved = float(np.sum(way**2))
+    if B + gamma == 0.0:  # rows without length move nothing
+        return inf if moved else 0.0
     gain = (r - 2.0 * delta) * min(r / (B + gamma), cap)
-    return float(np.sum(way**2)) / gain if gain > 0.0 and isfinite(delta) else inf
+    return moved / gain if gain > 0.0 and isfinite(delta) else inf

@@ -239,7 +239,8 @@ class State:
         drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
         if self.n_columns > 1:
             if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (else all is written anew)
-                new[:, 1] = self.norms[0, _link.FRESH_AT]
+                live = self.n_features + bool(old[-1, 1].any())  # without an intercept the constant feature has none
+                new[:live, 1] = self.norms[0, _link.FRESH_AT]
             new[:, :, places] = old
             if self.is_full:
                 grown.sigma[places] = self.sigma
@@ -248,7 +249,7 @@ class State:
         else:
             share = 1.0 if self.geometry == "potential" else share
             for sign, place in zip((-1, 1), places, strict=False):
-                new[:, 0, place] = sign * share * old[:, 0, 0]
+                new[:, 0, place] = sign * share * old[:, 0, 0] + 0.0  # no -0
                 if self.is_full:
                     np.divide(self.sigma[0], 2, out=grown.sigma[place])
                 elif self.geometry in WITH_VARIANCE:
@@ -256,11 +257,11 @@ class State:
                     new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
                 elif self.geometry == "p_norm":
                     root = _link.roots(self.power)["root"]
-                    new[:, 1, place] = sign * share**root * old[:, 1, 0]
+                    new[:, 1, place] = sign * share**root * old[:, 1, 0] + 0.0
                 elif self.geometry != "additive":
                     new[:, 1, place] = old[:, 1, 0]
                 if drift is not None:
-                    drift[:, place] = sign * 0.5 * self.drift
+                    drift[:, place] = sign * 0.5 * self.drift + 0.0
         grown.values = new.reshape(-1)
         grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
         return grown

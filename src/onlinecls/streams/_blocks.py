@@ -159,15 +159,18 @@ def _blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | 
     full, and the buffer is the caller's until it comes back by that queue.
     """
     buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
-    held, too_long, more = 0, False, True  # bytes of a line without its end, at the front
+    held, too_long, more, failure = 0, False, True, None  # held: bytes of a line without its end, at the front
     while more:
         room, end, n = len(buffer) - 1 - BEHIND, held, 1
-        with memoryview(buffer) as view:
-            while n and end < room and (spare is not None or end == held):
-                n = source.readinto(view[end:room])
-                end += n
+        try:
+            with memoryview(buffer) as view:
+                while n and end < room and (spare is not None or end == held):
+                    n = source.readinto(view[end:room])
+                    end += n
+        except (ValueError, OSError) as error:  # what came before it is good, up to the last whole line
+            failure, n = error, 0
         more = n > 0
-        if not more and end:
+        if not more and end and failure is None:
             buffer[end] = ord("\n")
             end += 1
         start, stop = 0, buffer.rfind(b"\n", held, end) + 1
@@ -188,6 +191,8 @@ def _blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | 
         elif held == room:
             yield None, 0, room
             held, too_long = 0, True
+    if failure:
+        raise failure
 
 
 def _another(spare: SimpleQueue, size: int) -> bytearray:

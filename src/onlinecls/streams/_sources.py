@@ -118,7 +118,11 @@ class Source(io.RawIOBase):
             buffer[:n] = self._head[:n]
             self._head = self._head[n:]
             return n
-        return self._guarded(self._file.readinto, buffer)
+        if not self.packed:
+            return self._guarded(self._file.readinto, buffer)
+        more = self._guarded(self._file.read1, len(buffer))  # (readinto goes on until all is full, and loses it where that fails)
+        buffer[: len(more)] = more
+        return len(more)
 
     def _guarded(self, read, argument):
         try:

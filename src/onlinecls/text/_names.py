@@ -160,6 +160,8 @@ class FeatureNames:
         """
         from scipy.sparse import csr_matrix
 
+        if not hasattr(model, "classes_"):
+            raise ValueError(f"FeatureNames.explain: model must be a fitted classifier, got {type(model).__name__}.")
         row = csr_matrix(x) if issparse(x) else csr_matrix(np.atleast_2d(np.asarray(x)))
         if row.shape[0] != 1 or row.shape[1] != model.coef_.shape[1]:
             needed = f"(1, {model.coef_.shape[1]})"
