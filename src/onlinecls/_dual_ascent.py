@@ -98,8 +98,8 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     Notes
     -----
     Three classes from two (as labels join) take theta/2 each, so that dual_value_ goes on from another f*. ``average`` is
-    offered but for the entropic regularizer with sigma="auto"; entropic weights are rescaled at other rows where it is kept, so that
-    they differ in rounding from those without (visibly where sigma is a hundredth of norm_bound and less).
+    offered but for the entropic regularizer with sigma="auto"; where it is kept entropic weights are rescaled at other rows,
+    so that they differ in rounding from those without (visibly where sigma is a hundredth of norm_bound and less).
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
     Features in {{-a, 0, a}} make entropic updates cheaper: one exponential a step of the search.
 
