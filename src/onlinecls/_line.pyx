@@ -103,12 +103,13 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
         if new >= high and not asked:       # it may well be the best
             s, asked = high, True
             continue
-        if not (low < new < top):
+        if low < new < top:
+            if fabs(new - s) <= 1e-9 * new:     # what a Newton step leaves is of the order of its square
+                return new
+        else:
             new = 0.5 * (low + top)
             if not (low < new < top):
                 return low
-        if fabs(new - s) <= 1e-9 * new:     # what is left is of the order of the square
-            return new
         s = new
     return low
 
