@@ -5,7 +5,6 @@ import io
 import pickle
 import signal
 import threading
-import time
 import tracemalloc
 from itertools import pairwise
 
@@ -14,6 +13,7 @@ import pytest
 from algorithms import ALL, ONE_EACH
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interrupts import interrupted
 from matrices import MATRIX_KINDS, continuous_problem, csr32, csr64, csr_duplicates, csr_explicit_zeros, csr_unsorted, dense_c
 from scipy import sparse
 from states import fingerprint
@@ -230,42 +230,6 @@ def test_nan_in_row_900_rejects_the_batch_whole(case):
 # --- 4. interrupts -------------------------------------------------------------------------------------------------------------
 
 
-def interrupted(monkeypatch, make, problem, nth=1, reached=lambda learner: learner.t_ > 0, **arguments):
-    """A learner whose partial_fit a Ctrl-C has ended in the n-th kernel, its rows and labels."""
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals are for the main thread")
-    for n, delay in ((2**15, 0.001), (2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):  # until the signal comes in the midst
-        (X, y), learner = problem(n), make()
-        armed = ArmedKernels(nth, delay)
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            for task, kernels in _base._TASKS.items():
-                patch.setitem(_base._TASKS, task, armed.over(kernels))
-            learner.partial_fit(X, y, **arguments)
-            time.sleep(1)  # the kernel was done first: here it comes
-        if reached(learner) and learner.t_ < n:
-            return learner, X, y
-    raise AssertionError("2 million rows were learnt before the signal came through")
-
-
-class ArmedKernels:
-    """Kernels, the n-th of which to be called has a SIGINT coming after `delay` seconds."""
-
-    def __init__(self, nth, delay):
-        self.left, self.delay = nth, delay
-
-    def over(self, kernels):
-        armed = self
-
-        class Armed:
-            def __getitem__(self, key):
-                armed.left -= 1
-                if armed.left == 0:
-                    threading.Timer(armed.delay, signal.raise_signal, [signal.SIGINT]).start()
-                return kernels[key]
-
-        return Armed()
-
-
 def plain_rows(n, n_labels):
     rng = np.random.default_rng(0)
     return rng.standard_normal((n, 4), dtype=np.float32), rng.integers(0, n_labels, n)
@@ -293,7 +257,7 @@ def test_ctrl_c_while_labels_join(monkeypatch, multi_class, nth):
 
     make = lambda: onlinecls.NAROWClassifier(multi_class=multi_class, average=True)  # noqa: E731
     reached = lambda learner: learner.__sklearn_is_fitted__() and len(learner.classes_) == 2 * nth  # noqa: E731
-    learner, X, y = interrupted(monkeypatch, make, problem, nth, reached)
+    learner, X, y = interrupted(monkeypatch, make, problem, nth=nth, reached=reached)
     rows = learner.t_
     joined = len(y) // 2 + 50  # the third label comes within a few rows of the middle
     assert 0 < rows < len(y) and (rows > joined) == (nth == 2)

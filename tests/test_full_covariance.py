@@ -1,8 +1,6 @@
 """A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
 
 import pickle
-import signal
-import threading
 import tracemalloc
 from itertools import pairwise, product
 from math import sqrt
@@ -11,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from algorithms import ALL, REGRESSION, Case
+from interrupts import interrupted
 from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import balanced_weights
@@ -520,32 +519,16 @@ def test_a_row_whose_variance_overflows_is_left_out_and_counted():
 # --- interrupts ----------------------------------------------------------------------------------------------------------------
 
 
-class Armed:
-    """The kernel, with a SIGINT coming `delay` seconds after it begins."""
-
-    def __init__(self, delay):
-        self.delay, self.kernels = delay, _base._FULL
-
-    def __getitem__(self, key):
-        threading.Timer(self.delay, signal.raise_signal, [signal.SIGINT]).start()
-        return self.kernels[key]
-
-
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 @pytest.mark.parametrize("path", [("likely", 64), ("never", 64), ("always", 1)], ids=str)
 def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, multi_class):
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals are for the main thread")
     rng = np.random.default_rng(0)
-    n, d, classes, case = 200_000, 100, range(n_classes), Case("arow", {"r": 10.0})
-    X, y = rng.standard_normal((n, d), dtype=np.float32).astype(np.float64), rng.integers(0, n_classes, n)
+    d, classes, case = 100, range(n_classes), Case("arow", {"r": 10.0})
+    problem = lambda n: (rng.standard_normal((n, d)), rng.integers(0, n_classes, n))  # noqa: E731
     make = lambda: full(case, path, multi_class=multi_class)  # noqa: E731
-    learner = make().partial_fit(X[:1], y[:1], classes=classes)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(_base, "_FULL", Armed(0.03))
-        learner.partial_fit(X[1:], y[1:])
+    learner, X, y = interrupted(monkeypatch, make, problem, classes=classes)
     rows = learner.t_
-    assert 1 < rows < n
+    assert 0 < rows < len(y)
     whole = make().partial_fit(X[:rows], y[:rows], classes=classes)
     same_model(learner, whole, 1e-9)
     same_model(

@@ -3,9 +3,7 @@
 import copy
 import pickle
 import re
-import signal
 import threading
-import time
 import warnings
 from itertools import pairwise
 
@@ -14,13 +12,14 @@ import pytest
 from algorithms import REGRESSION, REGRESSORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interrupts import interrupted
 from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, PassiveAggressiveRegressor, _ascent_base, _base
+from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, PassiveAggressiveRegressor
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 every_case = pytest.mark.parametrize("case", REGRESSION, ids=str)
@@ -294,29 +293,10 @@ def test_reading_never_writes(case):
 
 @every_regressor
 def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, estimator):
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals are for the main thread")
     rng = np.random.default_rng(0)
-
-    class Armed:
-        def __init__(self, kernels, delay):
-            self.kernels, self.delay = kernels, delay
-
-        def __getitem__(self, key):
-            threading.Timer(self.delay, signal.raise_signal, [signal.SIGINT]).start()
-            return self.kernels[key]
-
-    for n, delay in ((2**17, 0.003), (2**19, 0.01), (2**21, 0.03)):  # until the signal comes in the midst
-        X, y, learner = rng.standard_normal((n, 4), dtype=np.float32), rng.standard_normal(n), estimator()
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setitem(_base._TASKS, "regression", Armed(_base._TASKS["regression"], delay))
-            patch.setattr(_base, "_LINK", Armed(_base._LINK, delay))
-            patch.setattr(_ascent_base, "_REGRESS", Armed(_ascent_base._REGRESS, delay))
-            learner.partial_fit(X, y)
-            time.sleep(1)  # the kernel was done first: here it comes
-        if 0 < learner.t_ < n:
-            break
-    rows = learner.t_
+    plain = lambda n: (rng.standard_normal((n, 4), dtype=np.float32), rng.standard_normal(n))  # noqa: E731
+    learner, X, y = interrupted(monkeypatch, estimator, plain)
+    rows, n = learner.t_, len(y)
     assert 0 < rows < n
     assert fingerprint(learner) == fingerprint(estimator().partial_fit(X[:rows], y[:rows]))
     assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(estimator().partial_fit(X, y))
