@@ -14,11 +14,14 @@ from test_dual_ascent import advice
 from onlinecls import (
     AROWClassifier,
     DualAscentClassifier,
+    KernelOnlineClassifier,
     MultiplicativePassiveAggressiveClassifier,
+    MultiplicativePassiveAggressiveOneClass,
     MultiplicativePassiveAggressiveRegressor,
     NAROWClassifier,
     OGDClassifier,
     PassiveAggressiveClassifier,
+    PassiveAggressiveOneClass,
     PassiveAggressiveRegressor,
     Perceptron,
     PNormPerceptron,
@@ -46,6 +49,15 @@ CASES = {
     "full aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(2.0, aggressive=True, **FULL, **NO)),
     "full NAROW": ("narow", lambda: NAROWClassifier(2.0, covariance="full", **NO)),
     "full NAROW, b small": ("narow", lambda: NAROWClassifier(0.1, covariance="full", **NO)),
+    "Perceptron, Corollary 1": ("fixed_rate", lambda: Perceptron(eta0=0.2, **NO)),
+    "aggressive Perceptron, Corollary 1": ("fixed_rate", lambda: Perceptron(True, eta0=0.2, **NO)),
+    "p_norm, Corollary 1": ("fixed_rate", lambda: PNormPerceptron(3.0, **NO)),
+    "p_norm default, Corollary 1": ("fixed_rate", lambda: PNormPerceptron(**NO)),
+    "SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, **NO)),
+    "aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
+    "full aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **FULL, **NO)),
+    "NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(0.5, **NO)),
+    "full NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(2.0, **FULL, **NO)),
     "full AROW": ("arow", lambda: AROWClassifier(0.7, covariance="full", **NO)),
     "OGD": ("gradient_descent", lambda: OGDClassifier(0.1, **NO)),
     **{
@@ -163,6 +175,63 @@ def test_multiplicative_pa_theorem_4(signed, seed):
         assert 0.0 < paid <= allowed < np.inf
 
 
+def ball(seed, signed=True, n=200, d=5):
+    """Rows within 0.4 of u, some of them close to that; and u, of ||u||_1 = 3 (not signed: both >= 0)."""
+    rng = np.random.default_rng(seed)
+    u = rng.standard_normal(d) if signed else rng.random(d)
+    u *= 3.0 / np.abs(u).sum()
+    around = rng.standard_normal((n, d))
+    X = u + 0.4 * around / np.linalg.norm(around, axis=1, keepdims=True) * rng.random((n, 1)) ** 0.1
+    return X if signed else np.maximum(X, 0.0), u
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 0.45, 0.6])
+@pytest.mark.parametrize("seed", range(4))
+def test_pa_theorem_1_for_one_class(seed, epsilon):
+    X, u = ball(seed)
+    course = bounds.follow(PassiveAggressiveOneClass(epsilon), csr32(X))
+    learner, losses = PassiveAggressiveOneClass(epsilon).partial_fit(X[:1]), []
+    for t in range(1, len(X)):
+        losses.append(max(0.0, np.linalg.norm(X[t] - learner.center_) - epsilon))
+        assert_allclose(course.weights[t], learner.center_, atol=1e-6)
+        learner.partial_fit(X[t : t + 1])
+    slack = epsilon - np.linalg.norm(X - u, axis=1).max()
+    paid, allowed = bounds.one_class(course, u)
+    assert paid == pytest.approx(np.square(losses).sum() + 2 * slack * np.sum(losses), rel=1e-5)
+    assert allowed == pytest.approx(np.square(u - X[0]).sum(), rel=1e-5)
+    assert 0.0 < paid <= allowed < np.inf and course.updated.sum() == learner.n_updates_ > 0
+    assert course.y.tolist() == [1.0] * len(X) and course.scores[5] < 0.0
+    assert bounds.one_class(course, u + 1.0).allowed == np.inf, "rows lie outside its ball"
+
+
+def test_pa_theorem_1_for_one_class_by_hand():
+    """Centre 0, then rows at 3 and -2, epsilon = 2: losses 1 and 1, the centre at 1 and 0; of u = 1/2, epsilon* = 5/2."""
+    course = bounds.follow(PassiveAggressiveOneClass(2.0), [[0.0], [3.0], [-2.0]])
+    assert_allclose(course.weights.ravel(), [0.0, 0.0, 1.0, 0.0], atol=1e-12)
+    assert_allclose(course.scores[1:], [-3.0, -3.0])
+    assert bounds.one_class(course, [0.5]) == (2.0, np.inf)
+    course = bounds.follow(PassiveAggressiveOneClass(2.0), [[0.0], [3.0]])
+    assert bounds.one_class(course, [1.5]) == (1.0 + 2 * 0.5 * 1.0, 2.25)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("signed", [True, False])
+def test_multiplicative_pa_theorem_4_for_one_class(signed, seed):
+    X, u = ball(seed, signed)
+    W, d = 3.0, len(u)
+    for epsilon in (0.4, 0.6):
+        learner = MultiplicativePassiveAggressiveOneClass(epsilon, signed=signed, norm_bound=W)
+        course = bounds.follow(learner, X)
+        paid, allowed = bounds.one_class(course, u)
+        losses = np.maximum(0.0, np.linalg.norm(X - course.weights[:-1], axis=1) - epsilon)  # the first row's is one of them
+        slack = epsilon - np.linalg.norm(X - u, axis=1).max()
+        assert paid == pytest.approx(15 / 16 * (losses @ losses) + slack * losses.sum())
+        p = np.abs(u) / W  # ||u||_1 = W: the only shares
+        assert allowed == pytest.approx(8 * W**2 * np.sum(p * np.log((2 * d if signed else d) * p)))
+        assert 0.0 < paid <= allowed < np.inf and losses[0] > 0.0
+        assert bounds.one_class(course, 1.01 * u).allowed == np.inf, "it has no shares"
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_hedge(seed):
     X, y = advice(400, 15, seed)
@@ -197,6 +266,51 @@ def test_what_corollary_2_sums_in_full_form():
     assert_allclose(found[course.updated], terms[course.updated], rtol=1e-7, atol=1e-9)
 
 
+def test_corollary_1_is_tight_for_one_row():
+    """x = 2 and eta = 1/4, u = 1/2: f/eta = eta x²/2 = 1/2. SOP, x = r = 1, u = 1/2: a loss of 1/2, 2u²/2 and 1/2/2."""
+    course = bounds.follow(Perceptron(eta0=0.25, **NO), [[2.0]], [-1])
+    assert bounds.fixed_rate(course, [-0.5]) == (1, 1.0)
+    course = bounds.follow(SecondOrderPerceptron(1.0, **NO), [[1.0]], [1])
+    assert bounds.fixed_rate(course, [0.5]) == (1, 1.0)
+    course = bounds.follow(PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1])  # 1/beta is p - 1 = 3: not tight
+    assert bounds.fixed_rate(course, [1.0, 0.0]) == (1, 0.5 + 3 / 2)
+
+
+@pytest.mark.parametrize("make", [lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO), lambda: NAROWClassifier(3.0, **NO)])
+def test_corollary_1_by_its_definition(make):
+    """f*_t(θ) = sum of θ²/(2D_t); the mistakes are those of w = θ/D_t."""
+    X, y = continuous_problem(60, 4, seed=9)
+    course, u = bounds.follow(make(), X, y), np.array([0.5, -0.3, 0.2, 0.0])
+    learner, theta, M, rest, B = make().partial_fit(X[:0], y[:0], classes=[-1, 1]), np.zeros(4), 0, 0.0, 0.0
+    for x, label in zip(X, y, strict=True):
+        before, updates = learner.covariance_[0].copy(), learner.n_updates_
+        learner.partial_fit(x[None], [label])
+        after = learner.covariance_[0]
+        if learner.n_updates_ > updates:
+            M += label * (after * theta) @ x <= 0
+            B += theta @ (after * theta) / 2 - theta @ (before * theta) / 2
+            rest += max(0.0, 1 - label * (u @ x)) + x @ (after * x) / 2
+            theta += label * x
+    paid, allowed = bounds.fixed_rate(course, u)
+    assert paid == M > 0 and B < -0.1
+    both, at_best = bounds.potential_based(course, u)  # the same at the best rate, with U on the left side
+    assert at_best - (both - M) <= allowed
+    assert allowed == pytest.approx(rest + u @ (u / learner.covariance_[0]) / 2 + B, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("b", [0.1, 10.0])
+def test_a_course_without_updates(b):
+    """No rows, or rows of zeros: R = 0 and Σ = I, and the sum over updates is empty. Nothing is divided by 0."""
+    for X, y in ((np.zeros((0, 2)), []), (np.zeros((3, 2)), [1, -1, 1])):
+        for which, (name, make) in CASES.items():
+            paid, allowed = getattr(bounds, name)(bounds.follow(make(), X, y), [3.0, 0.0])
+            assert 0.0 <= paid <= allowed < np.inf, which
+        learner = NAROWClassifier(b, covariance="full", **NO)
+        assert bounds.narow(bounds.follow(learner, X, y), [3.0, 0.0]) == (0, 0.0)
+
+
 def test_p_norm_by_hand():
     """A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2."""
     learner = PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO)
@@ -218,7 +332,8 @@ def test_the_entropy_of_a_competitor_is_the_least():
 
     assert bounds._relative_entropy(u) == pytest.approx(minimize(entropy, np.zeros(3), tol=1e-12).fun, abs=1e-8)
     assert bounds._relative_entropy(np.zeros(3)) == pytest.approx(0.0, abs=1e-12)
-    assert bounds._relative_entropy(np.array([1.0, 0.0])) == pytest.approx(np.log(4.0))
+    for one in (1.0, 1.0 + 1e-15):  # a sum of shares is 1 only within rounding
+        assert bounds._relative_entropy(np.array([one, 0.0])) == pytest.approx(np.log(4.0))
     assert bounds._relative_entropy(np.array([1.0, 0.1])) == np.inf
 
 
@@ -237,7 +352,59 @@ def test_errors():
     )
     refused("onlinecls.bounds: learner must have", lambda: bounds.follow(Perceptron(average=True, **NO), X, y))
     refused("onlinecls.bounds: learner must have", lambda: bounds.follow(Perceptron(**NO).fit(X, y), X, y))
-    refused("onlinecls.bounds: y must be -1 and +1, got [0.0, 1.0].", lambda: bounds.follow(Perceptron(**NO), X, [0, 1]))
+    refused(
+        "onlinecls.bounds: y must be -1 and +1, got [0, 1]. Give the classes these numbers.",
+        lambda: bounds.follow(Perceptron(**NO), X, [0, 1]),
+    )
+    for labels in (["ham", "spam"], np.array(["ham", "spam"], dtype=object)):
+        refused(
+            "onlinecls.bounds: y must be -1 and +1, got ['ham', 'spam']. Give the classes these numbers.",
+            lambda labels=labels: bounds.follow(Perceptron(**NO), X, labels),
+        )
+    refused(
+        "onlinecls.bounds: y must be -1 and +1, got ['-1', '1']. Give the classes these numbers.",
+        lambda: bounds.follow(Perceptron(**NO), X, ["1", "-1"]),
+    )
+    refused(
+        "onlinecls.bounds: X and y must have the same number of rows, got inconsistent numbers of samples: 2 in X and 1 in y.",
+        lambda: bounds.follow(Perceptron(**NO), X, [1]),
+    )
+    refused("onlinecls.bounds: requires y to be passed, but the target y is None.", lambda: bounds.follow(Perceptron(**NO), X))
+    refused(
+        "onlinecls.bounds: y must be numbers, got something else (dtype <U1).",
+        lambda: bounds.follow(PassiveAggressiveRegressor(**NO), X, ["a", "b"]),
+    )
+    refused("onlinecls.bounds: Expected 2D array, got 1D array", lambda: bounds.follow(Perceptron(**NO), [1.0, 2.0], y))
+    refused(
+        "onlinecls.bounds: X must be finite, got NaN at row 1, column 0. Drop the row, or fill in the value.",
+        lambda: bounds.follow(Perceptron(**NO), [[1.0, 0.0], [np.nan, 1.0]], y),
+    )
+    for learner in (KernelOnlineClassifier(fit_intercept=False), object, None):
+        refused(
+            "onlinecls.bounds: learner must be a linear classifier, regressor or one-class learner of onlinecls, got "
+            f"{learner!r}. The bounds are for weights over the columns of X.",
+            lambda learner=learner: bounds.follow(learner, X, y),
+        )
+    refused(
+        "onlinecls.bounds: learner must have fit_intercept=False and average=False and not be fitted, got "
+        "PassiveAggressiveOneClass(). The",
+        lambda: bounds.follow(PassiveAggressiveOneClass().fit(X), X),
+    )
+    refused(
+        "onlinecls.bounds.one_class: course must be that of PassiveAggressiveOneClass or "
+        "MultiplicativePassiveAggressiveOneClass, got that of Perceptron(fit_intercept=False). Each bound is one learner's.",
+        lambda: bounds.one_class(course, [0, 0]),
+    )
+    refused(
+        "onlinecls.bounds.perceptron: course must be that of Perceptron, aggressive=False, got that of "
+        "PassiveAggressiveOneClass(). Each bound is one learner's.",
+        lambda: bounds.perceptron(bounds.follow(PassiveAggressiveOneClass(), X), [0, 0]),
+    )
+    refused(
+        "onlinecls.bounds.fixed_rate: course must be that of Perceptron or PNormPerceptron or SecondOrderPerceptron or "
+        "NAROWClassifier, aggressive=False, got that of",
+        lambda: bounds.fixed_rate(bounds.follow(PNormPerceptron(aggressive=True, **NO), X, y), [0, 0]),
+    )
     refused(
         "onlinecls.bounds.arow: course must be that of AROWClassifier, covariance='full', got that of "
         "Perceptron(fit_intercept=False). Each bound is one learner's.",

@@ -12,8 +12,9 @@ and of any competitor u, a vector of weights that knew the stream beforehand:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-All of them are for two classes -1 and +1 (`passive_aggressive` for real targets too), rows of weight 1, and learners without an
-intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that changed the model.
+All of them are for two classes -1 and +1 (`passive_aggressive` for real targets too, `one_class` for none), rows of weight 1, and
+learners without an intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that
+changed the model.
 """
 
 from __future__ import annotations
@@ -24,16 +25,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import _validation
+from ._base import OnlineLearner
 from ._baselines import HedgeClassifier, OGDClassifier
 from ._compat import issparse
 from ._dual_ascent import DualAscentClassifier
 from ._first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
-from ._multiplicative import MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor
+from ._kernel_learners import KernelOnlineClassifier
+from ._multiplicative import (
+    MultiplicativePassiveAggressiveClassifier,
+    MultiplicativePassiveAggressiveOneClass,
+    MultiplicativePassiveAggressiveRegressor,
+)
+from ._one_class import PassiveAggressiveOneClass
 from ._second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
 
 __all__ = [
-    "Bound", "Course", "arow", "distance", "dual_ascent", "follow", "gradient_descent", "hedge", "multiplicative", "narow",
-    "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
+    "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]  # fmt: skip
 
 
@@ -53,10 +62,11 @@ class Course:
     learner : object
         As it is after the last round.
     X, y : ndarray of float64, shapes (n, d) and (n,)
+        y of a one-class learner: ones.
     scores : ndarray of float64, shape (n,)
-        w.x before each update.
+        w.x before each update; of a one-class learner, -||x - w||.
     weights : ndarray of float64, shape (n + 1, d)
-        w before each round, and after the last.
+        w before each round, and after the last; of a one-class learner, the centre.
     updated : ndarray of bool, shape (n,)
         The rounds that changed the model.
     chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
@@ -89,17 +99,18 @@ class Course:
         return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
 
 
-def follow(learner, X, y) -> Course:
+def follow(learner, X, y=None) -> Course:
     """Take a copy of a learner over a stream, one row after the other, and note its course.
 
     Parameters
     ----------
     learner : object
-        A classifier or regressor of this library with fit_intercept=False and average=False, not fitted yet.
+        A linear classifier, regressor or one-class learner of this library with fit_intercept=False and average=False, not
+        fitted yet.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
         Read as dense float64.
     y : array-like of shape (n_rows,)
-        -1 or +1; of a regressor, targets.
+        -1 or +1; of a regressor, targets; of a one-class learner, not used.
 
     Returns
     -------
@@ -108,26 +119,47 @@ def follow(learner, X, y) -> Course:
     Raises
     ------
     ValueError
-        If the learner has an intercept, an average or a model already, or y has other classes.
+        If the learner is no linear one, has an intercept, an average or a model already; X or y is not valid; or y has other
+        classes.
     """
-    X, y = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    learner, is_classifier = copy.deepcopy(learner), getattr(learner, "_estimator_type", "") == "classifier"
+    who, task = "onlinecls.bounds", getattr(learner, "_estimator_type", "")
+    if not isinstance(learner, OnlineLearner) or isinstance(learner, KernelOnlineClassifier):
+        raise ValueError(
+            f"{who}: learner must be a linear classifier, regressor or one-class learner of onlinecls, got {learner!r}. The "
+            "bounds are for weights over the columns of X."
+        )
+    learner = copy.deepcopy(learner)
     if getattr(learner, "fit_intercept", False) or learner.average or learner.__sklearn_is_fitted__():
         raise ValueError(
-            f"onlinecls.bounds: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}. "
-            "The bounds are for weights from 0 on; a column of ones in X is an intercept."
+            f"{who}: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}. The bounds are "
+            "for weights from 0 on; a column of ones in X is an intercept."
         )
-    if is_classifier and not np.isin(y, (-1.0, 1.0)).all():
-        raise ValueError(f"onlinecls.bounds: y must be -1 and +1, got {np.unique(y).tolist()}. Give the classes these names.")
+    rows = _validation.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
+    X = rows.data.reshape(rows.n_rows, rows.n_features)
+    if task == "outlier_detector":
+        y = np.ones(len(X))
+    elif task == "regressor":
+        y = _validation.read_targets(who, y, len(X))
+    else:
+        y = _validation.read_labels(who, y, len(X))
+        if y.dtype.kind in "US" or not np.isin(y, (-1, 1)).all():
+            found = _validation.shown(np.unique(y))
+            raise ValueError(f"{who}: y must be -1 and +1, got {found}. Give the classes these numbers.")
+        y = y.astype(np.float64)
+    return _followed(learner, X, y, task)
+
+
+def _followed(learner, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     (n, d), second_order = X.shape, hasattr(type(learner), "covariance_")
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
     chi, peeked, spread, forgotten = np.zeros((4, n))
-    learner.partial_fit(X[:0], y[:0], **({"classes": [-1.0, 1.0]} if is_classifier else {}))
-    say = learner.decision_function if is_classifier else learner.predict
+    learner.partial_fit(X[:0], y[:0], **({"classes": [-1.0, 1.0]} if task == "classifier" else {}))
+    say = {"classifier": "decision_function", "regressor": "predict", "outlier_detector": "score_samples"}[task]
+    where = "center_" if task == "outlier_detector" else "coef_"
     theta, updates = np.zeros(d), 0
     for t in range(n):
         x, row = X[t], X[t : t + 1]
-        scores[t], weights[t] = say(row)[0], np.ravel(learner.coef_)
+        scores[t], weights[t] = getattr(learner, say)(row)[0], np.ravel(getattr(learner, where))
         before = _covariance(learner).copy() if second_order else None
         learner.partial_fit(row, y[t : t + 1])
         updated[t], updates = learner.n_updates_ > updates, learner.n_updates_
@@ -137,7 +169,7 @@ def follow(learner, X, y) -> Course:
             peeked[t] = y[t] * (x @ _times(after, theta))
             forgotten[t] = theta @ _times(after - before, theta)
             theta = theta + updated[t] * y[t] * x
-    weights[n] = np.ravel(learner.coef_)
+    weights[n] = np.ravel(getattr(learner, where))
     return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten)
 
 
@@ -274,15 +306,79 @@ def multiplicative(course: Course, u) -> Bound:
         losses, best = (np.maximum(0.0, learner.margin - course.y * said) for said in (course.scores, course.X @ u))
     else:
         losses, best = (np.maximum(0.0, np.abs(course.y - said) - learner.epsilon) for said in (course.scores, course.X @ u))
-    W, shares = learner.norm_bound, u / learner.norm_bound
-    if learner.signed:
-        entropy = _relative_entropy(shares)
-    else:
-        fit = shares.min() >= 0.0 and abs(shares.sum() - 1.0) <= 1e-9
-        entropy = np.sum(shares[shares > 0.0] * np.log(len(u) * shares[shares > 0.0])) if fit else np.inf
-    rho = (2.0 if learner.signed else 1.0) * W * np.abs(course.X).max(initial=0.0)
-    allowed = rho**2 / 2.0 * entropy if best.max(initial=0.0) <= 1e-12 else np.inf
+    rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * np.abs(course.X).max(initial=0.0)
+    allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if best.max(initial=0.0) <= 1e-12 else np.inf
     return Bound(float(losses @ losses), float(allowed))
+
+
+def _entropy_of_shares(learner, u) -> float:
+    """D of `multiplicative`."""
+    shares = u / learner.norm_bound
+    if learner.signed:
+        return _relative_entropy(shares)
+    if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
+        return np.inf
+    shares = shares[shares > 0.0]
+    return float(np.sum(shares * np.log(len(u) * shares)))
+
+
+def one_class(course: Course, u) -> Bound:
+    """Losses of the one-class learners, l = [||x - w|| - ε]+, for a centre u with every row within ε* <= ε = epsilon of it:
+
+        PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
+        multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, mended)
+
+    D as in `multiplicative`; ε* is the largest distance of a row from u. Where it is above ε, the theorems say nothing: the bound
+    is infinite. (The second is what holds of Theorem 4: random streams refute the printed factors, 1 and 2, where ε* < ε.)
+
+    >>> from onlinecls import PassiveAggressiveOneClass
+    >>> course = follow(PassiveAggressiveOneClass(epsilon=1.0), [[0.0], [2.0], [1.5], [0.0]])
+    >>> one_class(course, [1.0])
+    Bound(paid=1.0, allowed=1.0)
+    """
+    kinds = (PassiveAggressiveOneClass, MultiplicativePassiveAggressiveOneClass)
+    u, learner = _checked(course, u, "one_class", *kinds), course.learner
+    additive, epsilon = isinstance(learner, kinds[0]), learner.epsilon
+    losses = np.maximum(0.0, -course.scores - epsilon)[additive:]  # PA's first row is where it begins
+    furthest = np.linalg.norm(course.X - u, axis=1).max(initial=0.0)
+    slack = max(epsilon - furthest, 0.0)
+    if additive:
+        paid, allowed = losses @ losses + 2.0 * slack * losses.sum(), np.sum((u - course.X[:1]) ** 2)
+    else:
+        paid = 15.0 / 16.0 * (losses @ losses) + slack * losses.sum()
+        allowed = 8.0 * learner.norm_bound**2 * _entropy_of_shares(learner, u)
+    return Bound(float(paid), float(allowed) if furthest <= epsilon * (1.0 + 1e-12) else np.inf)
+
+
+def fixed_rate(course: Course, u) -> Bound:
+    """Mistakes of every learner whose θ goes by η y x with one η, by the general bound of the NAROW paper, Corollary 1:
+
+        M <= L(u) + f_T(u)/η + η sum of ||x||*²/(2β) + B/η,     B = sum of f*_t(θ_t) - f*_{t-1}(θ_t)
+
+    Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) = ||u||_q²/2, ||x||* = ||x||_p,
+    β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² = x'Σ_t x, β = 1,
+    B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is the same at the rate that
+    is best for u and so allows no more.
+
+    >>> course = follow(Perceptron(eta0=0.5, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> fixed_rate(course, [1.0, -1.0])
+    Bound(paid=3, allowed=4.0)
+    """
+    needed = {"aggressive": False} if isinstance(course.learner, PNormPerceptron) else {}  # its other form chooses η
+    kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
+    u, learner, eta, B = _checked(course, u, "fixed_rate", *kinds, **needed), course.learner, 1.0, 0.0
+    if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
+        M, f = _counted(course)[0], u @ _precision(course)[1](u) / 2.0
+        sizes, B = course.spread[course.updated].sum() / 2.0, course.forgotten.sum() / 2.0
+    else:
+        M, p = int((course.margins[course.updated] <= 0.0).sum()), 2.0
+        if isinstance(learner, PNormPerceptron):
+            p = learner.p or max(2.0, 2.0 * np.log(len(u)))
+        else:
+            eta = learner.eta0
+        f = np.linalg.norm(u, p / (p - 1.0)) ** 2 / 2.0
+        sizes = (p - 1.0) * np.sum(np.linalg.norm(course.rows, p, axis=1) ** 2) / 2.0  # (1/(q - 1) is p - 1)
+    return Bound(M, float(course.loss(u) + f / eta + eta * sizes + B / eta))
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -344,14 +440,14 @@ def narow(course: Course, u) -> Bound:
     """
     u = _checked(course, u, "narow", NAROWClassifier, covariance="full")
     (M, U), b, m, chi = _counted(course), course.learner.b, course.margins[course.updated], course.chi[course.updated]
-    R = np.linalg.norm(course.rows, axis=1).max(initial=1e-300)
+    R = np.linalg.norm(course.rows, axis=1).max(initial=0.0)
     r = np.divide(chi, b * chi - 1.0, out=np.full(len(chi), np.inf), where=b * chi > 1.0)
     terms, finite = 2.0 * b * m, np.isfinite(r)
     m, chi_, r = m[finite], chi[finite], r[finite]
     terms[finite] = b * m * (2 * r - m) / (r + chi_)
     second = np.sum(np.minimum(1.0, b * chi) + terms)
-    first = 1.0 / (b * R**2) + _precision(course)[0]
-    return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * R * np.sqrt(first) * np.sqrt(max(second, 0.0))))
+    first = 1.0 / b + R**2 * _precision(course)[0]
+    return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * np.sqrt(first) * np.sqrt(max(second, 0.0))))
 
 
 def arow(course: Course, u) -> Bound:
@@ -400,7 +496,7 @@ def dual_ascent(course: Course, u) -> Bound:
 def _relative_entropy(u) -> float:
     """The least sum of p log(2d p) over p >= 0 of sum 1, p+ - p- = u: the rest 1 - ||u||_1 goes to pairs as sqrt(u² + 4c²)."""
     spare, d = 1.0 - np.abs(u).sum(), len(u)
-    if spare < 0.0:
+    if spare < -1e-9:
         return np.inf
     low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = sqrt(u² + 4c²), whose sum grows with c: bisection
     for _ in range(200):
