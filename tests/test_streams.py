@@ -841,6 +841,56 @@ def test_compressed_files(tmp_path, kind, named):
     assert message.startswith((f"{path.name}: the compressed file is damaged: ", f"{path.name}:"))
 
 
+CUT_OFF = {  # lines 0, 1, 2 ... and what else their reader is to know
+    "svmlight": (lambda i: b"%d 7:%d\n" % (i, i + 1), {}),
+    "svmlight, guessed": (lambda i: b"%d 7:%d\n" % (i, i + 1), {"zero_based": "auto"}),
+    "vw": (lambda i: b"%d | word%d\n" % (i, i), {}),
+    "tsv": (lambda i: b"%d\tword%d and others\n" % (i, i), {}),
+    "csv": (lambda i: b"%d,%d,1\n" % (i, i), {"header": False, "features": [1, 2]}),
+    "jsonl": (lambda i: b'{"label": %d, "text": "word%d"}\n' % (i, i), {}),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("what", CUT_OFF)
+def test_a_short_compressed_file_that_is_cut_off(tmp_path, what, kind, threads):
+    """Within the first 64 KB, which are looked at before the first row: the whole lines before the cut, then the error."""
+    line, options = CUT_OFF[what]
+    pack, lines = compressors()[kind], [line(i) for i in range(900)]
+    # two members, the second of them cut: all that is sure to be unpacked, whatever the compressor, is the first
+    first, second = pack(b"".join(lines[:600]) + lines[600][:3]), pack(lines[600][3:] + b"".join(lines[601:]))
+    name = f"a.{what.split(',')[0].replace('light', '')}.{kind}"
+    for path, more in ((tmp_path / name, {}), (tmp_path / "a", {}), (tmp_path / "a", {"on_error": "skip"})):
+        for cut in (1, len(second) - 7):
+            path.write_bytes(first + second[:-cut])
+            labels = []
+            with pytest.raises(ValueError, match=f"^{path.name}: the compressed file is cut off: it stops before its end mark.$"):
+                for batch in read(path, threads=threads, **options, **more):
+                    labels += batch.y.astype(float).tolist()
+            assert labels == list(range(len(labels))) and 600 <= len(labels) <= 900
+            assert cut > 1 or kind in ("bz2", "zst") or len(labels) == 900, "all but the end mark is there"
+            assert cut == 1 or len(labels) < 610
+
+
+def test_a_compressed_file_that_is_cut_off_in_its_first_line(tmp_path):
+    """Nothing can be told from half a line, and nothing is: the error of the cut comes at once, not one about the format."""
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(b"1 7:1 9:")[:-8])
+    with pytest.raises(ValueError, match="cut off"):
+        read(path)
+    path.write_bytes(gzip.compress(b"1 7:1 9:1\n0 7:")[:-8])  # "0 7:" is no svmlight
+    with read(path) as stream, pytest.raises(ValueError, match="cut off"):
+        assert next(stream).y.tolist() == [1.0]
+        next(stream)
+    packed = bytearray(gzip.compress(b"1 7:1 9:1\n0 7:1\n"))
+    packed[-8] ^= 1  # of the checksum
+    path.write_bytes(packed)
+    with read(path) as stream, pytest.raises(ValueError, match="a: the compressed file is damaged"):
+        assert next(stream).y.tolist() == [1.0, 0.0]
+        next(stream)
+
+
 @pytest.mark.parametrize("batch_rows", [1, 3, 4096])
 @pytest.mark.parametrize("prefetch", [True, False])
 def test_the_rows_before_an_error_are_given_out(batch_rows, prefetch):

@@ -7,8 +7,6 @@ import json
 import os
 import re
 
-from ._sources import HEAD
-
 FORMATS = ("svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
 _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
@@ -45,7 +43,7 @@ def detect(source, wanted: str, labelled: bool) -> str:
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    lines = first_lines(head)
+    lines = [line.rstrip(b"\r") for line in source.peek_lines() if line.strip()][:_LINES]
     format = by_lines(lines)
     if format is None and lines and not labelled:
         return "tsv"  # texts alone
@@ -56,17 +54,6 @@ def detect(source, wanted: str, labelled: bool) -> str:
             f"Give format= one of {', '.join(map(repr, FORMATS))}."
         )
     return format
-
-
-def whole_lines(head: bytes) -> list[bytes]:
-    """The lines of the head of a file; the last of them only if nothing of it can be missing, or if it is the only one."""
-    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return lines[:-1] if len(head) >= HEAD and len(lines) > 1 else lines
-
-
-def first_lines(head: bytes) -> list[bytes]:
-    """Those that are not empty, a few."""
-    return [line.rstrip(b"\r") for line in whole_lines(head) if line.strip()][:_LINES]
 
 
 def by_lines(lines: list[bytes]) -> str | None:

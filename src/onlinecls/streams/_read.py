@@ -184,7 +184,7 @@ class _Reader:
         zero_based = self.zero_based
         if zero_based == "auto":
             # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
-            lines = [line.split(b"#", 1)[0] for line in _formats.whole_lines(files.current.peek())]
+            lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
         return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))

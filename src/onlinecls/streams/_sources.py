@@ -82,7 +82,7 @@ class Source(io.RawIOBase):
         except BaseException:
             self._raw.close()
             raise
-        self._head = b""
+        self._head, self._failure = b"", None
 
     def _unpacked(self):
         start = self._guarded(self._raw.peek, 6)
@@ -103,10 +103,22 @@ class Source(io.RawIOBase):
         return True
 
     def peek(self, n: int = HEAD) -> bytes:
-        """The first n bytes or a few more; they are read again later."""
-        while len(self._head) < n and (more := self._guarded(self._file.read, n - len(self._head))):
-            self._head += more
+        """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too."""
+        read = self._file.read1 if self.packed else self._file.read  # (read1 gives what there is before it fails)
+        try:
+            while len(self._head) < n and not self._failure and (more := self._guarded(read, n - len(self._head))):
+                self._head += more
+        except (ValueError, OSError) as error:
+            if b"\n" not in self._head:
+                raise
+            self._failure = error
         return self._head
+
+    def peek_lines(self) -> list[bytes]:
+        """The lines of the first HEAD bytes; the last of them only if nothing of it can be missing, or if it is the only one."""
+        head = self.peek()
+        lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        return lines[:-1] if (len(head) >= HEAD or self._failure) and len(lines) > 1 else lines
 
     def drop(self, n: int) -> None:
         """The first n bytes, which were looked at, are not read again."""
@@ -118,6 +130,8 @@ class Source(io.RawIOBase):
             buffer[:n] = self._head[:n]
             self._head = self._head[n:]
             return n
+        if self._failure:
+            raise self._failure
         if not self.packed:
             return self._guarded(self._file.readinto, buffer)
         more = self._guarded(self._file.read1, len(buffer))  # (readinto goes on until all is full, and loses it where that fails)
