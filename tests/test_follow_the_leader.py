@@ -2,6 +2,7 @@
 
 import doctest
 import pickle
+import re
 from importlib import import_module
 from itertools import pairwise
 
@@ -12,7 +13,8 @@ from numpy.testing import assert_allclose
 from reference_dual import DualAscent, FoReL
 from states import fingerprint
 
-from onlinecls import DualAscentClassifier, FoReLClassifier
+from onlinecls import DualAscentClassifier, FoReLClassifier, _saving, load
+from onlinecls._forel_state import PENDING
 
 KINDS = {"binary": (2, "crammer_singer"), "crammer_singer": (4, "crammer_singer"), "ovr": (4, "ovr")}
 every_kind = pytest.mark.parametrize("n_classes, multi_class", KINDS.values(), ids=KINDS)
@@ -173,7 +175,7 @@ def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
 
 
 @every_kind
-def test_hostile_numbers_leave_a_finite_model(n_classes, multi_class):
+def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi_class, tmp_path):
     rng = np.random.default_rng(3)
     for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
         for sigma in (1e-5, 1.0, 1e9):
@@ -187,6 +189,147 @@ def test_hostile_numbers_leave_a_finite_model(n_classes, multi_class):
                 for numbers in (model.coef_, model.intercept_, model._state.theta, model._state.alpha, model._state.books):
                     assert np.isfinite(numbers).all(), (i, X)
             assert model.t_ == 30
+            model.save(tmp_path / "model")
+            assert fingerprint(load(tmp_path / "model")) == fingerprint(model)
+
+
+# --- in a file -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@every_kind
+def test_a_pause_in_a_file_changes_nothing(n_classes, multi_class, dtype, mmap, tmp_path):
+    X, y = continuous_problem(40, 5, seed=71, n_classes=n_classes)
+    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
+    for parameters, classes in (({}, None), ({"fit_intercept": False, "class_weight": "balanced"}, np.unique(y))):
+        make = lambda p=parameters: FoReLClassifier(0.5, multi_class=multi_class, dtype=dtype, **p)  # noqa: E731
+        whole, parts = make(), make()
+        for start in range(0, 40, 8):
+            batch = X[start : start + 8], y[start : start + 8], classes, weights[start : start + 8]
+            parts.partial_fit(*batch).save(tmp_path / "model")
+            parts, metadata = load(tmp_path / "model", mmap=mmap, return_metadata=True)
+            assert metadata == {} and parts.get_params() == make().get_params()
+            assert fingerprint(parts) == fingerprint(whole.partial_fit(*batch))
+            assert (parts.decision_function(X) == whole.decision_function(X)).all()
+            assert (parts.gap_, parts.dual_value_) == (whole.gap_, whole.dual_value_)
+        assert fingerprint(parts.fit(X, y)) == fingerprint(whole.fit(X, y))
+
+
+def test_a_file_of_one_label_and_one_after_an_interrupt(tmp_path):
+    X, y = continuous_problem(40, 5, seed=72)
+    learner = FoReLClassifier().partial_fit(X[:5], np.zeros(5, int))
+    learner.save(tmp_path / "model")
+    assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
+    learner._state.books[PENDING] = 3.0  # as an interrupt within the third sweep leaves it
+    learner.save(tmp_path / "model")
+    assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
+
+
+def broken_books(state, pending):
+    state.books[PENDING] = pending
+
+
+DAMAGE = {
+    "an index outside": (lambda s: s.indices.__setitem__(3, 5), "rows that are no CSR matrix in order"),
+    "a negative index": (lambda s: s.indices.__setitem__(3, -1), "rows that are no CSR matrix in order"),
+    "columns out of order": (lambda s: s.indices.__setitem__(slice(0, 2), [1, 0]), "rows that are no CSR matrix in order"),
+    "rows that begin late": (lambda s: s.indptr.__setitem__(0, 1), "rows that are no CSR matrix in order"),
+    "rows that go back": (lambda s: s.indptr.__setitem__(3, 0), "rows that are no CSR matrix in order"),
+    "rows that end early": (lambda s: s.indptr.__setitem__(-1, s.indptr[-1] - 1), "rows that are no CSR matrix in order"),
+    "a label of no class": (lambda s: s.labels.__setitem__(0, 3), "labels of no class"),
+    "a negative label": (lambda s: s.labels.__setitem__(0, -1), "labels of no class"),
+    "labels that were not counted": (lambda s: s.labels.__setitem__(slice(None), 1), "more rows than were counted"),
+    "a negative weight": (lambda s: s.weights.__setitem__(0, -1.0), "dual variables out of their range"),
+    "a dual variable below 0": (lambda s: s.alpha.__setitem__((0, 0), -1e-3), "dual variables out of their range"),
+    "a row beyond its reach": (lambda s: s.data.__setitem__(0, 1e9), "rows beyond their reach"),
+    "other weights": (lambda s: s.theta.__setitem__((2, 1), 7.0), "weights that are not those of the dual variables"),
+    "another intercept": (lambda s: s.theta.__setitem__((-1, 1), 7.0), "weights that are not those of the dual variables"),
+    "NaN": (lambda s: s.theta.__setitem__((2, 1), np.nan), "theta with NaN or infinity"),
+    "half a row": (lambda s: s.tally.__setitem__(0, 39.5), "counters that are not numbers of rows"),
+    "too few rounds": (lambda s: s.tally.__setitem__(0, 5.0), "counters beyond the number of rounds"),
+    "half a sweep": (lambda s: broken_books(s, 0.5), "a sweep that is none"),
+    "a sweep that no integer counts": (lambda s: broken_books(s, 1e300), "a sweep that is none"),
+}
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+@pytest.mark.parametrize("what", DAMAGE)
+def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, multi_class, tmp_path, monkeypatch):
+    X, y = continuous_problem(40, 5, seed=73, n_classes=3)
+    learner = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)
+    break_it, problem = DAMAGE[what]
+    break_it(learner._state)
+    required = f"numbers that learning can give, got {problem!r}"
+    with pytest.raises(ValueError, match=re.escape(f"FoReLClassifier: save must have a model as learning leaves it: {required}")):
+        learner.save(tmp_path / "model")
+    with monkeypatch.context() as blind:  # who can write a file need not look
+        blind.setattr(_saving, "_rebuilt", lambda told, arrays: None)
+        learner.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=re.escape(f"a model that onlinecls could have saved, got one that is not ({required})")):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_dual_variables_above_their_rows_weights(n_classes):
+    X, y = continuous_problem(30, 5, seed=73, n_classes=n_classes)
+    state = FoReLClassifier(0.5, multi_class="ovr").partial_fit(X, y)._state
+    assert state.problem(1.0) == ""
+    state.alpha[0] = 1.0
+    assert state.problem(1.0) == "weights that are not those of the dual variables"
+    state.alpha[0] = 1.001
+    assert state.problem(1.0) == "dual variables out of their range"
+    state.alpha[0], state.weights[0] = 1.0, 0.0  # a row that was left out
+    assert state.problem(1.0) == "dual variables out of their range"
+
+
+def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, monkeypatch):
+    X, y = continuous_problem(30, 5, seed=74)
+
+    def refused(message, change):
+        learner = FoReLClassifier(0.5).partial_fit(X, y)
+        change(learner)
+        with monkeypatch.context() as blind:
+            blind.setattr(_saving, "_rebuilt", lambda told, arrays: None)
+            learner.save(tmp_path / "model")
+        with pytest.raises(ValueError, match=re.escape(message)):
+            load(tmp_path / "model")
+
+    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(theta=m._state.theta[:-1].copy()))
+    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(alpha=m._state.alpha[:-1].copy()))
+    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(indices=m._state.indices.astype(np.int32)))
+    refused("(data of float32 or float64, got dtype('int64'))", lambda m: m._state.__dict__.update(data=np.ones(150, np.int64)))
+    refused("(n_features > 0, got 0)", lambda m: m._state.__dict__.update(n_features=0))
+    refused("(joint true or false, got 1)", lambda m: m._state.__dict__.update(joint=1))
+    refused("(a state of joint and n_features, got ", lambda m: m._state.__dict__.update(more=1))
+    refused("(the construction that learning had, got False)", lambda m: m._state.__dict__.update(joint=False))
+    for name, value in (("sigma", 0.0), ("sigma", 1), ("tolerance", -1.0), ("bias", -1.0), ("joint", 2), ("balanced", True),
+                        ("open_classes", 3), ("limit", float("inf")), ("variance", 2.0)):  # fmt: skip
+        refused(f"(learnt_with[{name!r}] in its range, got {value!r})",
+                lambda m, name=name, value=value: m.__dict__.update(_params={**m._params, name: value}))  # fmt: skip
+    refused("(learnt_with of [", lambda m: m.__dict__.update(_params={**m._params, "average_from": 1}))
+
+
+def test_a_changed_byte_is_refused(tmp_path):
+    X, y = continuous_problem(20, 4, seed=75)
+    FoReLClassifier().partial_fit(X, y).save(tmp_path / "model")
+    whole = (tmp_path / "model").read_bytes()
+    for at in (len(whole) - 1, len(whole) - 500, 300):
+        changed = bytearray(whole)
+        changed[at] ^= 1
+        (tmp_path / "model").write_bytes(changed)
+        with pytest.raises(ValueError, match="must be "):
+            load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi_class):
+    """An interrupt before a newcomer's first row takes it out again."""
+    X, y = continuous_problem(30, 5, seed=76)
+    state = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)._state
+    back = state.with_classes(np.array([0, 2]), 3).only(np.array([True, False, True]))
+    for name in state.ARRAYS:
+        assert (getattr(back, name) == getattr(state, name)).all(), name
 
 
 @pytest.mark.parametrize(

@@ -10,117 +10,12 @@ from . import _core, _forel, _validation
 from ._base import NO_PREDICTIONS
 from ._classifier import OnlineClassifier
 from ._docs import documented
+from ._forel_state import GAP, ForelState
 from ._registry import algorithms_of, select
 from ._state import NO_ORDER
 
 _FOLLOW = {4: _forel.follow["float"], 8: _forel.follow["double"]}
 _DECISION = {4: _forel.decision["float"], 8: _forel.decision["double"]}
-GAP, PENDING = _forel.BOOKS["gap"], _forel.BOOKS["pending"]
-
-
-class ForelState:
-    """Everything that learning changes: the rows so far, their dual variables, and θ.
-
-    data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
-    alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, tally : as
-    State's. books : see _forel.BOOKS.
-    """
-
-    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
-
-    def __init__(self, n_features: int, n_classes: int, dtype, joint: bool):
-        self.n_features, self.joint = n_features, joint
-        k = n_classes if n_classes > 2 else 1
-        self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
-        self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
-        self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
-        self.tally, self.books = np.zeros(_core.TALLY_SIZE), np.zeros(_forel.BOOKS["size"])
-
-    def __getstate__(self):
-        return self.__dict__.copy()
-
-    @property
-    def dtype(self):
-        return self.data.dtype
-
-    @property
-    def n_columns(self) -> int:
-        return self.theta.shape[1]
-
-    def count(self, name: str) -> int:
-        return int(self.tally[_core.TALLY[name]])
-
-    def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Rows of the only class there is: nothing to learn from."""
-        for name, number in (("t", n_rows), ("mistakes", n_new)):
-            self.tally[_core.TALLY[name]] += number
-        self.tally[_core.TALLY["seen"]] = 1.0
-        self.counts[0] += n_rows
-
-    def _copy(self) -> ForelState:
-        new = ForelState.__new__(ForelState)
-        new.__dict__.update(self.__dict__)
-        for name in self.ARRAYS:
-            setattr(new, name, getattr(self, name).copy())
-        return new
-
-    def writable(self) -> ForelState:
-        return self if all(getattr(self, name).flags.writeable for name in self.ARRAYS) else self._copy()
-
-    def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
-        """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
-        grown = self._copy()
-        grown.counts = np.zeros(n_classes)
-        grown.counts[places] = self.counts
-        grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
-        if n_classes <= 2:
-            return grown
-        grown.theta, grown.alpha = np.zeros((self.n_features + 1, n_classes)), np.zeros((len(self.labels), n_classes))
-        if self.n_columns > 1:
-            grown.theta[:, places], grown.alpha[:, places] = self.theta, self.alpha
-        elif len(places) == 2:
-            grown.theta[:, places] = self.theta * [-0.5, 0.5]
-            if self.joint:  # α_r of the wrong class
-                grown.alpha[np.arange(len(self.labels)), np.asarray(places)[1 - self.labels]] = self.alpha[:, 0] / 2
-            else:
-                grown.alpha[:, places] = self.alpha / 2
-        return grown
-
-    def only(self, keep: np.ndarray) -> ForelState:
-        """This model of three classes or more without the others, which have never had a row."""
-        rest = self._copy()
-        rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
-        rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
-        if rest.theta.shape[1] == 2:
-            rest.theta = np.ascontiguousarray(rest.theta[:, 1:] - rest.theta[:, :1])
-            rest.alpha = rest.alpha.sum(axis=1, keepdims=True)
-        return rest
-
-    def append(self, data, indices, indptr, labels, weights) -> None:
-        """Rows that are to be learnt next."""
-        self.data, self.indices = np.concatenate([self.data, data]), np.concatenate([self.indices, indices])
-        self.indptr = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
-        self.labels, self.weights = np.concatenate([self.labels, labels]), np.concatenate([self.weights, weights])
-        self.alpha = np.concatenate([self.alpha, np.zeros((len(labels), self.n_columns))])
-
-    def truncate(self, n: int) -> None:
-        """Keep the first n rows."""
-        end = self.indptr[n]
-        self.data, self.indices, self.indptr = self.data[:end], self.indices[:end], self.indptr[: n + 1]
-        self.labels, self.weights, self.alpha = self.labels[:n], self.weights[:n], self.alpha[:n]
-
-    def value(self, sigma: float) -> float:
-        """D(α)."""
-        return float(self.alpha.sum() - np.square(self.theta).sum() / (2.0 * sigma))
-
-    def scores_params(self, sigma: float, bias: float) -> dict:
-        return {"joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0, "bias": bias,
-                "limit": 0.0}  # fmt: skip
-
-    def weights_of(self, sigma: float, features: slice) -> np.ndarray:
-        weights = (self.theta[features] / sigma).astype(self.dtype).T
-        weights.flags.writeable = False
-        return weights
 
 
 @documented
@@ -183,6 +78,7 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     random_state, early_stopping = None, False  # no parameters
+    _numbered, _state_type = {"geometry": _core.GEOMETRIES}, ForelState
 
     def __init__(
         self, sigma=1.0, *, gap_tol=1e-3, fit_intercept=True, intercept_scaling=1.0, warm_start=False, average=False, verbose=0,

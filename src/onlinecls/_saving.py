@@ -25,6 +25,7 @@ import numpy as np
 
 from . import _ascent, _core, _validation
 from ._compat import not_fitted, random_state
+from ._forel_state import ForelState
 from ._registry import ALGORITHMS, algorithms_of
 from ._state import State
 
@@ -33,13 +34,15 @@ _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
 _UNSIGNED = "0" * 64  # what stands in the place of the checksum while it is computed
 _ALIGNMENT = 64
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
-_TENSORS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1")}
+_TENSORS = {
+    "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
+}  # fmt: skip
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 _SCALARS = {
     name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 }
-_ESTIMATORS = {algorithm.estimator for algorithm in ALGORITHMS.values() if algorithm.tasks != ("leader",)}
+_ESTIMATORS = {algorithm.estimator for algorithm in ALGORITHMS.values()}
 _DTYPES = {"float32": np.float32, "float64": np.float64}
 
 
@@ -223,6 +226,38 @@ def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
     return learnt
 
 
+def _read_leader(told: dict, arrays: dict[str, np.ndarray], n_classes: int, learnt: dict, compiled: dict) -> tuple:
+    """FoReL's state and Params: rows, dual variables and θ, each of the type, shape and range that learning gives it."""
+    while_learning = {"open_classes", "balanced", "limit"}  # not there before the second class
+    _require(learnt.keys() - while_learning == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(learnt))
+    params = {name: _unpacked(value) for name, value in learnt.items()}
+    params["geometry"] = _core.GEOMETRIES[learnt["geometry"]]
+    for name, value in params.items():
+        if name in ("joint", "open_classes", "balanced"):
+            valid = type(value) is int and value in (0, 1)
+        elif name in ("sigma", "tolerance"):
+            valid = type(value) is float and 0.0 < value < math.inf
+        elif name in ("bias", "limit"):
+            valid = type(value) is float and 0.0 <= value < math.inf
+        else:
+            valid = type(value) is type(compiled[name]) and value == compiled[name]
+        _require(valid, f"learnt_with[{name!r}] in its range", value)
+    _require(told.keys() == {"joint", "n_features"}, "a state of joint and n_features", sorted(told))
+    _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
+    _require(type(told["joint"]) is bool, "joint true or false", told["joint"])
+    dtype = arrays["data"].dtype
+    _require(dtype in _validation.FLOATS, "data of float32 or float64", dtype)
+    n_rows, n_entries = len(arrays["labels"]), len(arrays["data"])
+    expected = ForelState.layout(told["n_features"], n_classes, dtype, n_rows, n_entries)
+    found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    _require(found == expected, f"arrays {expected}", found)
+    state = ForelState.__new__(ForelState)
+    state.__dict__.update({**told, **arrays})
+    problem = state.problem(params["bias"])
+    _require(not problem, "numbers that learning can give", problem)
+    return state, params
+
+
 def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
     _require(isinstance(code, str) and _LABELS.fullmatch(code), "a dtype of labels", code)
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
@@ -253,13 +288,16 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     _require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
     classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
     n_classes = len(classes) if is_classifier else 1
-    if "rule" in cls._numbered:
+    if cls._state_type is ForelState:
+        state, learnt = _read_leader(told["state"], arrays, n_classes, told["learnt_with"], compiled)
+    elif "rule" in cls._numbered:
         several = not {"covariance", "signed"}.isdisjoint(parameters)
         learnt = _read_learnt(told["learnt_with"], algorithms_of(cls), several, compiled)
     else:
         learnt = _read_learnt_ascent(told["learnt_with"], cls, compiled)
-    average = learnt["average_from"] >= 0
-    state = _read_state(cls._state_type, told["state"], cls._geometry(learnt), n_classes, average, arrays)
+    if cls._state_type is not ForelState:
+        average = learnt["average_from"] >= 0
+        state = _read_state(cls._state_type, told["state"], cls._geometry(learnt), n_classes, average, arrays)
     if "joint" in learnt:
         _require(state.joint == bool(learnt["joint"]), "the construction that learning had", state.joint)
     for name in ("open", "sparse"):

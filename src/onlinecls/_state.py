@@ -13,6 +13,25 @@ ONE_SLOT = ("additive", "centre")
 NO_ORDER = np.empty(0, np.int64)
 
 
+def problem_of_numbers(state) -> str:
+    """Which of a state's arrays of floats has NaN or infinity; "" if none has."""
+    for name in state.PARTS:
+        array = getattr(state, name)
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f" and not all_finite(array):
+            return f"{name} with NaN or infinity"
+    return ""
+
+
+def problem_of_counters(counts: np.ndarray, tally: dict) -> str:
+    """Why no rows can have been counted so; "" if they can."""
+    whole = np.append(counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+    if min(*tally.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+        return "counters that are not numbers of rows"
+    if max(counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+        return "counters beyond the number of rounds"
+    return ""
+
+
 class State:
     """Everything that learning changes.
 
@@ -72,16 +91,7 @@ class State:
     def problem(self) -> str:
         """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
         tally = {name: self.tally[at] for name, at in _core.TALLY.items()}
-        for name in self.PARTS:
-            array = getattr(self, name)
-            if isinstance(array, np.ndarray) and not all_finite(array):
-                return f"{name} with NaN or infinity"
-        whole = np.append(self.counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
-        if min(self.tally.min(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
-            return "counters that are not numbers of rows"
-        if max(self.counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
-            return "counters beyond the number of rounds"
-        return self._problem_of_values(tally)
+        return problem_of_numbers(self) or problem_of_counters(self.counts, tally) or self._problem_of_values(tally)
 
     def _problem_of_values(self, tally: dict) -> str:
         """The same for all but the counters."""
