@@ -543,6 +543,16 @@ def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
     assert mean / 300 == pytest.approx(load(whole).progressive_mse_)
 
 
+def test_errors_beyond_1e140_count_as_that(tmp_path, run):
+    path = tmp_path / "rows.svm"
+    path.write_text("1e300 1:1\n-1e300 2:1\n1e300 3:1\n1e300 4:1\n")
+    code, out, err = run("train", path, "--bits", 4, "--algorithm", "pa1_regression", "--json")
+    assert code == 0
+    assert json.loads(out)["progressive_mse"] == pytest.approx(1e280)
+    assert json.loads(out)["progressive_mae"] == pytest.approx(1e140)
+    assert "4 examples, mse 1e+280, mae 1e+140, " in err
+
+
 def test_every_format_has_targets(tmp_path, run):
     draw = random.Random(2)
     rows = [(draw.random(), draw.random()) for _ in range(200)]
