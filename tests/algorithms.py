@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import reference_dual  # noqa: F401 (its twins join MODELS)
 from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
 import onlinecls

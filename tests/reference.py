@@ -8,6 +8,13 @@ A learner lives in R^d and knows nothing of labels.  It is shown signed examples
 
 A regressor is shown rows and targets instead, ``step(x, y, c)``, and wants w.x near y: REGRESSION, run_regression.
 
+Everything else of that kind is to be had from here, too, whichever file it is in:
+
+    here                 first and second order, p-norm, multiplicative: REFERENCE, REGRESSION, ONE_CLASS; of several classes:
+                         `Model`, MODELS; over a stream: run_binary, run_multiclass, run_stream, run_regression, run_one_class
+    reference_dual.py    dual ascent and its relatives: DualAscent, DualAscentRegression, FoReL, OGD; in MODELS and REGRESSION
+    reference_kernel.py  learners with a kernel: Dual, over a Gram matrix, and `features`, vectors for one
+
 Binary is one such learner on z = y x.  Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where
 phi(x, y) puts x in block y and r is the top wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own.
 
@@ -780,3 +787,8 @@ def balanced_weights(y, weights=None):
             counts[label] = counts.get(label, 0) + 1
             balanced[t] = c * sum(counts.values()) / (len(counts) * counts[label])
     return balanced
+
+
+# The other twins: below all that reference_dual.py builds on.
+from reference_dual import OGD, DualAscent, DualAscentRegression, FoReL  # noqa: E402, F401
+from reference_kernel import Dual, features  # noqa: E402, F401

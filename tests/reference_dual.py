@@ -6,6 +6,8 @@ twin.W, twin.dual_value, twin.increase, twin.sufficient
 twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
 twin = FoReL(d, k, sigma=..., joint=...)
 
+Import them from reference.py, on which this file builds.
+
 DualModel puts them behind reference.Model's interface, for the tests that every row of the registry gets.
 """
 

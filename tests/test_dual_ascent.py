@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference_dual import OGD, DualAscent
+from reference import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls

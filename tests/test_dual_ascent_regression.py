@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, csr32
 from numpy.testing import assert_allclose
-from reference_dual import DualAscentRegression
+from reference import DualAscentRegression
 from states import fingerprint
 
 from onlinecls import DualAscentRegressor, PassiveAggressiveRegressor

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference_dual import DualAscent, FoReL
+from reference import DualAscent, FoReL
 from states import fingerprint
 
 from onlinecls import DualAscentClassifier, FoReLClassifier, _saving, load

@@ -7,8 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem
-from reference import run_binary, run_multiclass, run_stream
-from reference_kernel import Dual, features
+from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 
 import onlinecls

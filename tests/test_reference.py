@@ -1,13 +1,17 @@
 """The oracle against pencil and paper, and against the properties that define the algorithms."""
 
+import re
 from math import cosh, exp, inf, sinh, sqrt
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+import reference
 from matrices import MATRIX_KINDS, continuous_problem
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import (
+    MODELS,
+    ONE_CLASS,
     REFERENCE,
     REGRESSION,
     add_precision,
@@ -19,6 +23,8 @@ from reference import (
     times,
 )
 from scipy import sparse
+
+from onlinecls._registry import ALGORITHMS
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
@@ -291,6 +297,15 @@ def test_cw_survives_noisy_labels():
     X, y = continuous_problem(2000, 8, seed=0)
     learner = run_binary("cw_stdev", X, y, eta=0.9)
     assert np.isfinite(learner.w).all() and (learner.Sigma >= learner.floor).all()
+
+
+def test_every_twin_is_to_be_had_from_one_file_which_names_it():
+    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): {"forel": reference.FoReL}}
+    for name, algorithm in ALGORITHMS.items():
+        if algorithm.tasks != ("experts",):  # (Hedge's few lines are in test_dual_ascent.py)
+            assert name in own.get(algorithm.tasks, MODELS), name
+    for name in ("DualAscent", "DualAscentRegression", "FoReL", "OGD", "Dual", "features"):
+        assert hasattr(reference, name) and re.search(rf"\b{name}\b", reference.__doc__), name
 
 
 # --- matrices --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import reference_dual  # noqa: F401 (its twins join MODELS)
 from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls

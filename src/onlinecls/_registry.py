@@ -159,12 +159,12 @@ def _quantile(eta: float) -> float:
 class Algorithm:
     """One row of the table.
 
-    name : of the slow twin in ``tests/reference.py`` (dual ascent: ``reference_dual.py``) too. rule, geometry : names of the
-    compiled code, in ``_core`` or, of dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects :
-    constructor arguments that choose it there. params : ranges of its own hyper-parameters. margin : that
-    from which on a row is no loss. kernel : Params fields that are not just a parameter of the same name. paper : its source.
-    tasks : the kernels that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",),
-    ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
+    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_core`` or, of
+    dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects : constructor arguments that choose it
+    there. params : ranges of its own hyper-parameters. margin : that from which on a row is no loss. kernel : Params fields
+    that are not just a parameter of the same name. paper : its source. tasks : the kernels that the estimator runs it in,
+    ("binary", "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or
+    ("leader",) where all rows are kept.
     """
 
     name: str
