@@ -1,0 +1,153 @@
+"""What every kernel notes of a round beside the mathematics (`_rounds.pxd`): the sum of losses, how far the model can have moved,
+and which rows are left out because a number of theirs would leave the range of the dtype."""
+
+import numpy as np
+import pytest
+from matrices import continuous_problem
+from numpy.testing import assert_allclose
+
+import onlinecls
+from onlinecls._core import TALLY
+
+X, Y = continuous_problem(80, 6, seed=90)
+WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
+SLOTS = {**TALLY, "curvature": TALLY["reach"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
+NO = {"fit_intercept": False, "dtype": "float64"}
+
+
+def tally(learner, name):
+    return learner._state.tally[SLOTS[name]]
+
+
+def rounds(learner):
+    """(x, label, c) of each row that counts; whether it changed the model, and the model before and after it: (w, variances)."""
+    model = lambda: (learner.coef_[0].copy(), np.array(getattr(learner, "covariance_", [0.0])[0]))  # noqa: E731
+    learner.partial_fit(X[:0], Y[:0], classes=[-1, 1])
+    before, updates = model(), 0
+    for x, label, c in zip(X, Y, WEIGHTS, strict=True):
+        learner.partial_fit(x[None], [label], sample_weight=[c])
+        if c > 0.0:
+            yield x, label, c, learner.n_updates_ > updates, before, model()
+        before, updates = model(), learner.n_updates_
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: onlinecls.Perceptron(eta0=0.3, **NO), lambda: onlinecls.PassiveAggressiveClassifier(0.2, **NO),
+        lambda: onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO),
+    ],
+)  # fmt: skip
+def test_the_reach_of_weights_is_the_length_of_their_way(make):
+    learner, way = make(), 0.0
+    for *_, updated, (before, _), (after, _) in rounds(learner):
+        way += np.linalg.norm(after - before)
+        assert updated == (after != before).any()
+        assert tally(learner, "reach") == pytest.approx(way, rel=1e-9)
+    assert way > 1.0
+
+
+@pytest.mark.parametrize(
+    "make, variance",
+    [
+        (lambda: onlinecls.AROWClassifier(0.4, **NO), 1.0),
+        (lambda: onlinecls.ConfidenceWeightedClassifier(0.8, initial_variance=4.0, **NO), 4.0),
+        (lambda: onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), 0.25),
+    ],
+)
+def test_the_reach_of_gaussian_weights(make, variance):
+    """|τ| sqrt(σ_max v) of each step, τ from Δw = τ Σx."""
+    learner, way = make(), 0.0
+    for x, _, _, updated, (before, sigma), (after, _) in rounds(learner):
+        if updated:
+            at = np.abs(sigma * x).argmax()
+            way += abs((after - before)[at] / (sigma * x)[at]) * np.sqrt(variance * np.sum(sigma * x**2))
+        assert tally(learner, "reach") == pytest.approx(way, rel=1e-6)
+    assert way > 1.0
+
+
+def test_the_reach_of_sums_of_rows():
+    """θ of a potential, z of dual averaging: c ||x|| of each step; the curvature, c² ||x||², is no less than any G."""
+    for make in (
+        lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **NO), lambda: onlinecls.NAROWClassifier(2.0, **NO),
+        lambda: onlinecls.AdaGradClassifier(update="dual_averaging", **NO),
+    ):  # fmt: skip
+        learner, way, square = make(), 0.0, 0.0
+        for x, _, c, updated, *_ in rounds(learner):
+            way += updated * c * np.linalg.norm(x)
+            square += updated * (c * np.linalg.norm(x)) ** 2
+            assert tally(learner, "reach") == pytest.approx(way, rel=1e-9)
+        assert way > 1.0
+        dual = isinstance(learner, onlinecls.AdaGradClassifier)
+        assert tally(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
+        if dual:
+            assert learner._state.view[:, 1].sum() == pytest.approx(square, rel=1e-9)
+
+
+def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
+    learner, square = onlinecls.AdaGradClassifier(eta0=0.3, **NO), 0.0
+    for x, _, c, updated, *_ in rounds(learner):
+        square += updated * (c * np.linalg.norm(x)) ** 2
+        assert tally(learner, "reach") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
+        assert tally(learner, "curvature") == pytest.approx(square, rel=1e-9)
+    assert_allclose(learner._state.view[:, 1].sum(), square, rtol=1e-9)
+
+
+def test_losses_are_weighted_and_none_is_negative():
+    learner, losses = onlinecls.PassiveAggressiveClassifier(0.2, **NO), 0.0
+    for x, label, c, updated, (before, _), _ in rounds(learner):
+        losses += c * max(0.0, 1.0 - label * (x @ before)) * x.any()  # (a row of zeros teaches nothing)
+        assert tally(learner, "loss") == pytest.approx(losses, rel=1e-9)
+        assert updated or label * (x @ before) >= 1.0 or not x.any()
+    regressor, losses = onlinecls.PassiveAggressiveRegressor(0.2, epsilon=0.3, **NO), 0.0
+    for x, c in zip(X, WEIGHTS, strict=True):
+        before = regressor.predict(x[None])[0] if regressor.__sklearn_is_fitted__() else 0.0
+        regressor.partial_fit(x[None], [x[0] + x[1]], sample_weight=[c])
+        losses += c * max(0.0, abs(x[0] + x[1] - before) - 0.3) * x.any()
+        assert tally(regressor, "loss") == pytest.approx(losses, rel=1e-9, abs=1e-12)
+
+
+# Rows (x, label), the last of which must be skipped, each by one condition alone.
+F4, F8 = ({"fit_intercept": False, "dtype": dtype} for dtype in ("float32", "float64"))
+BEYOND = {
+    "reach": (lambda: onlinecls.Perceptron(**F4), [(6e37, 1), (6e37, -1)]),
+    "reach, float64": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(3e107, 1), (3e107, -1)]),
+    "curvature": (lambda: onlinecls.AdaGradClassifier(**F4), [(1e20, 1)]),
+    "curvature, added up": (lambda: onlinecls.AdaGradClassifier(eta0=1e-30, **F4), [(8e18, 1), (8e18, -1)]),
+    "precision": (lambda: onlinecls.SecondOrderPerceptron(1e-40, **F4), [(1e-10, 1)]),
+    "precision times v": (lambda: onlinecls.SecondOrderPerceptron(1e-30, **F4), [(1e10, 1)]),
+    "v": (lambda: onlinecls.SecondOrderPerceptron(1e10, **F4), [(1e20, 1)]),
+    "a small step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(2e19, 1)]),
+    "a large step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(1e-20, 1)]),
+    "dual averaging's quotient": (
+        lambda: onlinecls.AdaGradClassifier(eta0=1e30, delta=1e-10, update="dual_averaging", **F4), [(1.0, 1)],
+    ),
+    "a score, of a row without a loss": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(1.0, 1), (1e140, 1)]),
+    "||x||², of a row without a loss": (lambda: onlinecls.Perceptron(**F8), [(1.0, 1), (1e200, 1)]),
+    "x'Σx, of a row without a loss": (lambda: onlinecls.AROWClassifier(1e-250, **F8), [(1.0, 1), (1e170, 1)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BEYOND)
+def test_a_row_beyond_the_range_is_skipped_and_counted(what):
+    make, stream = BEYOND[what]
+    learner = make().partial_fit(np.zeros((0, 1)), [], classes=[-1, 1])
+    for x, label in stream[:-1]:
+        learner.partial_fit([[x]], [label])
+    assert learner.n_skipped_ == 0 and (learner.n_updates_ > 0 or len(stream) == 1)
+    before = learner._state.values.copy(), learner.n_updates_, tally(learner, "reach"), tally(learner, "curvature")
+    learner.partial_fit([[stream[-1][0]]], [stream[-1][1]])
+    assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, before[1], len(stream))
+    assert (learner._state.values == before[0]).all()
+    assert (tally(learner, "reach"), tally(learner, "curvature")) == before[2:]
+
+
+def test_the_threshold_of_l1_is_that_of_the_rounds_before():
+    """z = 1, G = 1 after the first row: w = 4 (1 - 0.5 t)/1 is 2 in the second round (t = 1), and 0 only for a t of 2."""
+    learner = onlinecls.AdaGradClassifier(eta0=4.0, delta=1e-12, update="dual_averaging", l1=0.5, **NO)
+    learner.partial_fit([[1.0]], [1], classes=[-1, 1])
+    assert learner.coef_[0, 0] == pytest.approx(2.0)
+    learner.partial_fit([[1.0]], [1])
+    assert (learner.n_updates_, learner.n_mistakes_, learner.t_) == (1, 1, 2) and learner.coef_[0, 0] == 0.0
+    learner.partial_fit([[1.0]], [1])
+    assert (learner.n_updates_, learner.n_mistakes_) == (2, 2)
