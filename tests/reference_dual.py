@@ -30,7 +30,7 @@ def softmax(values):
     return powers / powers.sum()
 
 
-GRID = 1.25
+GRID = 1.5
 
 
 def root(slope, high):

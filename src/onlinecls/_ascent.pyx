@@ -20,8 +20,9 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from ._line cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
+from ._hyperbolic cimport LANES, changes, cosh_all, largest_of, masses_of, sinh_all, whole
 from ._linalg cimport Row, column, dense_t, floating, index_t, larger, prefetch, row_at
-from ._powers cimport exp_all, root_of, with_sign
+from ._powers cimport exp_all, with_sign
 from ._rounds cimport LOSS, MISTAKES, QUANTUM, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up, note
 
 BOOKS = {"gain": GAIN, "lipschitz": LIPSCHITZ, "sigma": SIGMA, "shared": N_SHARED, "ages": AGES, "energy": ENERGY,
@@ -34,7 +35,7 @@ SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "
 cdef double SPREAD = 40.0    # (e^80, a square, fits a float)
 cdef double CLOSE = 5.0      # with an average: AGES (what is stored) and drift, whose difference counts, are as much larger
 cdef double SHRUNK = 2.0 ** -40
-cdef double STEP_OF_GRID = 1.25
+cdef double STEP_OF_GRID = 1.5
 cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
 
 ctypedef struct Facts:      # of a row
@@ -44,21 +45,6 @@ ctypedef struct Facts:      # of a row
 
 
 # --- one feature, one number ---------------------------------------------------------------------------------------------------
-
-cdef inline floating sinh_of(floating power, floating root, floating u) noexcept nogil:
-    """e^-K sinh u, for power = e^(|u| - K), root = e^-K. Near 0, where the powers' difference cancels, by the series."""
-    cdef floating one = 1.0, near = 1.0 if floating is float else 0.1, square = u * u
-    cdef floating series = (one / 5040) + square * (one / 362880)
-    series = (one / 6) + square * ((one / 120) + square * series)
-    series = root * (u + u * (square * series))
-    power = with_sign(<floating>0.5 * (power - root * (root / power)), u)
-    return series if square < near * near else power
-
-
-cdef inline floating cosh_of(floating sinh, floating root) noexcept nogil:
-    """e^-K cosh u of e^-K sinh u: what is stored tells it without another power, the same number whenever it is asked."""
-    return root_of(sinh * sinh + root * root)
-
 
 cdef inline floating floor_of(floating shift) noexcept nogil:
     """e^-K, as the powers of features have it: what is stored for u = 0 is then exactly 0."""
@@ -95,6 +81,7 @@ def scales(Params p, const double[::1] books, int64_t t):
 
 cdef enum:
     BATCH = 256
+    SIZES = 8
 
 cdef void rescale(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_t n_live, Py_ssize_t first, Py_ssize_t last,
                   double* group, double factor) noexcept nogil:
@@ -133,25 +120,30 @@ cdef inline double* drift_of(double[::1] drift, Py_ssize_t place, Py_ssize_t k) 
 cdef inline void recast(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, double factor,
                         const Py_ssize_t* places, floating* sinh, Py_ssize_t n) noexcept nogil:
     """What is stored at these places, and their part of Z and of TOP, from u times factor."""
-    cdef Py_ssize_t j, at
-    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = <floating>group[TOP]
-    cdef double high = group[Z_HIGH], low = group[Z_LOW]
+    cdef Py_ssize_t j, at, full = whole(n)
+    cdef floating[BATCH] u, zero, cosh
+    cdef double[2 * LANES] sums
+    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift)
     for j in range(n):
         at = places[j] + k
-        state[at] = <floating>(state[at] * factor)
-        sinh[j] = with_sign(state[at], <floating>1.0)
-        most = larger(most, sinh[j])
-        sinh[j] -= shift
-    exp_all(sinh, n)
-    if group[AGES] > 0.0:
-        for j in range(n):
+        state[at] = u[j] = <floating>(state[at] * factor)
+    for j in range(n, full):
+        u[j] = 0.0
+    sinh_all(sinh, u, shift, root, full)
+    for j in range(full):
+        zero[j], cosh[j] = 0.0, sinh[j]
+    cosh_all(cosh, root, full)
+    for j in range(n, full):
+        cosh[j] = 0.0
+    changes(zero, cosh, full, sums)
+    for j in range(LANES):
+        add_to(&group[Z_HIGH], &group[Z_LOW], sums[j])
+        group[Z_LOW] += sums[LANES + j]
+    group[TOP] = larger(group[TOP], <double>largest_of(u, full))
+    for j in range(n):
+        if group[AGES] > 0.0:
             drift_of(drift, places[j], k)[0] -= group[AGES] * state[places[j]]
-    for j in range(n):
-        sinh[j] = sinh_of(sinh[j], root, state[places[j] + k])
         state[places[j]] = sinh[j]
-    for j in range(n):
-        add_to(&high, &low, cosh_of(sinh[j], root))
-    group[Z_HIGH], group[Z_LOW], group[TOP] = high, low, most
 
 
 def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
@@ -203,15 +195,10 @@ cdef inline Facts scan(const floating[::1] state, Py_ssize_t width, Py_ssize_t k
     return facts
 
 
-cdef inline bint takes_all(double loss, double beta, double sigma, const Facts* f, const Params* p) noexcept nogil:
-    """Whether the best α is surely c, the most there may be, entropic: its derivative, the loss, falls by at most L²/σ for each
-    unit of α, L² = (W max |x|)² = (σ β max |x|)²."""
-    return p.entropic and loss >= f.weight * sigma * (beta * f.largest) * (beta * f.largest)
-
-
 ctypedef struct Bench:      # a row without its zeros
-    Py_ssize_t m, room
+    Py_ssize_t m, room      # (room: whole)
     Py_ssize_t* places      # of its features in the state
+    Py_ssize_t* sizes       # of its |x|, by number
     void* numbers           # of the model's type: x, and room for what goes with it
 
 
@@ -229,44 +216,77 @@ cdef inline void pick(Bench* bench, const floating[::1] state, Py_ssize_t k, con
     bench.m = m
 
 
-cdef void lay_out(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench, const Facts* f,
-                  const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
-    """The masses of the row's features in these classes."""
-    cdef Py_ssize_t i, j, m = bench.m
+cdef inline bint takes_all(double loss, const floating[::1] state, const double* group, double beta, double sigma,
+                           const Bench* bench, const Facts* f, const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
+    """Whether the best α is surely c, the most there may be, entropic: whether its derivative, the loss, falls to 0 before.
+
+    For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u, whose parts move
+    by e^(±c β max |x|) on the way.
+    """
+    cdef Py_ssize_t i, j
+    cdef const floating* x = <const floating*>bench.numbers
+    cdef double bend = sigma * (beta * f.largest) * (beta * f.largest), total = 0.0, root = floor_of(<floating>group[SHIFT])
+    if loss >= f.weight * bend:
+        return True
+    for i in range(n):
+        for j in range(bench.m):
+            total += <double>x[j] * x[j] * (fabs(state[bench.places[j] + classes[i]]) + root)
+    bend = sigma * beta * beta * exp(2.0 * f.weight * beta * f.largest) * total / (group[Z_HIGH] + group[Z_LOW])
+    return loss >= f.weight * bend
+
+
+cdef void lay_out(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench,
+                  const Facts* f, const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
+    """The masses of the row's features in these classes: of those of one |x| together, as they move together (the P and N of the
+    closed form), where there are few sizes of x, as of counts; else of each."""
+    cdef Py_ssize_t i, j, s, m = bench.m, n_sizes = 0, n_met
     cdef const Py_ssize_t* places = bench.places
     cdef const floating* x = <const floating*>bench.numbers
     cdef floating* sinh = <floating*>bench.numbers + bench.room
-    cdef floating root = floor_of(<floating>group[SHIFT]), largest = <floating>f.largest
+    cdef floating size
+    cdef floating[SIZES] sizes
     cdef double* up
     cdef double* down
-    cdef double mass, rest, upper, lower, squared = <double>root * root
-    cdef bint flat = True
+    cdef double rise, fall, root = floor_of(<floating>group[SHIFT])
     for j in range(m):
-        flat &= with_sign(x[j], <floating>1.0) == largest
-        line.h[j] = beta * x[j]
+        size = with_sign(x[j], <floating>1.0)
+        for s in range(n_sizes):
+            if sizes[s] == size:
+                break
+        else:
+            if n_sizes == SIZES:
+                n_sizes = 0
+                break
+            sizes[n_sizes] = size
+            s = n_sizes
+            n_sizes += 1
+        bench.sizes[j] = s
     line.entropic = True
     line.z = group[Z_HIGH] + group[Z_LOW]
     line.steepest = beta * f.largest
-    line.m = m
+    line.m = n_sizes if n_sizes else m
+    for j in range(line.m):
+        line.h[j] = beta * (sizes[j] if n_sizes else x[j])
     for i in range(n):
         up = line.up + classes[i] * line.room
         down = line.down + classes[i] * line.room
         for j in range(m):
             sinh[j] = state[places[j] + classes[i]]
-        for j in range(m):              # in double, each to its last digits: the search raises the smaller one by powers
-            mass = fabs(<double>sinh[j])
-            mass = 0.5 * (sqrt(mass * mass + squared) + mass)
-            rest = 0.25 * squared / mass
-            up[j] = mass if sinh[j] > 0.0 else rest
-            down[j] = rest if sinh[j] > 0.0 else mass
-        if flat:
-            upper = lower = 0.0
-            for j in range(m):
-                upper += up[j] if x[j] > 0.0 else down[j]
-                lower += down[j] if x[j] > 0.0 else up[j]
-            up[0], down[0] = upper, lower
-    if flat:
-        line.m, line.h[0] = 1, line.steepest
+        for j in range(m, whole(m)):
+            sinh[j] = 0.0
+        masses_of(sinh, up, down, root, whole(m))
+        if n_sizes == 0:
+            continue
+        n_met = 0
+        for j in range(m):      # (the s-th size is not met before the s-th feature: its sums take a place that is read already)
+            s = bench.sizes[j]
+            rise = up[j] if x[j] > 0.0 else down[j]
+            fall = down[j] if x[j] > 0.0 else up[j]
+            if s == n_met:
+                up[s], down[s], n_met = rise, fall, n_met + 1
+            else:
+                up[s] += rise
+                down[s] += fall
 
 
 cdef inline bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, const Py_ssize_t* classes, const double* d,
@@ -302,20 +322,25 @@ cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, doub
     A row's numbers are gathered, changed all at once (powers, roots and quotients of several at a time), and put back. The
     change of Z goes to the two doubles with what its own difference rounds away.
     """
-    cdef Py_ssize_t i, j, at, m = bench.m, room = bench.room
+    cdef Py_ssize_t i, j, at, m = bench.m, room = bench.room, full = whole(m)
     cdef const Py_ssize_t* places = bench.places
     cdef const floating* x = <const floating*>bench.numbers
     cdef floating* u = <floating*>bench.numbers + room
     cdef floating* before = u + n * room
-    cdef floating* after = before + room
+    cdef floating* after = before + n * room
     cdef floating* sinh = after + room
     cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = 0.0
-    cdef double change, part, total, high = group[Z_HIGH], low = group[Z_LOW]
+    cdef double step, high = group[Z_HIGH], low = group[Z_LOW]
+    cdef double[2 * LANES] sums
     for i in range(n):
+        step = beta * d[i]
         for j in range(m):
-            u[i * room + j] = state[places[j] + k + classes[i]] + <floating>(beta * d[i] * x[j])
-        for j in range(m):
-            most = larger(most, with_sign(u[i * room + j], <floating>1.0))
+            at = places[j] + classes[i]
+            before[i * room + j] = state[at]
+            u[i * room + j] = state[at + k] + <floating>(step * x[j])
+        for j in range(m, full):
+            u[i * room + j] = before[i * room + j] = 0.0
+        most = larger(most, largest_of(u + i * room, full))
     if most > p.limit:
         return False
     group[TOP] = larger(group[TOP], <double>most)
@@ -330,15 +355,11 @@ cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, doub
         rescale(state, drift, k, n_live, first, last, group, 1.0)
         return True
     for i in range(n):
-        for j in range(m):
-            before[j] = state[places[j] + classes[i]]
-        for j in range(m):
-            sinh[j] = with_sign(u[j], <floating>1.0) - shift
-        exp_all(sinh, m)
-        for j in range(m):
-            sinh[j] = sinh_of(sinh[j], root, u[j])
-            before[j] = cosh_of(before[j], root)
-            after[j] = cosh_of(sinh[j], root)
+        sinh_all(sinh, u, shift, root, full)
+        for j in range(full):
+            after[j] = sinh[j]
+        cosh_all(before, root, full)
+        cosh_all(after, root, full)
         if group[AGES] > 0.0:
             for j in range(m):
                 at = places[j] + classes[i]
@@ -346,14 +367,11 @@ cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, doub
         for j in range(m):
             at = places[j] + classes[i]
             state[at], state[at + k] = sinh[j], u[j]
-            change = <double>after[j] - before[j]
-            part = change - after[j]
-            low += (after[j] - (change - part)) - (before[j] + part)
-            total = high + change
-            part = total - high
-            low += (high - (total - part)) + (change - part)
-            high = total
-        u += room
+        changes(before, after, full, sums)
+        for j in range(LANES):
+            add_to(&high, &low, sums[j])
+            low += sums[LANES + j]
+        u, before = u + room, before + room
     group[Z_HIGH], group[Z_LOW] = high, low
     group[PEAK] = larger(group[PEAK], high)
     if high < (0.01 if drift.shape[0] else SHRUNK) * group[PEAK]:
@@ -366,7 +384,7 @@ cdef bint settle(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_
     """σ of this round. True if the scores have changed by it otherwise than by a factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
-    quarter more; then all is made anew.
+    half more; then all is made anew.
     """
     cdef Py_ssize_t g, n_groups = (books.shape[0] - N_SHARED) // N_GROUP
     cdef double wanted, old = books[SIGMA], size = 2.0 * n_live * (k if n_groups == 1 else 1)
@@ -402,11 +420,11 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
     cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, moved, updated, newcomer
-    cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
+    cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
     cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
     cdef double[::1] masses = np.empty(2 * n_masses + 3 * room)
-    cdef floating[::1] numbers = np.empty((k + 4) * room if p.entropic else 1, np.float32 if floating is float else np.float64)
-    cdef Py_ssize_t[::1] places = np.empty(room, np.intp)
+    cdef floating[::1] numbers = np.empty((2 * k + 3) * room if p.entropic else 1, np.float32 if floating is float else np.float64)
+    cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)
     cdef double[:, ::1] work = np.zeros((10, max(k, 2)))
     cdef Py_ssize_t[::1] slots = np.zeros(3 * max(k, 2), np.intp)
     cdef double* sums = &work[0, 0]
@@ -427,7 +445,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Facts f
     cdef Line line
     cdef Params bounded
-    cdef Bench bench = Bench(0, room, &places[0], &numbers[0])
+    cdef Bench bench = Bench(0, room, &places[0], &places[room], &numbers[0])
     line.room, line.ridge = room, 0.0
     line.h = &masses[2 * n_masses]
     line.powers = line.h + room
@@ -524,7 +542,10 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         if loss > 0.0:
                             moves[0], d[0] = g, sign
                             line.which, line.d, line.n = moves, d, 1
-                            update = DA1 if p.loss == HINGE and takes_all(loss, beta, books[SIGMA], &f, &p) else p.update
+                            update = p.update
+                            if (p.entropic and update != DA1 and p.loss == HINGE and
+                                    takes_all(loss, state, group, beta, books[SIGMA], &bench, &f, moves, 1)):
+                                update = DA1
                             if update != DA1:
                                 if p.entropic:
                                     lay_out(&line, state, group, beta, &bench, &f, moves, 1)
@@ -580,7 +601,7 @@ cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* 
             alpha[r] = 0.0
         alpha[rival] = c
         moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
-        if p.update == DA2 and takes_all(loss, beta, line.sigma, f, p):
+        if p.update == DA2 and p.entropic and takes_all(loss, state, group, beta, line.sigma, bench, f, moves, 2):
             pass
         elif p.update != DA1:
             if p.entropic:
@@ -656,18 +677,18 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
     """
     cdef Py_ssize_t i, j, at, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, zero = 0
     cdef Py_ssize_t n_live = state.shape[0] // (2 if p.entropic else 1) - (p.bias == 0.0)
-    cdef Py_ssize_t room = (int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1
+    cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
     cdef bint fine, averaging = p.average_from >= 0, squared = p.loss == SQUARED_LOSS
     cdef double[::1] masses = np.empty(5 * room), no_weights = np.empty(0)
     cdef floating[::1] numbers = np.empty(5 * room if p.entropic else 1, np.float32 if floating is float else np.float64)
-    cdef Py_ssize_t[::1] places = np.empty(room, np.intp)
+    cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)
     cdef double* group = &books[N_SHARED]
     cdef double score, total, c, error, value, rounds, steepness, size, alpha, beta, sign
     cdef Row row
     cdef Facts f
     cdef Line line
     cdef Params bounded
-    cdef Bench bench = Bench(0, room, &places[0], &numbers[0])
+    cdef Bench bench = Bench(0, room, &places[0], &places[room], &numbers[0])
     line.room, line.n, line.which, line.d, line.entropic = room, 1, &zero, &sign, p.entropic
     line.up, line.down, line.h, line.powers = &masses[0], &masses[room], &masses[2 * room], &masses[3 * room]
     with nogil:
@@ -718,7 +739,10 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
                 beta = p.bound / books[SIGMA] if p.entropic else 1.0
                 if error == 0.0:
                     alpha = 0.0
-                elif p.update != DA1 and (squared or not takes_all(fabs(error), beta, books[SIGMA], &f, &p)):
+                elif (p.entropic and p.update != DA1 and not squared and
+                      takes_all(fabs(error), state, group, beta, books[SIGMA], &bench, &f, &zero, 1)):
+                    pass
+                elif p.update != DA1:
                     line.sigma, line.ridge = books[SIGMA], 0.5 / c if squared else 0.0
                     if p.entropic:
                         lay_out(&line, state, group, beta, &bench, &f, &zero, 1)

@@ -73,7 +73,7 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     sigma : float or "auto", default=1.0
         Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
         sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n the entries of the simplex (2 n_features, of the joint construction
-        times n_classes), held until a quarter more is wanted, so that a row costs O(nnz) but for about 2 log t rows.
+        times n_classes), held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
@@ -152,8 +152,8 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     ----------
     sigma : float or "auto", default=1.0
         Strength of the regularizer, > 0. "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean
-        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log(2 n_features)), held until a quarter more is wanted, so that a row costs
-        O(nnz) but for about 2 log t rows.
+        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log(2 n_features)), held until half more is wanted, so that a row costs
+        O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"

@@ -50,7 +50,8 @@ cdef enum Geometry:
     EXP
 
 cdef enum:
-    AHEAD = 32              # non-zeros between a state row's prefetch and its use
+    AHEAD = 32              # non-zeros between a state row's prefetch and its use, at least: a row's own number
+    FAR_AHEAD = 128         # and at most: beyond, what was fetched may be gone again
     CACHE_LINE = 64         # bytes
 
 ctypedef unsigned char dense_t
@@ -157,7 +158,7 @@ cdef inline Row row_at(const int64_t[::1] indptr, const int64_t[::1] order, Py_s
         at = order[i]
     row.lo = indptr[at]
     row.hi = indptr[at + 1]
-    row.ahead = AHEAD
+    row.ahead = max(AHEAD, min(row.hi - row.lo, FAR_AHEAD))
     if order.shape[0]:
         row.ahead = indptr[order[i + 1]] - row.lo if i + 1 < order.shape[0] else 0
     if row.hi + row.ahead > indptr[n]:

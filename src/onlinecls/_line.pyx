@@ -38,7 +38,11 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
         at = line.which[i] * line.room
         for j in range(line.m):
             powers[j] = s * line.d[i] * line.h[j] - (top if scale < 1.0 else 0.0)
-        exp_all(powers, line.m)
+        if s != 0.0:
+            exp_all(powers, line.m)
+        else:
+            for j in range(line.m):
+                powers[j] = 1.0
         if scale < 1.0:
             for j in range(line.m):
                 back[j] = -s * line.d[i] * line.h[j] - top
