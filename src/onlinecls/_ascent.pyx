@@ -423,7 +423,8 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
     cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
     cdef double[::1] masses = np.empty(2 * n_masses + 3 * room)
-    cdef floating[::1] numbers = np.empty((2 * k + 3) * room if p.entropic else 1, np.float32 if floating is float else np.float64)
+    cdef Py_ssize_t n_numbers = (2 * k + 3) * room if p.entropic else 1
+    cdef floating[::1] numbers = np.empty(n_numbers, np.float32 if floating is float else np.float64)
     cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)
     cdef double[:, ::1] work = np.zeros((10, max(k, 2)))
     cdef Py_ssize_t[::1] slots = np.zeros(3 * max(k, 2), np.intp)

@@ -192,7 +192,7 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
     α_r = [b_r - A - λ]+ with A = Σ α: of the j largest, A = Σ b/(1 + j); where that is more than there is, A = most.
     """
     cdef Py_ssize_t i, j, n = 0
-    cdef double value, total = 0.0, level = 0.0
+    cdef double value, total = 0.0, level = 0.0, base = 0.0
     for i in range(k):                      # (insertion: classes are few)
         if excess[i] <= 0.0:
             continue
@@ -208,15 +208,16 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
             break
         total += sorted[j]
         level = total / (2.0 + j)           # A of the j + 1 largest
-    if level > most:
-        total = 0.0
+    if level > most:                        # (less the largest: `most` may be below the rounding of what they would take)
+        base, total = sorted[0], 0.0
         for j in range(n):
-            if sorted[j] <= (total + sorted[j] - most) / (1.0 + j):
+            value = sorted[j] - base
+            if value <= (total + value - most) / (1.0 + j):
                 break
-            total += sorted[j]
+            total += value
             level = (total - most) / (1.0 + j)
     for i in range(k):
-        alpha[i] = larger(excess[i] - level, <double>0.0)
+        alpha[i] = larger(excess[i] - base - level, <double>0.0)
 
 
 cdef double lambert(double t, double kappa) noexcept nogil:
