@@ -367,3 +367,12 @@ def test_it_is_better_than_dual_ascent_online():
 def test_examples_run():
     found = doctest.testmod(import_module("onlinecls._follow_the_leader"))
     assert found.attempted > 2 and found.failed == 0
+
+
+@pytest.mark.parametrize("weight", [1e-12, 1e-17, 1e-300])
+def test_a_row_of_tiny_weight_takes_no_more_than_it_has(weight):
+    X, y = [[1.0, -2.0, 0.5]], [1]
+    leader = FoReLClassifier().partial_fit(X, y, classes=range(3), sample_weight=[weight])
+    assert_allclose(leader.dual_coef_.sum(), weight, rtol=1e-12)
+    ascent = DualAscentClassifier(update="DA3").partial_fit(X, y, classes=range(3), sample_weight=[weight])
+    assert_allclose(np.abs(ascent.coef_).max(), 2.0 * weight, rtol=1e-12)

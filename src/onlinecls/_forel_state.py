@@ -59,9 +59,10 @@ class ForelState:
         pending, (lengths, theta), live = self.books[PENDING], self._follows(bias), self.weights > 0.0
         if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
             return "a sweep that is none"
-        beyond = not self.joint and (self.alpha > self.weights[:, None] * (1.0 + 1e-9)).any()
+        taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
+        beyond = (taken > self.weights * (1.0 + 1e-9)).any()
         if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
-            return "dual variables out of their range"  # (joint: what is shared out exceeds a tiny weight by rounding)
+            return "dual variables out of their range"
         if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
             return "rows beyond their reach"
         if np.abs(self.theta - theta).max() > 1e-6 * tally["reach"]:
