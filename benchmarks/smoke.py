@@ -29,6 +29,7 @@ def main():
     run(sys.executable, str(HERE / "evaluation.py"), "--rounds", "1")
     run(sys.executable, str(HERE / "saving.py"), "--rounds", "1", "--bits", "12")
     run(sys.executable, str(HERE / "kernels.py"), "--rows", "300", "--budgets", "50")
+    run(sys.executable, str(HERE / "links.py"), "--rounds", "1", "--nnz", "20000")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
         run(

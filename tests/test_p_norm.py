@@ -11,7 +11,7 @@ from reference import AggressivePNorm, PNorm
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
+from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron, _link
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -150,6 +150,65 @@ def test_the_paper_s_bound(seed, p, aggressive):
         loss = sum(max(0.0, 1.0 - u @ z) for z in rounds)
         size = scale * R / np.sqrt(q - 1)
         assert M <= loss + size**2 / 2 + size * np.sqrt(max(size**2 / 4 + loss + D, 0.0)) - gained + 1e-9
+
+
+@pytest.mark.parametrize("root", [0.5001, 0.6, 0.835, 0.97, 0.99999])
+@both_dtypes
+def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root):
+    info, rng = np.finfo(dtype), np.random.default_rng(0)
+    ends = np.log([float(info.tiny), float(info.max)])
+    x = np.exp(np.concatenate([rng.uniform(*ends, 20_000), rng.uniform(-3, 3, 41_000)]))
+    ends = [0.0, 1.0, info.tiny, info.max, info.smallest_subnormal, np.nextafter(1, 0), 2**0.5, 0.5**0.5]
+    x = np.concatenate([x, ends]).astype(dtype)
+    root = np.dtype(dtype).type(root)  # as the kernel has it
+    found = _link.roots_of_all(x, float(root))
+    exact = x.astype(np.longdouble) ** np.longdouble(root)
+    assert np.finfo(np.longdouble).nmant > 60 and found[-8] == 0.0 and found[-7] == 1.0
+    assert (np.abs(found - exact) <= 1.6 * np.spacing(exact.astype(dtype))).all()
+    assert (_link.roots_of_all(-x, float(root)) == found).all()
+    for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_008)):
+        assert (_link.roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
+
+
+@both_constructions
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_classes, multi_class):
+    """Its term is 2^64 times those of the features, which stay known without being summed anew."""
+    X = np.random.default_rng(0).uniform(0.1, 0.2, (60, 40))
+    learner = PNormPerceptron(27.7, multi_class=multi_class)
+    learner.partial_fit(X[:1], [1], classes=range(n_classes))
+    sizes = set()
+    for row in X[1:]:
+        label = 1 - int(learner.predict(row[None])[0] == 1)  # always a mistake
+        noise = learner._state.norms[:, _link.NOISE_AT].copy()
+        learner.partial_fit(row[None], [label])
+        assert (learner._state.norms[:, _link.NOISE_AT] >= noise).all()
+        sizes.update(np.abs(theta(learner)[:, -1]))
+        parts = [theta(learner)] if multi_class == "crammer_singer" else [part[None] for part in theta(learner)]
+        expected = np.vstack([linked(part, 27.7) for part in parts])
+        assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+        assert learner._state.problem() == ""
+    assert {0.0, 1.0} <= sizes
+
+
+@pytest.mark.parametrize("p", [2.0, 2.5, 28.0, 500.0])
+def test_long_rows_of_many_different_numbers_have_their_norm(p):
+    """More runs than a batch holds, zeros among them, numbers too small to count; the aggressive step tells ||x||_p."""
+    rng, part = np.random.default_rng(1), False
+    for d in (1, 3, 63, 64, 65, 129, 400):
+        for intercept in (True, False):
+            x = rng.choice([-1.0, 1.0], d) * rng.choice([0.0, 1.0, 1.0, 1e-3, 1e-30], d) * rng.uniform(0.5, 1.0, d)
+            x[0] = 1.5
+            full = np.append(x, 1.0) if intercept else x
+            twin = AggressivePNorm(len(full), p=p, radius=2**0.5)
+            learner = PNormPerceptron(p, aggressive=True, fit_intercept=intercept).partial_fit(x[None], [1], classes=[0, 1])
+            twin.step(full)
+            before = twin.theta[0]
+            learner.partial_fit(-0.5 * x[None], [1]), twin.step(np.append(-0.5 * x, 1.0) if intercept else -0.5 * x)
+            learner.partial_fit(0.5 * x[None], [1]), twin.step(np.append(0.5 * x, 1.0) if intercept else 0.5 * x)
+            part |= 0.0 < abs(twin.theta[0] - before) not in (0.75, 1.5)
+            assert_allclose(learner.coef_[0], twin.w[:d], rtol=1e-11, atol=1e-14)
+    assert part, "else every step was a whole one"
 
 
 def test_many_features_of_which_few_matter():

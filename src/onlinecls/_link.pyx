@@ -14,7 +14,8 @@ with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a
 The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
 in. A term is a function of what is stored, so that the same number goes out that came in; the sum has 106 bits, and a bound on
 its rounding errors. Where the bound passes 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i went), or S leaves
-double's range, S is summed anew, O(n_features).
+double's range, S is summed anew, O(n_features). The constant feature, in every row and at first the largest of all, would come
+and go in the sum: its term is not in it, but is added where S is used.
 
 Crammer-Singer's joint learner lives in all classes' θ together: one norm. One against the rest: one norm a class.
 
@@ -26,7 +27,7 @@ The geometry CENTRE (PA 2, the uniclass): the centre of a ball, w = a u, moves t
 
 The geometries SINH and EXP (PA 6) are in _multiplicative.pxd; their centre of a ball is here, for every feature takes a step.
 """
-from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow, powf, sqrt
+from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -37,8 +38,9 @@ from ._linalg cimport (
 from ._multiplicative cimport join, multiply, n_weights, scan_products, write_anew
 from ._multiplicative cimport settle as settle_products
 from ._norm cimport (
-    FRESH, GAIN, INVERSE, N_NORM, NOISE, REST, SCALE, SHIFT, SHRINK, SQUARES, SUM, Sum, add, begin, end,
+    FRESH, GAIN, INVERSE, N_NORM, NOISE, REST, SCALE, SHIFT, SHRINK, SQUARES, SUM, Sum, add, add_all, begin, end,
 )
+from ._powers cimport pow_all, pow_of_parts, with_sign
 from ._rounds cimport (
     MISTAKES, OVR, QUANTUM, REACH, REGRESSION, SKIPPED, UPDATES, Party, Task, charge, enter, fits, look_up, note, party, readable,
     top,
@@ -46,7 +48,7 @@ from ._rounds cimport (
 from ._rules cimport AGGRESSIVE_P_NORM, MULTIPLICATIVE, MULTIPLICATIVE_CENTRE, Params, Stats, Step, apply_rule, settled, smaller
 
 NORM_SIZE, SUM_AT, REST_AT, SCALE_AT, INVERSE_AT, GAIN_AT = N_NORM, SUM, REST, SCALE, INVERSE, GAIN
-FRESH_AT, SHIFT_AT, SQUARES_AT = FRESH, SHIFT, SQUARES
+FRESH_AT, SHIFT_AT, SQUARES_AT, NOISE_AT = FRESH, SHIFT, SQUARES, NOISE
 
 
 def roots(power):
@@ -59,6 +61,8 @@ def roots(power):
 
 cdef enum:
     SURFACE = 16            # how far rounding may take ||x - w||², in units of the dtype's spacing times ||x||² + ||w||²
+    BATCH = 64              # features treated side by side: loops that a compiler can take several at a time
+    FAR_AHEAD = 80          # non-zeros between a prefetch and its use: a batch is fetched in no time
 
 SURFACE_SPACINGS = SURFACE
 
@@ -87,17 +91,23 @@ cdef inline double term(double theta, double root, double scale, double shrink, 
     return raised(root, shrink, squarings) * (fabs(theta) * scale)
 
 
-cdef inline void settle(double* norm, const Params* p) noexcept nogil:
-    """The numbers that scans use, from S."""
-    cdef double size
+cdef inline bint settle(const floating[::1] state, Py_ssize_t k, Py_ssize_t first, Py_ssize_t last, double* norm,
+                        const Params* p) noexcept nogil:
+    """The numbers that scans use, from S. False if it is not known to 2^-44 of itself, or not in the midst of double's range."""
+    cdef Py_ssize_t c, at
+    cdef double size, sum = norm[SUM]
+    for c in range(first, last):
+        at = state.shape[0] - 2 * k + c
+        sum += term(state[at], state[at + k], norm[SCALE], norm[SHRINK], p.squarings)
     if p.power == 2.0:                  # w = θ
         norm[INVERSE] = norm[GAIN] = 1.0
-    elif norm[SUM] > 0.0:
-        size = fmin(pow(norm[SUM], 1.0 / p.power) / norm[SCALE], LARGEST)
+    elif sum > 0.0:
+        size = fmin(pow(sum, 1.0 / p.power) / norm[SCALE], LARGEST)
         norm[INVERSE] = fmin(pow(size, -p.root), LARGEST)
         norm[GAIN] = size / (p.power - 1.0)
     else:
         norm[INVERSE] = norm[GAIN] = 0.0
+    return norm[NOISE] <= 5.7e-14 * sum and 1e-270 <= sum <= 1e270         # (NaN is not)
 
 
 cdef void sum_anew(const floating[::1] state, Py_ssize_t k, Py_ssize_t first, Py_ssize_t last, double* norm,
@@ -113,18 +123,13 @@ cdef void sum_anew(const floating[::1] state, Py_ssize_t k, Py_ssize_t first, Py
     norm[SCALE] = ldexp(1.0, -ilogb(larger(largest, <double>1e-300)) - 1) if largest > 0.0 else 1.0
     norm[SHRINK] = pow(norm[SCALE], p.root)
     sum = begin(norm)
-    for j in range(n):
+    for j in range(n - 1):
         for c in range(first, last):
             at = 2 * k * j + c
             if state[at] != 0.0:
                 add(&sum, term(state[at], state[at + k], norm[SCALE], norm[SHRINK], p.squarings))
     end(&sum, norm)
-    settle(norm, p)
-
-
-cdef inline bint is_known(const double* norm) noexcept nogil:
-    """Whether S is in the midst of double's range, and known to 2^-44 of itself. (NaN is not.)"""
-    return norm[NOISE] <= 5.7e-14 * norm[SUM] and 1e-270 <= norm[SUM] <= 1e270
+    settle(state, k, first, last, norm, p)
 
 
 cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts, bint untouched,
@@ -145,22 +150,47 @@ cdef Py_ssize_t know(floating[::1] state, Py_ssize_t k, double[:, ::1] norms, co
 
 # --- one row -------------------------------------------------------------------------------------------------------------------
 
+cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept nogil:
+    """values[i]^(2^squarings)"""
+    cdef Py_ssize_t i
+    cdef double value
+    while squarings >= 4:               # (most p that ln n_features gives; a loop over all costs as much as its squares)
+        for i in range(n):
+            value = values[i] * values[i]
+            value *= value
+            value *= value
+            values[i] = value * value
+        squarings -= 4
+    while squarings > 0:
+        for i in range(n):
+            values[i] *= values[i]
+        squarings -= 1
+
+
 cdef inline double score(const floating[::1] state, const double* norm, const floating[::1] data, const index_t[::1] indices,
                          Row row, double* q, const Params* p) noexcept nogil:
     """w.x of the only vector there is, and q = ||x||²."""
-    cdef Py_ssize_t k, at
-    cdef double x, root, total = 0.0, squares = p.bias * p.bias
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        at = 2 * column(indices, k, row.lo)
-        x = data[k]
-        root = state[at + 1]
-        total += x * copysign(raised(root, norm[INVERSE], p.squarings), root)
-        squares += x * x
-    root = state[state.shape[0] - 1]
+    cdef Py_ssize_t i, n, k = row.lo
+    cdef double x, total = 0.0, squares = p.bias * p.bias, inverse = norm[INVERSE]
+    cdef double[BATCH] roots
+    cdef double[BATCH] powers
+    while k < row.hi:
+        n = row.hi - k if row.hi - k < BATCH else BATCH
+        for i in range(n):
+            if index_t is not dense_t:
+                prefetch(&state[2 * <Py_ssize_t>indices[k + i + row.ahead]])
+            roots[i] = state[2 * column(indices, k + i, row.lo) + 1]
+        for i in range(n):
+            powers[i] = roots[i] * inverse
+        raise_all(powers, n, p.squarings)
+        for i in range(n):
+            x = data[k + i]
+            total += x * copysign(powers[i], roots[i])
+            squares += x * x
+        k += n
+    x = state[state.shape[0] - 1]
     q[0] = squares
-    return norm[GAIN] * (total + p.bias * copysign(raised(root, norm[INVERSE], p.squarings), root))
+    return norm[GAIN] * (total + p.bias * copysign(raised(x, inverse, p.squarings), x))
 
 
 cdef inline void add_scores(const floating[::1] state, Py_ssize_t at, double x, const double[:, ::1] norms, double[:, ::1] scores,
@@ -196,112 +226,126 @@ cdef inline double score_all(const floating[::1] state, const double[:, ::1] nor
     return q
 
 
-cdef double p_norm(const floating[::1] data, Row row, double copies, const Params* p) noexcept nogil:
-    """||z||_p², for so many copies of x in z. A row's numbers are often the same: one power for a run of them."""
-    cdef Py_ssize_t k
-    cdef double x, largest = fabs(p.bias), last = -1.0, power = 0.0, total = 0.0
+cdef inline double sum_of_powers(const double* parts, const double* times, Py_ssize_t n, double a) noexcept nogil:
+    """Σ times[i] parts[i]^a"""
+    cdef Py_ssize_t i
+    cdef double total = 0.0
+    cdef double[BATCH] powers
+    pow_of_parts(powers, parts, n, a)
+    for i in range(n):
+        total += times[i] * powers[i]
+    return total
+
+
+cdef double p_norm(const floating[::1] data, Row row, double copies, double least, const Params* p) noexcept nogil:
+    """||z||_p², for so many copies of x in z.
+
+    A row's numbers are often the same: one power for a run of them. Those below `least` times the largest do not count.
+    """
+    cdef Py_ssize_t k, n = 0
+    cdef double x, largest = fabs(p.bias), last = 0.0, run = 0.0, total = largest > 0.0
+    cdef double[BATCH] parts
+    cdef double[BATCH] times
     for k in range(row.lo, row.hi):
         largest = larger(largest, fabs(data[k]))
-    for k in range(row.lo, row.hi + 1):
-        x = fabs(data[k]) if k < row.hi else fabs(p.bias)
-        if x == 0.0:
-            continue
-        if x != last:
-            last = x
-            power = pow(x / largest, p.power)
-        total += power
-    x = largest * pow(copies * total, 1.0 / p.power)
+    least *= largest
+    if fabs(p.bias) < largest:
+        total = pow(fabs(p.bias) / largest, p.power)
+    for k in range(row.lo, row.hi):
+        x = fabs(data[k])
+        if x == last:
+            run += 1.0
+        elif x > least:
+            parts[n], times[n] = last / largest, run
+            n += 1
+            if n == BATCH:
+                total += sum_of_powers(parts, times, n, p.power)
+                n = 0
+            last, run = x, 1.0
+    if last > 0.0:
+        parts[n], times[n] = last / largest, run
+        total += sum_of_powers(parts, times, n + 1, p.power)
+    total *= copies
+    x = largest if total == 1.0 else largest * pow(total, 1.0 / p.power)
     return x * x
 
 
-cdef inline floating root_of(floating theta, double a) noexcept nogil:
-    """sgn(θ) |θ|^a"""
+cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, double a) noexcept nogil:
+    """sgn(θ) |θ|^a of each."""
+    cdef Py_ssize_t i
     if a == 1.0:
-        return theta
-    if floating is float:
-        return <float>copysign(powf(<float>fabs(theta), <float>a), theta)
+        for i in range(n):
+            roots[i] = theta[i]
     else:
-        return copysign(pow(fabs(theta), a), theta)
+        pow_all(roots, theta, n, a)
+        for i in range(n):
+            roots[i] = with_sign(roots[i], theta[i])
 
 
-cdef enum:
-    BATCH = 64              # features that take a step side by side: loops without a call, or a sum that waits for one
-
-
-ctypedef struct Batch:
-    Py_ssize_t n
-    Py_ssize_t[BATCH] a     # the place of θ
-    double[BATCH] theta
-    double[BATCH] root
-    double[BATCH] old       # terms
-    double[BATCH] new
-
-
-cdef inline void terms(double* found, const double* theta, const double* root, Py_ssize_t n, double scale, double shrink,
+cdef inline void terms(double* found, const floating* theta, const floating* root, Py_ssize_t n, double scale, double shrink,
                        int squarings) noexcept nogil:
     """`term` of each."""
     cdef Py_ssize_t i
-    cdef int _
     for i in range(n):
-        found[i] = fabs(root[i]) * shrink
-    for _ in range(squarings):
-        for i in range(n):
-            found[i] *= found[i]
+        found[i] = fabs(<double>root[i]) * shrink
+    raise_all(found, n, squarings)
     for i in range(n):
-        found[i] *= fabs(theta[i]) * scale
+        found[i] *= fabs(<double>theta[i]) * scale
 
 
-cdef inline void step_all(floating[::1] state, Py_ssize_t k, Batch* batch, Sum* sum, double scale, double shrink, double root,
-                          int squarings) noexcept nogil:
-    """A batch's θ, given new, and its part of the sum."""
-    cdef Py_ssize_t i, at
-    for i in range(batch.n):
-        at = batch.a[i]
-        batch.root[i] = state[at + k]
-        batch.new[i] = state[at]
-    terms(batch.old, batch.new, batch.root, batch.n, scale, shrink, squarings)
-    for i in range(batch.n):
-        batch.root[i] = root_of(<floating>batch.theta[i], root)
-    terms(batch.new, batch.theta, batch.root, batch.n, scale, shrink, squarings)
-    for i in range(batch.n):
-        at = batch.a[i]
-        state[at], state[at + k] = <floating>batch.theta[i], <floating>batch.root[i]
-        add(sum, -batch.old[i])
-        add(sum, batch.new[i])
-    batch.n = 0
+cdef inline void step_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* places, floating* theta, floating* roots,
+                          const floating* ways, Py_ssize_t n, Sum* sum, double scale, double shrink,
+                          const Params* p) noexcept nogil:
+    """Move some θ by their ways, and with them their roots and their part of the sum."""
+    cdef Py_ssize_t i
+    cdef double[2 * BATCH] changes
+    terms(&changes[n], theta, roots, n, scale, shrink, p.squarings)
+    for i in range(n):
+        changes[i] = -changes[n + i]
+        theta[i] += ways[i]
+    roots_of(roots, theta, n, p.root)
+    terms(&changes[n], theta, roots, n, scale, shrink, p.squarings)
+    for i in range(n):
+        state[places[i]] = theta[i]
+        state[places[i] + k] = roots[i]
+    add_all(sum, changes, 2 * n)
 
 
 cdef Py_ssize_t move(floating[::1] state, Py_ssize_t k, const Party* members, double tau, double[:, ::1] norms,
                      const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Take the step tau along the joint example; returns the work beyond the row's own."""
-    cdef Py_ssize_t i, j, at, own = norms.shape[0] > 1, work = 0
-    cdef double* norm = &norms[members.c[0] * own, 0]
+    cdef Py_ssize_t i, j, at, n = 0, own = norms.shape[0] > 1, first = members.c[0], last = first + 1
+    cdef double* norm = &norms[first * own, 0]
+    cdef Py_ssize_t[BATCH] places
+    cdef floating[BATCH] theta
+    cdef floating[BATCH] roots
+    cdef floating[BATCH] ways
     cdef floating x, step
-    cdef Batch batch
     cdef Sum sum = begin(norm)
-    batch.n = 0
     for j in range(members.n):
         step = <floating>(members.sign[j] * tau)
-        for i in range(row.lo, row.hi + 1):
-            x = data[i] if i < row.hi else <floating>p.bias
-            if x == 0.0:
-                continue
-            at = (2 * k * column(indices, i, row.lo) if i < row.hi else state.shape[0] - 2 * k) + members.c[j]
-            batch.a[batch.n], batch.theta[batch.n] = at, <floating>(state[at] + step * x)
-            batch.n += 1
-            if batch.n == BATCH:
-                step_all(state, k, &batch, &sum, norm[SCALE], norm[SHRINK], p.root, p.squarings)
-        step_all(state, k, &batch, &sum, norm[SCALE], norm[SHRINK], p.root, p.squarings)
+        for i in range(row.lo, row.hi):
+            x = data[i]
+            at = 2 * k * column(indices, i, row.lo) + members.c[j]
+            places[n], ways[n], theta[n], roots[n] = at, step * x, state[at], state[at + k]
+            n += x != 0.0
+            if n == BATCH:
+                step_all(state, k, places, theta, roots, ways, n, &sum, norm[SCALE], norm[SHRINK], p)
+                n = 0
+        if p.bias != 0.0:
+            at = state.shape[0] - 2 * k + members.c[j]
+            state[at] += step * <floating>p.bias
+            roots_of(&state[at + k], &state[at], 1, p.root)
+    step_all(state, k, places, theta, roots, ways, n, &sum, norm[SCALE], norm[SHRINK], p)
     end(&sum, norm)
-    if is_known(norm):
-        settle(norm, p)
-    elif own or k == 1:
-        sum_anew(state, k, members.c[0], members.c[0] + 1, norm, p)
-        work = state.shape[0]
-    else:
-        sum_anew(state, k, 0, k, norm, p)
-        work = state.shape[0]
-    return work
+    if norm[SUM] < 0.0:                 # none of its terms is: it is 0 to within the noise
+        norm[SUM] = norm[REST] = 0.0
+    if not own and k > 1:
+        first, last = 0, k
+    if settle(state, k, first, last, norm, p):
+        return 0
+    sum_anew(state, k, first, last, norm, p)
+    return state.shape[0]
 
 
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
@@ -316,9 +360,9 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
     """
     cdef Py_ssize_t i, at, number, label, guess, newcomer, k = counts.shape[0] if counts.shape[0] > 2 else 1
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], n_steps = k if task == OVR else 1
-    cdef Py_ssize_t budget = QUANTUM, work
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, budget = QUANTUM, work
     cdef double[:, ::1] scores = np.empty((1, k))
-    cdef double q, skipped, size, farthest = 0.0
+    cdef double q, skipped, size, farthest = 0.0, least = pow(2.0, -80.0 / p.power)
     cdef bint updated
     cdef Row row
     cdef Stats s
@@ -331,6 +375,8 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                     settle_products(&norms[i, 0], &p)
         for i in range(n):
             row = row_at(indptr, order, i)
+            if not order.shape[0] and row.hi + FAR_AHEAD <= indptr[n_rows]:
+                row.ahead = FAR_AHEAD
             budget = look_up(budget, (row.hi - row.lo + 8) * k)
             at = order[i] if order.shape[0] else i
             label = 0 if task == REGRESSION else <Py_ssize_t>y[at]
@@ -369,7 +415,7 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                     continue
                 if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
                     if size < 0.0:
-                        size = p_norm(data, row, members.n, &p)
+                        size = p_norm(data, row, members.n, least, &p)
                     s.v = size
                 elif p.rule == MULTIPLICATIVE:
                     # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
@@ -572,6 +618,14 @@ def known(Params p, state, Py_ssize_t k, norms, const double[::1] counts):
     state, norms = np.array(state), np.array(norms)
     complete(p, state, k, norms, counts)
     return state, norms
+
+
+def roots_of_all(floating[::1] x, double a):
+    """|x[i]|^a: for tests of _powers.pxd."""
+    found = np.empty_like(x)
+    cdef floating[::1] view = found
+    pow_all(&view[0], &x[0], x.shape[0], a)
+    return found
 
 
 def complete(Params p, floating[::1] state, Py_ssize_t k, double[:, ::1] norms, const double[::1] counts):

@@ -14,6 +14,7 @@ from libc.math cimport copysign, exp, fabs, fmin, sqrt
 
 from ._linalg cimport EXP, SINH, Row, column, dense_t, floating, index_t, larger, prefetch
 from ._norm cimport FRESH, GAIN, NOISE, REST, SCALE, SHIFT, SUM, Sum, add, add_all, begin, end
+from ._powers cimport exp_all
 from ._rounds cimport Party
 from ._rules cimport Params
 
@@ -26,16 +27,13 @@ ctypedef struct Batch:      # features that move: columns of numbers, so that a 
     Py_ssize_t n
     Py_ssize_t[BATCH] at
     double[BATCH] theta     # after the step
-    double[BATCH] old       # the second slot before it, and then what goes out of the sum
-    double[BATCH] power     # e^(θ - S), or e^(|θ| - S)
-    double[BATCH] s         # the second slot after it
-    double[BATCH] new       # what comes into the sum
+    double[BATCH] s         # the second slot, before the step and then after it
 
 
 cdef inline void enlist(floating[::1] state, Py_ssize_t k, Py_ssize_t at, floating way, Batch* batch) noexcept nogil:
     """Move a θ, and put it where its second slot will be written down."""
     state[at] += way
-    batch.at[batch.n], batch.theta[batch.n], batch.old[batch.n] = at, state[at], state[at + k]
+    batch.at[batch.n], batch.theta[batch.n], batch.s[batch.n] = at, state[at], state[at + k]
     batch.n += 1
 
 
@@ -62,28 +60,30 @@ cdef inline bint write_down(floating[::1] state, Py_ssize_t k, const double* nor
                             const Params* p) noexcept nogil:
     """Second slots from θ, their terms into the sum, and if they have moved the old ones' terms out of it. True if a second slot
     leaves its range: then all is to be written anew."""
-    cdef Py_ssize_t i, n = batch.n
+    cdef Py_ssize_t i, n = batch.n, n_old = n if moved else 0
     cdef double shift = norm[SHIFT], fresh = norm[FRESH], largest = -1e300
-    if n == 0:
-        return False
+    cdef double[BATCH] sizes
+    cdef double[BATCH] powers
+    cdef double[2 * BATCH] changes
+    batch.n = 0
     for i in range(n):
-        batch.old[i] = -batch.old[i] if p.geometry == EXP else -sqrt(batch.old[i] * batch.old[i] + fresh * fresh)
-        batch.power[i] = size_of(batch.theta[i], p) - shift
-    for i in range(n):
-        largest = larger(largest, batch.power[i])
-    if not largest <= HEADROOM:
+        largest = larger(largest, size_of(batch.theta[i], p))
+    if n > 0 and not largest - shift <= HEADROOM:
         return True
+    for i in range(n_old):
+        changes[i] = -term(batch.s[i], fresh, p)
     for i in range(n):
-        batch.power[i] = exp(batch.power[i])
+        sizes[i] = powers[i] = size_of(batch.theta[i], p) - shift
+    exp_all(powers, n)
     for i in range(n):
-        batch.s[i] = <floating>(batch.power[i] if p.geometry == EXP else sinh_of(batch.theta[i], batch.power[i], fresh))
-        batch.new[i] = batch.s[i] if p.geometry == EXP else sqrt(batch.s[i] * batch.s[i] + fresh * fresh)
+        powers[i] = powers[i] if sizes[i] >= -708.0 else 0.0        # (where exp_all ends)
+    for i in range(n):
+        batch.s[i] = <floating>(powers[i] if p.geometry == EXP else sinh_of(batch.theta[i], powers[i], fresh))
+    for i in range(n):
+        changes[n_old + i] = term(batch.s[i], fresh, p)
     for i in range(n):
         state[batch.at[i] + k] = <floating>batch.s[i]
-    if moved:
-        add_all(sum, batch.old, n)
-    add_all(sum, batch.new, n)
-    batch.n = 0
+    add_all(sum, changes, n_old + n)
     return False
 
 
@@ -203,11 +203,10 @@ cdef inline Py_ssize_t multiply(floating[::1] state, Py_ssize_t k, const Party* 
                 enlist(state, k, 2 * k * column(indices, i, row.lo) + c, step * data[i], &batch)
                 if batch.n == BATCH:
                     beyond |= write_down(state, k, norm, &batch, True, &sum, p)
-                    batch.n = 0
         if p.bias != 0.0:
             enlist(state, k, state.shape[0] - 2 * k + c, step * <floating>p.bias, &batch)
-            beyond |= write_down(state, k, norm, &batch, True, &sum, p)
-            batch.n = 0
+            if batch.n == BATCH:
+                beyond |= write_down(state, k, norm, &batch, True, &sum, p)
     beyond |= write_down(state, k, norm, &batch, True, &sum, p)
     end(&sum, norm)
     if not beyond and is_within(norm):

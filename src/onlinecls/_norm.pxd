@@ -1,5 +1,22 @@
 """What weights have in common that share a number, a norm, and a sum that terms go into and come out of."""
-from libc.math cimport fabs, ilogb, ldexp
+from libc.math cimport fabs
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    static inline double onlinecls_coarse(double x)
+    {
+        uint64_t bits;
+        x *= 8.0;
+        memcpy(&bits, &x, sizeof bits);
+        bits = (bits & 0x7ff0000000000000u) | 0x0008000000000000u;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    """
+    double coarse "onlinecls_coarse" (double x) noexcept nogil      # 12 times the power of two that x > 0 begins with
 
 cdef enum:                  # the numbers of a norm
     SUM                     # S = SUM + REST
@@ -50,7 +67,7 @@ cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil
         sizes[0] += fabs(x[i])
     above = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3])
     sum.mass += above
-    above = ldexp(1.5, ilogb(above) + 3) if above > 1e-300 else 0.0
+    above = coarse(above) if above > 1e-300 else 0.0
     for i in range(0, n - 3, 4):
         for j in range(4):
             unit = (above + x[i + j]) - above

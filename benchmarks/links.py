@@ -1,0 +1,86 @@
+"""What weights that share a number cost: p-norm, multiplicative and entropic learners against the Perceptron, per row.
+
+    python benchmarks/links.py [--write] [--rounds 9] [--nnz 2000000]
+
+--write puts the table into docs/algorithms.md. Float32 rows of 2^20 features, made (benchmarks/common.py), one pass, two classes.
+All learners take turns with a part of the stream after another, in one run; of each part the shortest time of this thread counts.
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is imported
+
+import argparse
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from pages import ROOT, write_between
+
+from onlinecls import DualAscentClassifier, MultiplicativePassiveAggressiveClassifier, Perceptron, PNormPerceptron
+
+sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
+from common import stream
+
+PAGE = ROOT / "docs" / "algorithms.md"
+PARTS = 12
+ENTROPIC = {"sigma": "auto", "regularizer": "entropic"}
+LEARNERS = {
+    "`Perceptron()`": Perceptron,
+    "`PNormPerceptron()`": PNormPerceptron,
+    "`PNormPerceptron(aggressive=True)`": lambda: PNormPerceptron(aggressive=True),
+    "`MultiplicativePassiveAggressiveClassifier()`": MultiplicativePassiveAggressiveClassifier,
+    "entropic `DualAscentClassifier`, DA1": lambda: DualAscentClassifier(**ENTROPIC, update="DA1"),
+    "entropic, DA2": lambda: DualAscentClassifier(**ENTROPIC, update="DA2"),
+    "entropic, DA3": lambda: DualAscentClassifier(**ENTROPIC, update="DA3"),
+    "entropic, DA2, log loss": lambda: DualAscentClassifier(**ENTROPIC, update="DA2", loss="log_loss"),
+}
+
+
+def times(nnz, n_rows, rounds):
+    """Nanoseconds a row, and the share of rows that updated, of each learner."""
+    X, y = stream(n_rows, nnz)
+    cuts = [1, *(n_rows * part // PARTS for part in range(1, PARTS + 1))]
+    parts = [(X[start:stop], y[start:stop]) for start, stop in pairwise(cuts)]
+    best, share = {name: np.inf for name in LEARNERS}, {}
+    for _ in range(rounds):
+        for name, new in LEARNERS.items():
+            learner, took = new().partial_fit(X[:1], y[:1], classes=[0, 1]), []
+            learner._state.values += 0.0  # the pages are there
+            for rows, labels in parts:
+                start = time.thread_time()
+                learner.partial_fit(rows, labels)
+                took.append(time.thread_time() - start)
+            best[name] = np.minimum(best[name], took)
+            share[name] = learner.n_updates_ / learner.t_
+    return {name: 1e9 * best[name].sum() / n_rows for name in LEARNERS}, share
+
+
+def table(rounds, nnz):
+    yield "| learner | 20 non-zeros: ns a row | that update | times the Perceptron | 75: ns a row | that update | times |"
+    yield "|---|---|---|---|---|---|---|"
+    found = [times(length, max(nnz // length, 20 * PARTS), rounds) for length in (20, 75)]
+    for name in LEARNERS:
+        cells = []
+        for took, share in found:
+            times_of = took[name] / took["`Perceptron()`"]
+            cells += [f"{took[name]:.0f}", f"{100 * share[name]:.0f} %", f"{times_of:.1f}"]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/algorithms.md")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--nnz", type=int, default=2_000_000)
+    arguments = parser.parse_args()
+    lines = list(table(arguments.rounds, arguments.nnz))
+    print(*lines, sep="\n")
+    if arguments.write:
+        write_between(PAGE, "links", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
