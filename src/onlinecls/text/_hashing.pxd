@@ -15,6 +15,7 @@ cdef struct Slot:           # of the table in which the columns of one document 
 
 cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
     Slot* slots             # two thirds more than homes: at most that many are in use
+    int32_t* used           # places of slots
     Py_ssize_t home_size, n_used
     uint64_t scale          # home = column * scale >> 32
 
@@ -80,7 +81,6 @@ cdef class RowHasher:
     cdef int _widen(self, Py_ssize_t n) except -1 nogil
     cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
     cdef Py_ssize_t _pack(self) noexcept nogil
-    cdef Py_ssize_t _sorted(self) noexcept nogil
     cdef int _list(self) except -1 nogil
     cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil
     cdef Py_ssize_t _merged(self) noexcept nogil

@@ -16,7 +16,7 @@ from libc.string cimport memcmp, memcpy, memset
 import numpy as np
 
 from .._murmur cimport murmur3
-from ._lanes cimport QUEUE, STRETCH, Waiting, edges_of, fold, hash_all, line_up, map_bits
+from ._lanes cimport QUEUE, STRETCH, Waiting, all_in_use, edges_of, fold, hash_all, line_up, map_bits
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -60,10 +60,6 @@ ctypedef fused point_t:     # code points of a str
     uint8_t
     uint16_t
     uint32_t
-
-ctypedef fused entry_t:
-    Slot
-    Pair
 
 
 # --- characters: what `\w`, `\s` and str.lower of the running Python say -----------------------------------------------------
@@ -300,21 +296,55 @@ cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
     return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
-cdef int write_row(const entry_t* entries, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
-    """Columns and values of a row, normalised in the precision and the order in which scikit-learn does it."""
+cdef int write_row(const Pair* pairs, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
+    """Columns and values of a row."""
     cdef Py_ssize_t i
-    cdef double total = 0.0
     cdef int64_t squares = 0
     for i in range(n):
-        indices[i] = <index_t>(entries[i].key - 1)
-        data[i] = 1 if binary else <number>entries[i].count
+        indices[i] = <index_t>(pairs[i].key - 1)
+        data[i] = 1 if binary else <number>pairs[i].count
+        squares += <int64_t>(<int32_t>pairs[i].count) * <int32_t>pairs[i].count
+    return normalise(data, n, norm, n if binary else squares)
+
+
+cdef int empty(Table* t, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
+    """The same of a table, which is empty then. In the order of slots; late: those that a larger column stood before."""
+    cdef Py_ssize_t i, k, n = all_in_use(<const uint32_t*>t.slots, t.home_size, t.used) - t.used, n_late = 0
+    cdef int64_t squares = 0
+    cdef int32_t column, largest = -1
+    cdef int32_t* late = t.used                 # as many as have been read, at most
+    cdef number value
+    cdef Slot slot
+    for i in range(n):
+        slot = t.slots[t.used[i]]
+        t.slots[t.used[i]] = Slot(0, 0)
+        column = slot.key - 1
+        indices[i] = column
+        data[i] = 1 if binary else <number>slot.count
+        squares += <int64_t>slot.count * slot.count
+        late[n_late] = <int32_t>i
+        n_late += column < largest
+        largest = max(column, largest)
+    for k in range(n_late):
+        i = late[k]
+        column, value = indices[i], data[i]
+        while i > 0 and indices[i - 1] > column:
+            indices[i], data[i] = indices[i - 1], data[i - 1]
+            i -= 1
+        indices[i], data[i] = column, value
+    t.n_used = 0
+    return normalise(data, n, norm, n if binary else squares)
+
+
+cdef int normalise(number* data, Py_ssize_t n, int norm, int64_t squares) noexcept nogil:
+    """Divide by the norm, in the precision and the order in which scikit-learn does it. squares: the sum of the values'."""
+    cdef Py_ssize_t i
+    cdef double total = 0.0
     if norm == L1:
         for i in range(n):
             total += data[i] if data[i] >= 0 else -data[i]
     elif norm == L2:
-        for i in range(n):
-            squares += <int64_t>(<int32_t>entries[i].count) * <int32_t>entries[i].count
-        total = <double>(n if binary else squares)
+        total = <double>squares
         if total > 1 << 24:                     # up to there sums are exact, whatever their order and precision
             total = 0.0
             for i in range(n):
@@ -384,7 +414,7 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.units,
-                      <size_t>self.table.slots, <size_t>self.pairs, <size_t>self.data,
+                      <size_t>self.table.slots, <size_t>self.table.used, <size_t>self.pairs, <size_t>self.data,
                       <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
@@ -697,18 +727,22 @@ cdef class RowHasher:
         """Move the columns to a table of that many home slots."""
         cdef Table t
         cdef Slot* old = self.table.slots
-        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + 2 * home_size // 3 + 2
-        t.slots, t.home_size, t.n_used = old, home_size, 0
+        cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + 2 * home_size // 3 + 2 + 64   # (64 are read at a time)
+        t.slots, t.used, t.home_size, t.n_used = old, self.table.used, home_size, 0
         t.scale = (<uint64_t>home_size << 32) // <uint64_t>self.n_features
         if n or slots_size > self.slots_size:
             t.slots = <Slot*>calloc(slots_size, sizeof(Slot))
-            if t.slots == NULL:
+            t.used = <int32_t*>malloc(slots_size * sizeof(int32_t))
+            if t.slots == NULL or t.used == NULL:
+                free(t.slots)
+                free(t.used)
                 complain_of_memory()
             self.slots_size = slots_size
         for i in range(n):
             put(&t, old[i].key - 1, old[i].count)
         if t.slots != old:
             free(old)
+            free(self.table.used)
         self.table = t
         return 0
 
@@ -727,21 +761,6 @@ cdef class RowHasher:
             n += 1
             i += 1
         memset(slots + n, 0, (i - n) * sizeof(Slot))
-        return n
-
-    cdef Py_ssize_t _sorted(self) noexcept nogil:
-        """Put the columns at the front of the table, in order: only neighbours that met in a slot are not."""
-        cdef Slot* slots = self.table.slots
-        cdef Slot moving
-        cdef Py_ssize_t i, j, n = self._pack()
-        for i in range(1, n):
-            if slots[i].key < slots[i - 1].key:
-                moving = slots[i]
-                j = i
-                while j > 0 and slots[j - 1].key > moving.key:
-                    slots[j] = slots[j - 1]
-                    j -= 1
-                slots[j] = moving
         return n
 
     cdef int _list(self) except -1 nogil:
@@ -796,16 +815,12 @@ cdef class RowHasher:
             else:
                 write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
         else:
-            n = self._sorted()
+            n = self.table.n_used
             self._room_for_row(n)
             if self.single:
-                write_row(self.table.slots, n, self.binary, self.norm, <float*>self.data + self.nnz,
-                          <int32_t*>self.indices + self.nnz)
+                empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
             else:
-                write_row(self.table.slots, n, self.binary, self.norm, <double*>self.data + self.nnz,
-                          <int32_t*>self.indices + self.nnz)
-            memset(self.table.slots, 0, n * sizeof(Slot))
-            self.table.n_used = 0
+                empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz

@@ -114,6 +114,32 @@ cdef extern from *:
         return lined;
     }
 
+    /* Of 64 slots of two numbers, the first in the lowest place: whether the first number is not 0. */
+    static inline uint64_t in_use(const uint32_t *slots) {
+        uint64_t empty = 0;
+    #if defined(__SSE2__) || defined(_M_X64)
+        for (int i = 0; i < 4; i++, slots += 32) {
+            __m128i four[4];
+            for (int j = 0; j < 4; j++) {
+                __m128 low = _mm_loadu_ps((const float *)(slots + 8 * j)), high = _mm_loadu_ps((const float *)(slots + 8 * j + 4));
+                four[j] = _mm_cmpeq_epi32(_mm_castps_si128(_mm_shuffle_ps(low, high, 0x88)), _mm_setzero_si128());
+            }
+            empty |= (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(four[0], four[1]),
+                                                                 _mm_packs_epi32(four[2], four[3]))) << (16 * i);
+        }
+    #else
+        for (int i = 0; i < 64; i++) empty |= (uint64_t)(slots[2 * i] == 0) << i;
+    #endif
+        return ~empty;
+    }
+
+    /* The places of the slots in use among n, a multiple of 64, and of those that stand without a gap behind them. */
+    static int32_t *all_in_use(const uint32_t *slots, int64_t n, int32_t *at) {
+        for (int64_t base = 0; base < n || slots[2 * base]; base += 64)
+            at = places(in_use(slots + 2 * base), (int32_t)base, at);
+        return at;
+    }
+
     /* MurmurHash3 of the tokens in line, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign. */
     CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
         n = (n + 7) / 8 * 8;
@@ -146,6 +172,7 @@ cdef extern from *:
                  bint words) noexcept nogil
     void map_bits() noexcept nogil
     int32_t* edges_of(const unsigned char* flags, int64_t n, bint longer, int32_t* edge) noexcept nogil
+    int32_t* all_in_use(const uint32_t* slots, int64_t n, int32_t* at) noexcept nogil
     int line_up(Waiting* w, int lined, const unsigned char* text, const int32_t* edges, int n, int span, int* longer,
                 int* n_longer) noexcept nogil
     void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
