@@ -710,7 +710,7 @@ cdef class RowHasher:
         self.n_pairs = 0
         if self.wide:
             return 0
-        while 2 * home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
+        while home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
             home_size *= 2
         if self.table.n_used:                   # of a document that failed
             memset(self.table.slots, 0, self.slots_size * sizeof(Slot))

@@ -13,17 +13,16 @@ cdef extern from *:
     #endif
     #define QUEUE 128
     #define STRETCH 32
-    #define SIDE_BY_SIDE 20
+    #define WORDS 4             /* of a token in line, at most */
     #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
     #define CLONED __attribute__((target_clones("avx2", "default")))
     #else
     #define CLONED
     #endif
 
-    typedef struct { uint32_t block[QUEUE][4], tail[QUEUE], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
+    typedef struct { uint32_t words[QUEUE][WORDS], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
 
     static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
-    static inline uint32_t mix(uint32_t h, uint32_t b) { h ^= scramble(b); return (h << 13 | h >> 19) * 5 + 0xe6546b64; }
 
     /* Lower-cases and flags what is ASCII, a stretch at a time; returns how many bytes that are. */
     CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *restrict out, unsigned char *restrict flags,
@@ -101,14 +100,18 @@ cdef extern from *:
        for that are listed instead. Returns how many are in line. */
     static inline int line_up(Waiting *w, int lined, const unsigned char *text, const int32_t *edges, int n, int span,
                               int *longer, int *n_longer) {
+        static const uint32_t ones[2 * WORDS] = {~0u, ~0u, ~0u, ~0u};
         for (int i = 0; i < n; i++) {
-            const unsigned char *at = text + edges[2 * i];
             uint32_t size = (uint32_t)(edges[2 * (i + span) + 1] - edges[2 * i]);
-            memcpy(w->block[lined], at, 16);
-            w->size[lined] = size;
+            uint64_t bytes[2], kept[2];
             longer[*n_longer] = i;
-            if (size >= SIDE_BY_SIDE) { ++*n_longer; continue; }
-            memcpy(&w->tail[lined], at + (size & ~3u), 4);
+            if (size > 4 * WORDS) { ++*n_longer; continue; }
+            memcpy(bytes, text + edges[2 * i], 16);
+            memcpy(kept, (const unsigned char *)(ones + WORDS) - size, 16);
+            bytes[0] &= kept[0];
+            bytes[1] &= kept[1];
+            memcpy(w->words[lined], bytes, 16);
+            w->size[lined] = size;
             lined++;
         }
         return lined;
@@ -134,7 +137,7 @@ cdef extern from *:
     }
 
     /* The places of the slots in use among n, a multiple of 64, and of those that stand without a gap behind them. */
-    static int32_t *all_in_use(const uint32_t *slots, int64_t n, int32_t *at) {
+    CLONED static int32_t *all_in_use(const uint32_t *slots, int64_t n, int32_t *at) {
         for (int64_t base = 0; base < n || slots[2 * base]; base += 64)
             at = places(in_use(slots + 2 * base), (int32_t)base, at);
         return at;
@@ -144,13 +147,13 @@ cdef extern from *:
     CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
         n = (n + 7) / 8 * 8;
         for (int i = 0; i < n; i++) {
-            uint32_t size = w->size[i], left = size & 3, h = 0, m;
-            uint32_t kept = (left > 0 ? 0xff : 0) | (left > 1 ? 0xff00 : 0) | (left > 2 ? 0xff0000 : 0);
-            m = mix(h, w->block[i][0]); h = size >= 4 ? m : h;
-            m = mix(h, w->block[i][1]); h = size >= 8 ? m : h;
-            m = mix(h, w->block[i][2]); h = size >= 12 ? m : h;
-            m = mix(h, w->block[i][3]); h = size >= 16 ? m : h;
-            h ^= scramble(w->tail[i] & kept) ^ size;
+            uint32_t size = w->size[i], h = 0, m;
+            for (int k = 0; k < WORDS; k++) {           /* a word that is not whole is the tail, and zeros are nothing */
+                h ^= scramble(w->words[i][k]);
+                m = (h << 13 | h >> 19) * 5 + 0xe6546b64;
+                h = size >= 4 * (uint32_t)k + 4 ? m : h;
+            }
+            h ^= size;
             h = (h ^ h >> 16) * 0x85ebca6b;
             h = (h ^ h >> 13) * 0xc2b2ae35;
             h ^= h >> 16;
@@ -163,9 +166,6 @@ cdef extern from *:
     enum: QUEUE
     enum: STRETCH
     ctypedef struct Waiting:
-        uint32_t block[QUEUE][4]
-        uint32_t tail[QUEUE]
-        uint32_t size[QUEUE]
         uint32_t column[QUEUE]
         int32_t sign[QUEUE]
     int64_t fold(const unsigned char* text, int64_t n, unsigned char* out, unsigned char* flags, bint lower,
