@@ -110,7 +110,7 @@ class OnlineClassifier(WithWeights):
     def _learn_with_newcomers(self, X, params, rows, y, weights, known, first, predictions) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
         who = type(self).__name__
-        everyone = np.union1d(known, y)
+        everyone = _validation.union(known, y)
         class_weights = _validation.read_class_weight(who, self.class_weight, everyone)
         weights = weights if len(weights) else np.ones(rows.n_rows)
         live = weights > 0.0
@@ -125,17 +125,17 @@ class OnlineClassifier(WithWeights):
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
-        class_weights = class_weights[np.isin(everyone, np.union1d(known, labels))] if len(class_weights) else class_weights
-        everyone = np.union1d(known, labels)
+        class_weights = class_weights[np.isin(everyone, _validation.union(known, labels))] if len(class_weights) else class_weights
+        everyone = _validation.union(known, labels)
         stages = []  # (first row, end, classes), all checked before the first write
         if second > 0:
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
-            stages.append((second, third, np.union1d(known, labels[: 2 - len(known)])))
+            stages.append((second, third, _validation.union(known, labels[: 2 - len(known)])))
         if self._join_singly(params):
             for i in range(2, len(everyone)):
                 if joins[i + 1] > joins[i]:
-                    stages.append((joins[i], joins[i + 1], np.union1d(known, labels[: max(i + 1 - len(known), 0)])))
+                    stages.append((joins[i], joins[i + 1], _validation.union(known, labels[: max(i + 1 - len(known), 0)])))
         elif rows.n_rows > third:
             stages.append((third, rows.n_rows, everyone))
 

@@ -11,14 +11,10 @@ what it is about to write: a file that load would refuse is not written.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import mmap as memory
 import os
 import re
-import secrets
-import shutil
 from typing import NamedTuple
 
 import numpy as np
@@ -367,14 +363,23 @@ def save(learner, path, metadata: dict | None = None) -> None:
         raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
     order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, -arrays[name].nbytes))  # each one aligned
     little = {name: np.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
-    digest = hashlib.sha256(_header(told, little, _UNSIGNED))
+    digest = _sha256(_header(told, little, _UNSIGNED))
     for array in little.values():
         digest.update(array.reshape(-1))
     _replace(who, path, [_header(told, little, digest.hexdigest()), *little.values()])
 
 
+def _sha256(start: bytes):
+    from hashlib import sha256  # OpenSSL, which is for those who save and load
+
+    return sha256(start)
+
+
 def _replace(who: str, path: str | bytes, parts: list) -> None:
     """Put a file in the place of another: at any moment there is the old one or the new one, even if the power fails."""
+    import secrets
+    import shutil
+
     folder = os.path.dirname(path)
     token = f".onlinecls-{secrets.token_hex(8)}.tmp"
     draft = os.path.join(folder, os.fsencode(token) if isinstance(path, bytes) else token)
@@ -460,8 +465,11 @@ def _read_header(path, file, size: int) -> _Header:
 
 def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndarray]:
     """The arrays behind the header, each byte of them taken into the checksum."""
+    from mmap import ACCESS_READ
+    from mmap import mmap as mapped
+
     start, arrays = len(header.unsigned), {}
-    whole = np.frombuffer(memory.mmap(file.fileno(), 0, access=memory.ACCESS_READ), np.uint8) if mmap else None
+    whole = np.frombuffer(mapped(file.fileno(), 0, access=ACCESS_READ), np.uint8) if mmap else None
     for name, (begin, end, dtype, shape) in header.tensors.items():
         if mmap:
             part = whole[start + begin : start + end]
@@ -523,7 +531,7 @@ def load(path, *, mmap=False, return_metadata=False):
     path = os.fspath(path)
     with open(path, "rb") as file:
         header = _read_header(path, file, os.fstat(file.fileno()).st_size)
-        checksum = hashlib.sha256(header.unsigned)
+        checksum = _sha256(header.unsigned)
         arrays = _read_data(file, header, checksum, mmap)
     if checksum.hexdigest() != header.digest:
         raise _refused(path, f"a file of SHA-256 {header.digest}, as its header says", checksum.hexdigest())

