@@ -312,7 +312,7 @@ def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
-    if len(classes) == 2 and y.dtype.kind in "biuf":  # the common case, without a search
+    if len(classes) == 2 and y.dtype.kind in "biufUS":  # the common case, without a search
         second = y == classes[1]
         known = second | (y == classes[0])
         return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
