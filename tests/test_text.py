@@ -160,17 +160,43 @@ def every_character():
     return [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
 
-def test_every_character_is_a_word_and_lower_cased_as_python_says():
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_every_character_is_a_word_and_lower_cased_as_python_says(kind):
     # Between letters, where case and word borders show; the sigma has a test of its own. A text a plane's 256th.
     characters = every_character()
     texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
     hasher = RowHasher(alternate_sign=False, norm=None, n_features=2**31 - 1)
-    hasher.add_texts(texts)
+    hasher.add_texts([kind(text) for text in texts])
     data, indices, indptr = hasher.take()
     for i, text in enumerate(texts):
         tokens = collections.Counter(abs(murmurhash3_32(t)) % (2**31 - 1) for t in re.findall(r"\b\w\w+\b", text.lower()))
         row = slice(indptr[i], indptr[i + 1])
         assert dict(zip(indices[row].tolist(), data[row].tolist(), strict=True)) == tokens
+
+
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_characters_without_case_in_runs(kind):
+    # Of any length, at the beginning and the end of a text, and beside those of one, two and four bytes.
+    runs = [("日本語한국어中文" * 3)[i : i + n] for n in range(1, 20) for i in (0, 3)]
+    starts, ends = ("", "a", "é", "，", "😀"), ("", "B", "É", "。", "𠀀", "Σ")
+    texts = [f"{start}{run}{end}" for run in runs for start in starts for end in ends]
+    for params in ({}, {"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (2, 2)}, {"lowercase": False}):
+        same([kind(text) for text in [*texts, " ".join(texts)]], **params)
+
+
+def test_words_of_every_length():
+    words = [letter * n for n in range(1, 70) for letter in "abc"]
+    for ngram_range in ((1, 1), (1, 2), (2, 3)):
+        for texts in (words, [" ".join(words)], [" ".join(words[i::7]) for i in range(7)]):
+            same(texts, ngram_range=ngram_range, dtype=np.float32)
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 64, 2**20, 2**31 - 1])
+def test_rows_of_every_size(n_features):
+    # From an empty table to one that has grown many times; half of the words come twice.
+    texts = [" ".join(f"w{i}" for i in [*range(n), *range(n // 2)]) for n in [*range(200), 500, 1000, 5000, 50_000]]
+    same(texts, n_features=n_features)
+    same(texts[::-1], n_features=n_features, norm=None, dtype=np.float32)
 
 
 def test_every_white_space_is_pythons():

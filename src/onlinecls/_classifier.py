@@ -125,8 +125,9 @@ class OnlineClassifier(WithWeights):
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
-        class_weights = class_weights[np.isin(everyone, _validation.union(known, labels))] if len(class_weights) else class_weights
-        everyone = _validation.union(known, labels)
+        joined = _validation.union(known, labels)
+        class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
+        everyone = joined
         stages = []  # (first row, end, classes), all checked before the first write
         if second > 0:
             stages.append((0, second, known if len(known) else labels[:1]))

@@ -306,7 +306,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
 
 
 def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All labels of two arrays, sorted, each once. (Without the places `unique` imports numpy.ma: twelve times as long as this.)"""
+    """All labels of two arrays, sorted, each once. (Not asked for places, `unique` imports numpy.ma: 10 ms.)"""
     return np.unique(np.concatenate((a, b)), return_index=True)[0]
 
 

@@ -77,6 +77,8 @@ cdef uint16_t PAGES[MAPPED >> 8]
 # further up; 0 for those whose lower case has another length, or hangs on something.
 cdef uint32_t SHORT[0x800]
 cdef int32_t* CHARACTERS = NULL
+# Of 256 code points: whether each has three bytes, is part of a word, and has no case. Nearly all of Chinese and Korean.
+cdef unsigned char PLAIN[0x1100]
 
 
 cdef int32_t character(uint32_t c) noexcept nogil:
@@ -105,6 +107,9 @@ cdef int map_characters() except -1:
                 break
         PAGES[page] = <uint16_t>i
         n_pages += i == n_pages
+        PLAIN[page] = 0x8 <= page < 0x100
+        for c in range(256):
+            PLAIN[page] &= CHARACTERS[i * 256 + c] == IN_WORD
     for c in range(0x800):
         bytes_[1] = 0
         if c not in (SIGMA, DOTTED_I) and encoded(c + (character(c) >> 2), bytes_) == (1 if c < 0x80 else 2):
@@ -136,6 +141,12 @@ cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t
     return 0 if not 0x10000 <= c[0] < 0x110000 else 4
 
 
+cdef inline bint plain(const unsigned char* text) noexcept nogil:
+    """Whether a plain character begins there, of three bytes at least that may be read."""
+    return ((text[0] & 0xF0) == 0xE0 and (text[1] & 0xC0) == 0x80 and (text[2] & 0xC0) == 0x80
+            and PLAIN[(text[0] & 0x0F) << 4 | (text[1] & 0x3F) >> 2])
+
+
 cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
     if c < 0x80:
         text[0] = <unsigned char>c
@@ -160,6 +171,12 @@ map_characters()
 map_bits()
 
 
+cdef inline void write_three(uint32_t c, unsigned char* text) noexcept nogil:
+    """Write a character of three bytes, and one byte more."""
+    cdef uint32_t four = 0x8080E0 | c >> 12 | (c << 2 & 0x3F00) | (c << 16 & 0x3F0000)
+    memcpy(text, &four, 4)
+
+
 cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigned char* text,
                              unsigned char* flags) noexcept nogil:
     """Write a character and its flags, and return its length."""
@@ -167,9 +184,8 @@ cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigne
     cdef uint32_t low = <uint32_t>(<int32_t>c + (kind >> 2)) if lowercase else c
     cdef uint32_t four = 0x80808080 if kind & wanted else 0
     memcpy(flags, &four, 4)
-    if 0x800 <= low < 0x10000:                  # three bytes, at once: most that is neither Latin nor Greek nor Cyrillic
-        four = 0x8080E0 | low >> 12 | (low << 2 & 0x3F00) | (low << 16 & 0x3F0000)
-        memcpy(text, &four, 4)
+    if 0x800 <= low < 0x10000:
+        write_three(low, text)
         return 3
     if lowercase and c == DOTTED_I:             # i and the dot above it, which is no part of a word
         memcpy(text, b"i\xCC\x87", 3)
@@ -181,12 +197,13 @@ cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigne
 cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
                             unsigned char* flags) noexcept nogil:
     """A str as text and flags: the length, or -1 where only Python knows what to do."""
-    cdef Py_ssize_t i, m = 0
-    cdef uint32_t c, entry
+    cdef Py_ssize_t i = 0, m = 0
+    cdef uint32_t c, entry, plain = 0x80808080 if wanted == IN_WORD else 0
     cdef uint16_t pair
     cdef int flag_at = 16 if wanted == IN_WORD else 17
-    for i in range(n):
+    while i < n:
         c = points[i]
+        i += 1
         entry = SHORT[c] if c < 0x800 else 0
         if entry != 0:
             pair = <uint16_t>entry
@@ -196,6 +213,13 @@ cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase,
             pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
             memcpy(flags + m, &pair, 2)
             m += 1 + (c >= 0x80)
+        elif PLAIN[c >> 8]:
+            i -= 1
+            while i < n and PLAIN[<uint32_t>points[i] >> 8]:
+                write_three(points[i], text + m)
+                memcpy(flags + m, &plain, 4)
+                m += 3
+                i += 1
         elif 0xD800 <= c < 0xE000 or (lowercase and c == SIGMA):
             return -1
         else:
@@ -493,7 +517,7 @@ cdef class RowHasher:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
         cdef Py_ssize_t i = 0, m = 0, mixed = 0, step, stop
         cdef uint64_t x, low
-        cdef uint32_t c, first, second, entry, two, whole
+        cdef uint32_t c, first, second, entry, two, whole, plain_flags = 0x80808080 if self.analyzer == WORD else 0
         cdef int flag_at = 16 if self.analyzer == WORD else 17
         cdef uint16_t pair
         cdef int32_t wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
@@ -545,6 +569,13 @@ cdef class RowHasher:
                     m += 1
                     continue
                 ascii = False
+                if i + 4 <= n and plain(text + i):
+                    while i + 4 <= n and plain(text + i):
+                        memcpy(out + m, text + i, 4)
+                        memcpy(flags + m, &plain_flags, 4)
+                        i += 3
+                        m += 3
+                    continue
                 step = decoded(text + i, n - i, &c)
                 if step == 0 or (lowercase and c == SIGMA):
                     with gil:

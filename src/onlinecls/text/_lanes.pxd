@@ -124,7 +124,8 @@ cdef extern from *:
         for (int i = 0; i < 4; i++, slots += 32) {
             __m128i four[4];
             for (int j = 0; j < 4; j++) {
-                __m128 low = _mm_loadu_ps((const float *)(slots + 8 * j)), high = _mm_loadu_ps((const float *)(slots + 8 * j + 4));
+                const float *at = (const float *)(slots + 8 * j);
+                __m128 low = _mm_loadu_ps(at), high = _mm_loadu_ps(at + 4);
                 four[j] = _mm_cmpeq_epi32(_mm_castps_si128(_mm_shuffle_ps(low, high, 0x88)), _mm_setzero_si128());
             }
             empty |= (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(four[0], four[1]),
