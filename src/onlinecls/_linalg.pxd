@@ -50,7 +50,7 @@ cdef enum Geometry:
     EXP
 
 cdef enum:
-    AHEAD = 32              # non-zeros between a state row's prefetch and its use, at least: a row's own number
+    AHEAD = 80              # non-zeros between a state row's prefetch and its use, at least: a row's own number
     FAR_AHEAD = 128         # and at most: beyond, what was fetched may be gone again
     CACHE_LINE = 64         # bytes
 

@@ -62,7 +62,6 @@ def roots(power):
 cdef enum:
     SURFACE = 16            # how far rounding may take ||x - w||², in units of the dtype's spacing times ||x||² + ||w||²
     BATCH = 64              # features treated side by side: loops that a compiler can take several at a time
-    FAR_AHEAD = 80          # non-zeros between a prefetch and its use: a batch is fetched in no time
 
 SURFACE_SPACINGS = SURFACE
 
@@ -360,7 +359,7 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
     """
     cdef Py_ssize_t i, at, number, label, guess, newcomer, k = counts.shape[0] if counts.shape[0] > 2 else 1
     cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], n_steps = k if task == OVR else 1
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, budget = QUANTUM, work
+    cdef Py_ssize_t budget = QUANTUM, work
     cdef double[:, ::1] scores = np.empty((1, k))
     cdef double q, skipped, size, farthest = 0.0, least = pow(2.0, -80.0 / p.power)
     cdef bint updated
@@ -375,8 +374,6 @@ def learn(Params p, Task task, const floating[::1] data, const index_t[::1] indi
                     settle_products(&norms[i, 0], &p)
         for i in range(n):
             row = row_at(indptr, order, i)
-            if not order.shape[0] and row.hi + FAR_AHEAD <= indptr[n_rows]:
-                row.ahead = FAR_AHEAD
             budget = look_up(budget, (row.hi - row.lo + 8) * k)
             at = order[i] if order.shape[0] else i
             label = 0 if task == REGRESSION else <Py_ssize_t>y[at]

@@ -5,7 +5,7 @@ e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 
 treated alike wherever it stands, so that the same number gives the same bits. Within 1.1 ulp for |x| <= 708 (float: 87); beyond,
 as at these ends.
 """
-from libc.math cimport copysign, copysignf, pow, powf, sqrt, sqrtf
+from libc.math cimport copysign, copysignf, pow, powf
 
 from ._linalg cimport floating
 
@@ -174,14 +174,6 @@ cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, doubl
 cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, double a) noexcept nogil:
     """found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; below 10^-300 some such number (x and found apart)."""
     pow_of_doubles(found, x, n, a)
-
-
-cdef inline floating root_of(floating x) noexcept nogil:
-    """√x in x's own precision."""
-    if floating is float:
-        return sqrtf(x)
-    else:
-        return sqrt(x)
 
 
 cdef inline floating with_sign(floating size, floating sign) noexcept nogil:
