@@ -26,7 +26,7 @@ from common import stream
 
 PAGE = ROOT / "docs" / "algorithms.md"
 PARTS = 12
-ENTROPIC = {"sigma": "auto", "regularizer": "entropic"}
+ENTROPIC = {"sigma": 500.0, "norm_bound": 30.0, "regularizer": "entropic"}  # W such that rows of length 1 reach the margin
 LEARNERS = {
     "`Perceptron()`": Perceptron,
     "`PNormPerceptron()`": PNormPerceptron,
@@ -35,7 +35,9 @@ LEARNERS = {
     "entropic `DualAscentClassifier`, DA1": lambda: DualAscentClassifier(**ENTROPIC, update="DA1"),
     "entropic, DA2": lambda: DualAscentClassifier(**ENTROPIC, update="DA2"),
     "entropic, DA3": lambda: DualAscentClassifier(**ENTROPIC, update="DA3"),
+    "entropic, DA1, log loss": lambda: DualAscentClassifier(**ENTROPIC, update="DA1", loss="log_loss"),
     "entropic, DA2, log loss": lambda: DualAscentClassifier(**ENTROPIC, update="DA2", loss="log_loss"),
+    'entropic, DA2, `sigma="auto"`': lambda: DualAscentClassifier(**ENTROPIC | {"sigma": "auto"}, update="DA2"),
 }
 
 
