@@ -2,7 +2,7 @@
 
 In C for compilers to make two versions of, one of them with twice the lanes (AVX2) for machines that have it. There is neither a
 fused operation nor a sum whose order is the compiler's in them: both give the same bits.
-The macro is there because Cython's functions cannot be given such versions; float and double differ in nothing but names.
+The macro is there because Cython's functions cannot be given such versions; float and double differ in names and in `near`.
 """
 from ._linalg cimport floating
 from ._powers cimport exp_all
