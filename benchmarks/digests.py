@@ -39,6 +39,7 @@ PARAMETERS = {
     "multiplicative_pa_one_class": {"epsilon": 1.5, "norm_bound": 3.0},
 }  # fmt: skip
 
+WAYS = ("first", "plain", "int64", "dense", "weights", "average", "balanced", "joins", "fit", "no intercept")
 EPOCHS = {"max_iter": 3, "random_state": 0}
 NO_AVERAGE = {"forel", "p_norm", "aggressive_p_norm", "multiplicative_pa", "multiplicative_pa_regression"}
 
@@ -46,7 +47,8 @@ NO_AVERAGE = {"forel", "p_norm", "aggressive_p_norm", "multiplicative_pa", "mult
 def stream(n_rows, n_features, n_classes, kind, seed):
     """Rows of about eight non-zeros, of which some are repeated values, and their labels or targets."""
     generator = np.random.RandomState(seed)
-    X = np.where(generator.random_sample((n_rows, n_features)) < 8.0 / n_features, generator.standard_normal((n_rows, n_features)), 0)
+    X = generator.random_sample((n_rows, n_features)) < 8.0 / n_features
+    X = np.where(X, generator.standard_normal((n_rows, n_features)), 0)
     X[::3] = np.round(X[::3])
     if kind == "experts":
         X = generator.random_sample((n_rows, n_features))
@@ -96,7 +98,7 @@ def cases():
                 X, y, weights = stream(n_rows, n_features, n_classes, kind, seed=len(algorithm.name))
                 if form.get("signed") is False:
                     X = np.abs(X)
-                for ways in ("first", "plain", "int64", "dense", "weights", "average", "balanced", "joins", "fit", "no intercept"):
+                for ways in WAYS:
                     for dtype in (np.float32, np.float64):
                         given = {**chosen, **form, **more, "dtype": dtype}
                         if ways == "average":

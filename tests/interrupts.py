@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from onlinecls import _ascent_base, _base
+from onlinecls._ascent import base as ascent_base
+from onlinecls._estimators import base
 
-TABLES = [(_base, "_LINK"), (_base, "_FULL"), (_ascent_base, "_CLASSIFY"), (_ascent_base, "_REGRESS")]
+TABLES = [(base, "_LINK"), (base, "_FULL"), (ascent_base, "_CLASSIFY"), (ascent_base, "_REGRESS")]
 LARGEST = 2**23  # numbers in X
 
 
@@ -41,8 +42,8 @@ def interrupted(monkeypatch, make, problem, *, nth=1, reached=lambda learner: le
             with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
                 for module, table in TABLES:
                     patch.setattr(module, table, Armed(getattr(module, table), left, delay))
-                for task, kernels in _base._TASKS.items():
-                    patch.setitem(_base._TASKS, task, Armed(kernels, left, delay))
+                for task, kernels in base._TASKS.items():
+                    patch.setitem(base._TASKS, task, Armed(kernels, left, delay))
                 learner.partial_fit(X, y, **arguments)
                 time.sleep(10 * delay + 1)  # the kernel was done first: here it comes
             if not reached(learner):

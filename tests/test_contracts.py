@@ -19,7 +19,7 @@ from scipy import sparse
 from states import fingerprint
 
 import onlinecls
-from onlinecls import _base
+from onlinecls._estimators import base
 
 every_case = pytest.mark.parametrize("case", ALL, ids=str)
 one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
@@ -281,8 +281,8 @@ def test_ctrl_c_just_before_the_first_row_of_a_new_label(monkeypatch, known):
             return leave
 
     with monkeypatch.context() as patch:
-        for task in _base._TASKS:
-            patch.setitem(_base._TASKS, task, Kernels())
+        for task in base._TASKS:
+            patch.setitem(base._TASKS, task, Kernels())
         with pytest.raises(KeyboardInterrupt):
             learner.partial_fit(X[20:], np.full(20, 9))
     assert fingerprint(learner) == fingerprint(twin)
@@ -305,7 +305,7 @@ def test_ctrl_c_ends_predict_too(monkeypatch, n_classes):
     written = []
 
     class Kernels:
-        def __getitem__(self, key, kernels=_base._DECISION):
+        def __getitem__(self, key, kernels=base._DECISION):
             def decide(*arguments):
                 arguments[-1][:] = np.nan
                 written.append(arguments[-1])
@@ -315,7 +315,7 @@ def test_ctrl_c_ends_predict_too(monkeypatch, n_classes):
 
             return decide
 
-    monkeypatch.setattr(_base, "_DECISION", Kernels())
+    monkeypatch.setattr(base, "_DECISION", Kernels())
     with pytest.raises(KeyboardInterrupt):
         for _ in range(20):  # a slow timer may miss one
             learner.predict(X)
@@ -353,7 +353,7 @@ def test_a_csr_or_c_ordered_x_is_never_copied(case, dtype, index_type):
 
 
 def test_rows_are_read_where_they_are():
-    from onlinecls._validation import read_rows
+    from onlinecls._input.validate import read_rows
 
     X = np.ones((5, 3), np.float32)
     csr = sparse.csr_matrix(X)
@@ -450,9 +450,9 @@ def test_python_goes_on_while_a_kernel_runs(monkeypatch, method, n_classes, mult
     seen, thread = [], threading.Thread(target=count)
     thread.start()
     try:
-        for task, kernels in _base._TASKS.items():
-            monkeypatch.setitem(_base._TASKS, task, Watched(kernels))
-        monkeypatch.setattr(_base, "_DECISION", Watched(_base._DECISION))
+        for task, kernels in base._TASKS.items():
+            monkeypatch.setitem(base._TASKS, task, Watched(kernels))
+        monkeypatch.setattr(base, "_DECISION", Watched(base._DECISION))
         for _ in range(20):  # a busy machine may give the other thread no turn at first
             learner.predict(X) if method == "predict" else learner.partial_fit(X, y)
             if max(seen) > 3:

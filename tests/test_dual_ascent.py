@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem, csr32
 from numpy.testing import assert_allclose
+from onlinecls._ascent.ascent.base import BOOKS
 from reference import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls
-from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier, _ascent
-from onlinecls._ascent_base import BOOKS
+from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
+from onlinecls._ascent import ascent
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -399,16 +400,16 @@ def test_powers_are_exact_to_an_ulp_and_the_same_wherever_they_stand(dtype, end,
     x = np.concatenate([rng.uniform(-end, end, 30_000), rng.uniform(-1, 1, 31_000), [0.0, -end, end]])
     x = x.astype(dtype)
     found = x.copy()
-    _ascent.powers(found)
+    ascent.powers(found)
     exact = np.exp(x.astype(np.longdouble))
     assert np.finfo(np.longdouble).nmant > 60 and found[-3] == 1.0
     assert np.abs((found - exact) / np.spacing(exact.astype(dtype))).max() <= slack
     for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_003)):
         part = x[start:stop].copy()
-        _ascent.powers(part)
+        ascent.powers(part)
         assert (part == found[start:stop]).all()
     ends = np.array([-2 * end, 2 * end, -np.inf, np.inf], dtype)
-    _ascent.powers(ends)
+    ascent.powers(ends)
     assert (ends[[0, 2]] == found[-2]).all() and (ends[[1, 3]] == found[-1]).all()
 
 

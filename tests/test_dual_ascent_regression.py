@@ -249,5 +249,5 @@ def test_fit_stops_and_goes_on():
 
 
 def test_examples_run():
-    found = doctest.testmod(import_module("onlinecls._dual_ascent"))
+    found = doctest.testmod(import_module("onlinecls._ascent.dual_ascent"))
     assert found.attempted > 6 and found.failed == 0

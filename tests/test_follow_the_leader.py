@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from matrices import MATRIX_KINDS, continuous_problem, csr32
 from numpy.testing import assert_allclose
+from onlinecls._ascent.ascent.leader_state import PENDING
 from reference import DualAscent, FoReL
 from states import fingerprint
 
 from onlinecls import DualAscentClassifier, FoReLClassifier, _saving, load
-from onlinecls._forel_state import PENDING
 
 KINDS = {"binary": (2, "crammer_singer"), "crammer_singer": (4, "crammer_singer"), "ovr": (4, "ovr")}
 every_kind = pytest.mark.parametrize("n_classes, multi_class", KINDS.values(), ids=KINDS)
@@ -159,7 +159,7 @@ def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     X, y = continuous_problem(60, 6, seed=68)
     whole = FoReLClassifier(gap_tol=1e-6).partial_fit(X, y, classes=[-1, 1])
     learner = FoReLClassifier(gap_tol=1e-6).partial_fit(X[:20], y[:20], classes=[-1, 1])
-    from onlinecls import _follow_the_leader as module
+    from onlinecls._ascent import leader as module
 
     def interrupted(params, *arrays):
         module_follow(params, *arrays[:3], arrays[3][:40], *arrays[4:])
@@ -365,7 +365,7 @@ def test_it_is_better_than_dual_ascent_online():
 
 
 def test_examples_run():
-    found = doctest.testmod(import_module("onlinecls._follow_the_leader"))
+    found = doctest.testmod(import_module("onlinecls._ascent.leader"))
     assert found.attempted > 2 and found.failed == 0
 
 

@@ -17,7 +17,9 @@ from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls import _base, _core, _validation
+from onlinecls import _core
+from onlinecls._estimators import base
+from onlinecls._input import validate
 
 SECOND_ORDER = ("sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2")
 CASES = [case for case in ALL if case.name in SECOND_ORDER] + [Case("narow", {"b": 8.0})]
@@ -421,7 +423,7 @@ def too_large(who, n_matrices, size, dtype, needed):
 
 @pytest.fixture
 def half_a_gigabyte(monkeypatch):
-    monkeypatch.setattr(_validation, "available_memory", lambda: 5e8)
+    monkeypatch.setattr(validate, "available_memory", lambda: 5e8)
 
 
 def raises_word_for_word(message, call, *arguments, **others):
@@ -537,4 +539,4 @@ def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, mult
 
 
 def test_the_tables_of_the_kernel_are_complete():
-    assert set(_core.TASKS) == set(_base._TASKS) and set(_core.FORESIGHT) == {path[0] for path in PATHS}
+    assert set(_core.TASKS) == set(base._TASKS) and set(_core.FORESIGHT) == {path[0] for path in PATHS}

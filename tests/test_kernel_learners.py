@@ -11,7 +11,8 @@ from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 
 import onlinecls
-from onlinecls import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor, _core, _dual
+from onlinecls import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor, _core
+from onlinecls._kernelized import support
 
 # estimator's parameters, the twin's name and parameters
 CASES = {
@@ -626,8 +627,8 @@ def test_attributes_that_a_kernel_does_not_have():
 
 def test_counters_are_where_the_shared_code_looks():
     shared = _core.TALLY.keys() - {"squared", "absolute"}  # which only linear regressors keep
-    assert {name: _dual.TALLY[name] for name in shared} == {name: _core.TALLY[name] for name in shared}
-    assert set(_dual.RULES) <= set(_core.RULES)
+    assert {name: support.TALLY[name] for name in shared} == {name: _core.TALLY[name] for name in shared}
+    assert set(support.RULES) <= set(_core.RULES)
 
 
 def test_examples_run():

@@ -11,7 +11,8 @@ from reference import AggressivePNorm, PNorm
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron, _link
+from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
+from onlinecls._geometry import link
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -161,13 +162,13 @@ def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root
     ends = [0.0, 1.0, info.tiny, info.max, info.smallest_subnormal, np.nextafter(1, 0), 2**0.5, 0.5**0.5]
     x = np.concatenate([x, ends]).astype(dtype)
     root = np.dtype(dtype).type(root)  # as the kernel has it
-    found = _link.roots_of_all(x, float(root))
+    found = link.roots_of_all(x, float(root))
     exact = x.astype(np.longdouble) ** np.longdouble(root)
     assert np.finfo(np.longdouble).nmant > 60 and found[-8] == 0.0 and found[-7] == 1.0
     assert (np.abs(found - exact) <= 1.6 * np.spacing(exact.astype(dtype))).all()
-    assert (_link.roots_of_all(-x, float(root)) == found).all()
+    assert (link.roots_of_all(-x, float(root)) == found).all()
     for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_008)):
-        assert (_link.roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
+        assert (link.roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
 
 
 @both_constructions
@@ -180,9 +181,9 @@ def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_class
     sizes = set()
     for row in X[1:]:
         label = 1 - int(learner.predict(row[None])[0] == 1)  # always a mistake
-        noise = learner._state.norms[:, _link.NOISE_AT].copy()
+        noise = learner._state.norms[:, link.NOISE_AT].copy()
         learner.partial_fit(row[None], [label])
-        assert (learner._state.norms[:, _link.NOISE_AT] >= noise).all()
+        assert (learner._state.norms[:, link.NOISE_AT] >= noise).all()
         sizes.update(np.abs(theta(learner)[:, -1]))
         parts = [theta(learner)] if multi_class == "crammer_singer" else [part[None] for part in theta(learner)]
         expected = np.vstack([linked(part, 27.7) for part in parts])

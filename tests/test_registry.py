@@ -6,11 +6,12 @@ import pytest
 from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls
-from onlinecls import _ascent, _core
+from onlinecls import _core
+from onlinecls._ascent import ascent
 from onlinecls._registry import ALGORITHMS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-IN_ASCENT = {*_ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose kernels are in _ascent and beside it
+IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose kernels are in _ascent and beside it
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 

@@ -6,27 +6,24 @@
 ['spam']
 """
 
-from ._baselines import HedgeClassifier, OGDClassifier
-from ._dual_ascent import DualAscentClassifier, DualAscentRegressor
-from ._evaluation import progressive_validation
-from ._first_order import (
+from ._ascent.baselines import HedgeClassifier, OGDClassifier
+from ._ascent.dual_ascent import DualAscentClassifier, DualAscentRegressor
+from ._ascent.leader import FoReLClassifier
+from ._estimators.first_order import (
     AdaGradClassifier,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
     PNormPerceptron,
 )
-from ._follow_the_leader import FoReLClassifier
-from ._kernel_learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
-from ._multiplicative import (
+from ._estimators.multiplicative import (
     MultiplicativePassiveAggressiveClassifier,
     MultiplicativePassiveAggressiveOneClass,
     MultiplicativePassiveAggressiveRegressor,
 )
-from ._one_class import PassiveAggressiveOneClass
-from ._online_to_batch import OnlineToBatch
-from ._saving import load
-from ._second_order import (
+from ._estimators.one_class import PassiveAggressiveOneClass
+from ._estimators.online_to_batch import OnlineToBatch
+from ._estimators.second_order import (
     AROWClassifier,
     AROWRegressor,
     ConfidenceWeightedClassifier,
@@ -34,6 +31,9 @@ from ._second_order import (
     SCWClassifier,
     SecondOrderPerceptron,
 )
+from ._evaluation import progressive_validation
+from ._kernelized.learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from ._saving import load
 
 __version__ = "0.1.0"
 

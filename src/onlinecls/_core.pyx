@@ -10,16 +10,16 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
 
-from ._blas cimport symm
-from ._full cimport (
+from ._geometry.blas cimport symm
+from ._geometry.full cimport (
     Full, dot, expand, foresee, form, is_sparse, keep_roots, make_products, move_full, open_window, present_at,
     roots_at, spread_full, write_down,
 )
-from ._linalg cimport (
+from ._geometry.sparse cimport (
     ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Row, Sums, drift_score,
     floating, index_t, larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
 )
-from ._rounds cimport (
+from ._geometry.books cimport (
     ABSOLUTE, BINARY, CRAMMER_SINGER, LOSS, MISTAKES, N_SLOTS, OVR, QUANTUM, REACH, REGRESSION, ROUNDS, SEEN, SKIPPED, SQUARED,
     UPDATES, Party, Task, averaged, charge, enter, fits, look_up, note, party, readable, top,
 )

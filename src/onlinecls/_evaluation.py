@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import _validation
-from ._classifier import NO_ROUND, OnlineClassifier
-from ._compat import Csr, issparse, kind_of
+from ._estimators.classifier import NO_ROUND, OnlineClassifier
+from ._input import validate
+from ._input.compat import Csr, issparse, kind_of
 
 _WHO = "progressive_validation"
 
@@ -119,7 +119,7 @@ def _batches(stream) -> Iterable[tuple]:
         if not hasattr(X, "shape"):
             X = np.asarray(X)
         n_rows = X.shape[0] if X.ndim else 0
-        yield X, _validation.read_labels(_WHO, y, n_rows), _validation.read_weights(_WHO, weight, n_rows)
+        yield X, validate.read_labels(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
 
 
 def _rows(X, start: int, stop: int):
@@ -141,7 +141,7 @@ class _CleanLabels:
         self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
         self.batches, self.at = None if self.whole is not None or y_clean is None else iter(y_clean), 0
         if self.whole is not None:
-            self.whole = _validation.read_labels(_WHO, y_clean, len(y_clean))
+            self.whole = validate.read_labels(_WHO, y_clean, len(y_clean))
 
     def of(self, y: np.ndarray) -> np.ndarray:
         if self.batches is not None:
@@ -159,7 +159,7 @@ class _CleanLabels:
                 f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else len(clean)} labels "
                 f"for {len(y)} rows of a batch. Give one array for the whole stream, or an iterator of one array a batch."
             )
-        _validation.comparable(_WHO, clean, y)
+        validate.comparable(_WHO, clean, y)
         return clean
 
     def end(self) -> None:
@@ -273,7 +273,7 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
     for X, y, weights in _batches(stream):
         clean, start = clean_labels.of(y), 0
         if issparse(X) and X.format != "csr":
-            X = _validation.as_csr(_WHO, X)
+            X = validate.as_csr(_WHO, X)
         while start < len(y):
             stop = min(start + every - rows % every, len(y))
             if not by_row:

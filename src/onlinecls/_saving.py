@@ -19,11 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _ascent, _core, _validation
-from ._compat import not_fitted, random_state
-from ._forel_state import ForelState
+from . import _core
+from ._ascent import ascent
+from ._ascent.leader_state import ForelState
+from ._geometry.state import State
+from ._input import validate
+from ._input.compat import not_fitted, random_state
 from ._registry import ALGORITHMS, algorithms_of
-from ._state import State
 
 FORMAT = 1
 _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
@@ -150,7 +152,7 @@ def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: 
     _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
     _require(told["n_columns"] == (n_classes if n_classes > 2 else 1), f"columns for {n_classes} classes", told["n_columns"])
     dtype = arrays["values"].dtype
-    _require(dtype in _validation.FLOATS, "values of float32 or float64", dtype)
+    _require(dtype in validate.FLOATS, "values of float32 or float64", dtype)
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
              f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip
     _require(type(told["power"]) is float and 2.0 <= told["power"] <= 500.0, "a power in [2, 500]", told["power"])
@@ -216,7 +218,7 @@ def _read_learnt_ascent(told: dict, cls: type, compiled: dict) -> dict:
             valid = type(value) is type(compiled[name]) and value == compiled[name]
         _require(valid, f"learnt_with[{name!r}] in its range", value)
         learnt[name] = value
-    grows = learnt["entropic"] and learnt["schedule"] == _ascent.SCHEDULES["auto"]
+    grows = learnt["entropic"] and learnt["schedule"] == ascent.SCHEDULES["auto"]
     average = learnt["average_from"]
     _require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
     return learnt
@@ -242,7 +244,7 @@ def _read_leader(told: dict, arrays: dict[str, np.ndarray], n_classes: int, lear
     _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
     _require(type(told["joint"]) is bool, "joint true or false", told["joint"])
     dtype = arrays["data"].dtype
-    _require(dtype in _validation.FLOATS, "data of float32 or float64", dtype)
+    _require(dtype in validate.FLOATS, "data of float32 or float64", dtype)
     n_rows, n_entries = len(arrays["labels"]), len(arrays["data"])
     expected = ForelState.layout(told["n_features"], n_classes, dtype, n_rows, n_entries)
     found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
@@ -262,7 +264,7 @@ def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
     elif classes.dtype.kind == "b":
         _require(raw.max(initial=0) <= 1, "labels that are booleans", "other bytes")
     classes = np.array(classes)
-    _require(len(classes) > 0 and _validation.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
+    _require(len(classes) > 0 and validate.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
     return classes
 
 
@@ -301,7 +303,7 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     _require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
     if is_classifier:
         _require(told["open"] or n_classes > 1, "two classes or more, as none may join", classes)
-        _validation.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
+        validate.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
     else:
         _require(not told["open"], "no classes that may join a regressor", told["open"])
     _require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])

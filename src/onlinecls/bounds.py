@@ -25,20 +25,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _validation
-from ._base import OnlineLearner
-from ._baselines import HedgeClassifier, OGDClassifier
-from ._compat import issparse
-from ._dual_ascent import DualAscentClassifier
-from ._first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
-from ._kernel_learners import KernelOnlineClassifier
-from ._multiplicative import (
+from ._ascent.baselines import HedgeClassifier, OGDClassifier
+from ._ascent.dual_ascent import DualAscentClassifier
+from ._estimators.base import OnlineLearner
+from ._estimators.first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
+from ._estimators.multiplicative import (
     MultiplicativePassiveAggressiveClassifier,
     MultiplicativePassiveAggressiveOneClass,
     MultiplicativePassiveAggressiveRegressor,
 )
-from ._one_class import PassiveAggressiveOneClass
-from ._second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
+from ._estimators.one_class import PassiveAggressiveOneClass
+from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
+from ._input import validate
+from ._input.compat import issparse
+from ._kernelized.learners import KernelOnlineClassifier
 
 __all__ = [
     "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
@@ -134,16 +134,16 @@ def follow(learner, X, y=None) -> Course:
             f"{who}: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}. The bounds are "
             "for weights from 0 on; a column of ones in X is an intercept."
         )
-    rows = _validation.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
+    rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X = rows.data.reshape(rows.n_rows, rows.n_features)
     if task == "outlier_detector":
         y = np.ones(len(X))
     elif task == "regressor":
-        y = _validation.read_targets(who, y, len(X))
+        y = validate.read_targets(who, y, len(X))
     else:
-        y = _validation.read_labels(who, y, len(X))
+        y = validate.read_labels(who, y, len(X))
         if y.dtype.kind in "US" or not np.isin(y, (-1, 1)).all():
-            found = _validation.shown(np.unique(y))
+            found = validate.shown(np.unique(y))
             raise ValueError(f"{who}: y must be -1 and +1, got {found}. Give the classes these numbers.")
         y = y.astype(np.float64)
     return _followed(learner, X, y, task)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .._classifier import OnlineClassifier
-from .._regressor import OnlineRegressor
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.regressor import OnlineRegressor
 from .._saving import load
 
 OTHER_COLUMNS = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import onlinecls
 
 from .._core import TALLY
+from .._estimators.regressor import OnlineRegressor
 from .._evaluation import _rows
+from .._input.validate import available_memory
 from .._registry import ALGORITHMS, algorithms_of, select
-from .._regressor import OnlineRegressor
-from .._validation import available_memory
 from .progress import Progress
 
 CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)

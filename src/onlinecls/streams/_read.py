@@ -11,9 +11,9 @@ from numbers import Integral
 
 import numpy as np
 
-from .._compat import Csr
+from .._input.compat import Csr
+from ..streams import _arrow, _blocks, _formats, _records
 from ..text import HashingVectorizer
-from . import _arrow, _blocks, _formats, _records
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files

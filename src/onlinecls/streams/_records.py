@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .._compat import Csr
+from .._input.compat import Csr
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compat import Csr
+from .._input.compat import Csr
 from ._sources import ClosedError
 
 _AHEAD = 2  # batches between the two threads

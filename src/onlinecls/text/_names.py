@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compat import issparse
+from .._input.compat import issparse
 from ._sketch import Names
 
 

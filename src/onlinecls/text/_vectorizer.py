@@ -12,8 +12,8 @@ from numbers import Integral
 
 import numpy as np
 
-from .._base import Estimator
-from .._compat import Csr, sparse_rows, text_transformer_tags
+from .._estimators.base import Estimator
+from .._input.compat import Csr, sparse_rows, text_transformer_tags
 from ._hashing import RowHasher
 from ._names import FeatureNames
 

@@ -1,0 +1,294 @@
+"""What the dual ascent learners and gradient descent share: state, parameters, and the way to the kernels of `_ascent`."""
+
+from __future__ import annotations
+
+from operator import is_
+
+import numpy as np
+
+from .. import _core
+from .._estimators.base import WithWeights, _specialised
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.regressor import OnlineRegressor
+from .._geometry.state import NO_ORDER, State
+from .._input import validate
+from .._registry import algorithms_of, select
+from . import ascent
+
+BOOKS = ascent.BOOKS
+NO_PREDICTIONS = np.empty(0, np.int32)
+_CLASSIFY, _REGRESS, _DECISION = (_specialised(kernel) for kernel in (ascent.classify, ascent.regress, ascent.decision))
+_REBUILD = {sizes[0]: kernel for sizes, kernel in _specialised(ascent.rebuild).items()}
+
+
+class AscentState(State):
+    """The arrays of `_ascent`: values as there; books, float64, the numbers of the model and of each of its groups."""
+
+    __slots__ = ("bias", "books", "joint")
+    PARTS = (*State.PARTS, *__slots__)
+
+    def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
+        self.geometry = "entropic" if params["entropic"] else "additive"
+        self.joint, self.bias, self.variance, self.power = bool(params["joint"]), params["bias"], 1.0, 2.0
+        self.norms = np.empty((0, 0))
+        self.n_features, self.n_columns = n_features, n_classes if n_classes > 2 else 1
+        slots = 2 if params["entropic"] else 1
+        self.values = np.zeros((n_features + 1) * slots * self.n_columns, dtype)
+        self.sigma = np.zeros((0, 1, 1), dtype)
+        self.drift = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
+        self.counts, self.tally = np.zeros(n_classes), np.zeros(_core.TALLY_SIZE)
+        self._open_books(np.zeros(BOOKS["shared"]))
+
+    @staticmethod
+    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_groups: int) -> dict:
+        """Name: (shape, dtype) of the arrays that an AscentState of these arguments has, without making one."""
+        n_weights, double = (n_features + 1) * (n_classes if n_classes > 2 else 1), np.dtype(np.float64)
+        return {
+            "values": ((n_weights * (2 if geometry == "entropic" else 1),), np.dtype(dtype)),
+            "sigma": ((0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "norms": ((0, 0), double),
+            "counts": ((n_classes,), double),
+            "tally": ((_core.TALLY_SIZE,), double),
+            "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), double),
+        }
+
+    @staticmethod
+    def n_shared(told: dict, arrays: dict) -> int:
+        return 1 if told["joint"] else told["n_columns"]
+
+    def _problem_of_values(self, tally: dict) -> str:
+        if np.abs(self.values).max() > np.finfo(self.dtype).max / 4:
+            return "weights beyond their reach"
+        shared, groups = self.books[: BOOKS["shared"]], self.groups
+        if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
+            return "books below 0"
+        if self.geometry != "entropic":
+            return ""
+        live, (sinh, u) = self.n_features + (self.bias > 0.0), self.view.transpose(1, 0, 2).astype(np.float64)
+        shift = self.of_columns(groups[:, BOOKS["shift"]])
+        if (np.abs(u).max(axis=0) > shift + 100.0).any() or shift.min() < 0.0:
+            return "weights beyond the scale of their powers"
+        expected = np.sign(u) * 0.5 * (np.exp(np.abs(u) - shift) - np.exp(-np.abs(u) - shift))
+        # A small sinh is the difference of two powers, each rounded to the dtype at least.
+        rounding = 64.0 * np.finfo(self.dtype).eps * np.hypot(expected, np.exp(-shift)) + 1e-30
+        if (np.abs(sinh - expected) > 1e-4 * np.abs(expected) + rounding).any():
+            return "powers that are not those of the weights"
+        cosh = np.hypot(sinh, np.exp(-shift))[:live].sum(axis=0)
+        z = groups[:, BOOKS["high"]] + groups[:, BOOKS["low"]]
+        return "" if np.allclose(z, cosh.sum() if self.joint else cosh, 1e-5, 0.0) else "another normaliser of the weights"
+
+    @property
+    def n_groups(self) -> int:
+        return 1 if self.joint else self.n_columns
+
+    def _open_books(self, shared: np.ndarray) -> None:
+        """Begin the numbers of the groups, from the values."""
+        self.books = np.zeros(BOOKS["shared"] + self.n_groups * BOOKS["group"])
+        self.books[: len(shared)] = shared
+        if self.geometry == "entropic":
+            live = self.n_features + (self.bias > 0.0)
+            _REBUILD[self.values.itemsize](self.values, self.n_columns, live, self.joint, self.books)
+        else:
+            energy = np.square(self.view[:, 0], dtype=np.float64).sum(axis=0)
+            self.groups[:, BOOKS["energy"]] = energy.sum() if self.joint else energy
+
+    @property
+    def groups(self) -> np.ndarray:
+        return self.books[BOOKS["shared"] :].reshape(self.n_groups, -1)
+
+    def of_columns(self, numbers) -> np.ndarray:
+        """A number of each group, for each column."""
+        return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
+
+    def _like(self, counts: np.ndarray) -> AscentState:
+        new = AscentState.__new__(AscentState)
+        for name in ("geometry", "joint", "bias", "variance", "n_features", "power", "norms"):
+            setattr(new, name, getattr(self, name))
+        new.counts, new.tally, new.sigma = counts, self.tally.copy(), self.sigma
+        new.n_columns = len(counts) if len(counts) > 2 else 1
+        return new
+
+    def _summed(self) -> np.ndarray:
+        """The sum of the weights over the rounds of the average, (features + 1, columns)."""
+        ages = self.of_columns(self.groups[:, BOOKS["ages"]])
+        return ages * self.view[:, 0] - self.drift.reshape(-1, self.n_columns)
+
+    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
+        """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        grown = self._like(counts)
+        if grown.n_columns == self.n_columns:
+            grown.values, grown.drift, grown.books = self.values.copy(), self.drift.copy(), self.books.copy()
+            return grown
+        if self.n_columns > 1:
+            return self._moved(grown, np.arange(self.n_columns), places)
+        spread = np.zeros((1, n_classes))
+        spread[0, places] = (-share, share)[: len(places)]
+        return self._spread(grown, spread)
+
+    def only(self, keep: np.ndarray) -> AscentState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self._like(self.counts[keep])
+        if rest.n_columns > 1:
+            return self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
+        spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)
+        spread[keep, 0] = (-1.0, 1.0)
+        return self._spread(rest, spread)
+
+    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
+        """These columns at places of another model, to the bit; the others are what they would be, had they been there."""
+        shared = self.books[: BOOKS["shared"]]
+        values = np.zeros((self.n_features + 1, self.view.shape[1], new.n_columns), self.dtype)
+        new.values, new.drift = values.reshape(-1), self.drift
+        if self.joint:
+            values[:, :, places] = self.view[:, :, old]
+            new._open_books(shared)  # (an entropic model has another simplex)
+            if self.geometry != "entropic":
+                new.groups[:] = self.groups
+        else:
+            new._open_books(shared)
+            values[:, :, places] = self.view[:, :, old]
+            new.groups[places] = self.groups[old]
+            if self.geometry != "entropic":
+                new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
+        if len(self.drift):
+            drift = np.zeros((self.n_features + 1, new.n_columns))
+            rescaled = self.joint and self.geometry == "entropic"  # and the ages begin anew
+            drift[:, places] = (-self._summed() if rescaled else self.drift.reshape(-1, self.n_columns))[:, old]
+            new.drift = drift.reshape(-1)
+        return new
+
+    def _spread(self, new: AscentState, spread: np.ndarray) -> AscentState:
+        """θ, and the sums of the average, as combinations in the columns of another model."""
+        slots = self.view.shape[1]
+        values = np.zeros((self.n_features + 1, slots, new.n_columns), self.dtype)
+        values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
+        new.values = values.reshape(-1)
+        new.drift = (-self._summed() @ spread).reshape(-1) if len(self.drift) else self.drift
+        new._open_books(self.books[: BOOKS["shared"]])
+        return new
+
+    def writable(self) -> AscentState:
+        if all(array.flags.writeable for array in (self.values, self.drift, self.counts, self.tally, self.books)):
+            return self
+        return self.with_classes(np.arange(len(self.counts)), len(self.counts))
+
+    def scales(self, params: dict) -> np.ndarray:
+        """κ of each column: what the stored numbers are to be multiplied by."""
+        return self.of_columns(ascent.scales(params, self.books, self.count("t")))
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        rounds = self.average_rounds(params)
+        first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(params)
+        weights = first.astype(self.dtype).T
+        weights.flags.writeable = False
+        return weights
+
+
+class AscentLearner(WithWeights):
+    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
+
+    _numbered = {
+        "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
+    }  # fmt: skip
+    _state_type = AscentState
+    _schedules = ("fixed", "auto")
+
+    @staticmethod
+    def _geometry(params: dict) -> str:
+        return "entropic" if params["entropic"] else "additive"
+
+    def _kernel_params(self) -> dict:
+        found = self._parameter_values()(self.__dict__)
+        remembered = self.__dict__.get("_compiled")
+        if remembered is not None and all(map(is_, remembered[0], found)):
+            return remembered[1]
+        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+        select(who, values, algorithms_of(type(self)))
+        validate.read_dtype(who, values["dtype"])
+        params = {
+            "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0,
+            "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
+            "average_from": int(values["average"]) - 1 if values.get("average") else -1,
+            "margin": 1.0, "bound": 1.0, "limit": 0.0,
+            "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+            **self._translated(values),
+        }  # fmt: skip
+        self._check_parameters(values)
+        self._compiled = found, params
+        return params
+
+    def _is_another_kind(self, params: dict) -> bool:
+        kind = ("entropic", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ()))
+        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
+        return (
+            other_simplex
+            or [params[name] for name in kind] != [self._params[name] for name in kind]
+            or not (dtype is None or dtype == self._state.dtype)
+        )
+
+    def _join_singly(self, params: dict) -> bool:
+        """A class's weights of 0 are in the joint learner's simplex, and its score of 0 in a softmax."""
+        averaged = params["entropic"] and params["average_from"] >= 0  # (κ of a class that has not joined is another's)
+        return bool(averaged or (params["joint"] and (params["entropic"] or params["loss"] == ascent.LOSSES["log_loss"])))
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> AscentState:
+        return AscentState(params, n_features, n_classes, dtype)
+
+    def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+        state = self._state = self._state.writable()
+        self.__dict__.pop("_sparse_coef", None)
+        if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
+            return
+        choice = self._choice(class_weights)
+        if self._params_of[0] is not params or self._params_of[1] != choice:
+            largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
+            self._params_of = params, choice
+            self._params = {**params, **choice, "limit": largest}
+        self._run(rows, order, targets, weights, class_weights, predictions)
+
+    def _scores(self, rows) -> np.ndarray:
+        state, params = self._state, self._params
+        scores = np.empty((rows.n_rows, state.n_columns))
+        ages = state.of_columns(state.groups[:, BOOKS["ages"]])
+        rounds = state.average_rounds(params)
+        _DECISION[state.values.itemsize, rows.indices.itemsize](
+            params, rows.data, rows.indices, rows.indptr, state.values, state.drift, ages, rounds, state.scales(params), scores
+        )
+        return scores
+
+    def _read_params(self) -> dict:
+        return self._params
+
+
+class AscentClassifier(AscentLearner, OnlineClassifier):
+    """A learner of labels."""
+
+    def _choice(self, class_weights) -> dict:
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        return {"open_classes": int(self._open), "balanced": int(balanced)}
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
+        _CLASSIFY[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values, state.drift,
+            state.counts, state.tally, state.books, predictions,
+        )  # fmt: skip
+
+
+class AscentRegressor(AscentLearner, OnlineRegressor):
+    """A learner of numbers."""
+
+    def _choice(self, class_weights) -> dict:
+        return {}
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
+        _REGRESS[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, state.values, state.drift, state.counts,
+            state.tally, state.books,
+        )  # fmt: skip

@@ -1,0 +1,229 @@
+"""Learners to compare with: online gradient descent, and Hedge over experts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._estimators.base import _specialised
+from .._estimators.docs import documented
+from .._input import validate
+from .._input.compat import random_state as generator_of
+from . import ascent, experts
+from .base import BOOKS, AscentClassifier
+
+_HEDGE, _ADVISE = _specialised(experts.hedge), _specialised(experts.advise)
+
+
+@documented
+class OGDClassifier(AscentClassifier):
+    """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
+
+    With the margin m = y w.x and the row's weight c, in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + [m < 1] c y x / (alpha t)
+        learning_rate="sqrt":              w <- w + [m < 1] eta0 c y x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+ with step 1/(alpha t), whose regret grows as log t (Pegasos with
+    one row a step); the sum z of c y x is kept, and w is z / (alpha t). For each class against the rest or, with
+    ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one, and m the difference of their scores.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the regularisation, > 0; of "strongly_convex" alone.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float, default=1.0
+        Step size in the first round, > 0; of "sqrt" alone.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDClassifier
+    >>> learner = OGDClassifier(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], classes=[0, 1])
+    >>> learner.coef_.tolist()  # (y_1 x_1 + y_2 x_2) / (alpha t)
+    [[1.0, -1.0]]
+    """
+
+    _schedules = ("strongly_convex", "sqrt")
+
+    def __init__(
+        self, alpha=1e-4, *, learning_rate="strongly_convex", eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _translated(self, values: dict) -> dict:
+        rate = values["learning_rate"]
+        return {"schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
+
+
+class HedgeClassifier(AscentClassifier):
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
+
+    Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
+    expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
+
+        P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
+
+    `predict` says ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as the bound has it: with
+    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
+    A row costs O(n_features), for every weight changes.
+
+    Parameters
+    ----------
+    eta0 : float or "auto", default="auto"
+        eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
+    max_iter : int, default=1
+        Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
+    tol : float or None, default=1e-3
+        `fit` stops when an epoch's mean loss was above the best one - tol for `n_iter_no_change` epochs. None: never early.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before each epoch.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling.
+    warm_start : bool, default=False
+    n_iter_no_change : int, default=5
+    verbose : int, default=0
+    dtype : numpy.float32, numpy.float64 or None, default=None
+    class_weight : dict, "balanced" or None, default=None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, n_features)
+        The experts' weights w of the next round, >= 0, of sum 1.
+    intercept_ : ndarray of shape (1,)
+        -1/2: the decision is w.x - 1/2 > 0.
+    expected_loss_ : float
+        The sum over the rounds, each counted once, of the chance of the randomised prediction to be wrong.
+    n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
+        As of the other classifiers; n_mistakes_ of the deterministic prediction.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as of the other classifiers, advice outside [0, 1], a third class.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+
+    Examples
+    --------
+    >>> from onlinecls import HedgeClassifier
+    >>> learner = HedgeClassifier().partial_fit([[1.0, 0.0], [0.9, 0.6], [0.1, 0.8]], ["spam", "spam", "ham"])
+    >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
+    (['spam'], [[0.7, 0.3]])
+    """
+
+    average, early_stopping = False, False
+
+    def __init__(
+        self, eta0="auto", *, max_iter=1, tol=1e-3, shuffle=False, random_state=None, warm_start=False, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _translated(self, values: dict) -> dict:
+        auto = isinstance(values["eta0"], str)
+        return {"schedule": ascent.SCHEDULES["auto" if auto else "fixed"], "sigma": 1.0 if auto else float(values["eta0"])}
+
+    def _read_rows(self, X, first: bool):
+        rows = super()._read_rows(X, first)
+        wrong = (rows.data < 0.0) | (rows.data > 1.0)
+        if wrong.any():
+            raise ValueError(
+                f"{type(self).__name__}: X must be advice in [0, 1], got {rows.data[wrong.argmax()]:g}. "
+                "Each feature is an expert's chance of the second class; (1 + x) / 2 makes one of x in [-1, 1]."
+            )
+        return rows
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+        if n_classes > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
+            )
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype):
+        self._check_memory(params, n_features, n_classes, dtype)
+        return super()._start(params, n_features, n_classes, dtype)
+
+    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
+        state = self._state
+        _HEDGE[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values,
+            state.n_features, state.counts, state.tally, state.books, predictions,
+        )  # fmt: skip
+
+    def _advise(self, rows):
+        state = self._state
+        w, scores = np.empty(state.n_features), np.empty((rows.n_rows, 1))
+        _ADVISE[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, state.values, state.count("t") + 1.0, w, scores
+        )
+        return w, scores
+
+    def _scores(self, rows) -> np.ndarray:
+        return self._advise(rows)[1]
+
+    def predict_proba(self, X):
+        """The chances 1 - w.x and w.x of the two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        chances : ndarray of float64, shape (n_samples, 2)
+        """
+        second = self.decision_function(X) + 0.5
+        return np.column_stack([1.0 - second, second])
+
+    def predict_randomised(self, X, random_state=None):
+        """The class of each row, drawn: ``classes_[1]`` with chance w.x.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        """
+        chances = self.predict_proba(X)[:, 1]
+        drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
+        return self.classes_[(drawn < chances).astype(np.intp)]
+
+    @property
+    def coef_(self):
+        """The experts' weights of the next round."""
+        dtype = self._fitted_state().dtype
+        rows = validate.read_rows(type(self).__name__, np.zeros((0, self.n_features_in_), dtype), dtype)
+        return self._advise(rows)[0][None]
+
+    @property
+    def intercept_(self):
+        """-1/2."""
+        self._fitted_state()
+        return np.array([-0.5])
+
+    @property
+    def expected_loss_(self):
+        """Sum over the rounds of the chance of the randomised prediction to be wrong."""
+        return float(self._fitted_state().books[BOOKS["gain"]])

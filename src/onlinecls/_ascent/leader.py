@@ -1,0 +1,209 @@
+"""Follow the regularized leader: the support vector machine of all rows so far, after each row."""
+
+from __future__ import annotations
+
+from operator import is_
+
+import numpy as np
+
+from .. import _core
+from .._estimators.base import NO_PREDICTIONS
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.docs import documented
+from .._geometry.state import NO_ORDER
+from .._input import validate
+from .._registry import algorithms_of, select
+from . import forel
+from .leader_state import GAP, ForelState
+
+_FOLLOW = {4: forel.follow["float"], 8: forel.follow["double"]}
+_DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
+
+
+@documented
+class FoReLClassifier(OnlineClassifier):
+    """Follow the regularized leader: after each row the weights that would have been best for all rows so far.
+
+        w_t = argmin  sigma/2 ||w||^2 + sum over i <= t of c_i [1 - y_i w.x_i]+       (the support vector machine, C = 1/sigma)
+
+    Every row is kept, and has a dual variable alpha in [0, c] (joint: one for each wrong class, of sum <= c). A row with a loss
+    takes its best alpha, which is DA2's step (joint: DA3's), and coordinate ascent over all rows goes on from there until the
+    duality gap is at most `gap_tol`: P(w_t) - min P <= gap_tol, and sigma/2 ||w_t - w_t*||^2 <= gap_tol. A row without a loss
+    changes nothing: w is the best for it too. So the dual rises by no less than dual ascent's, and the regret bound is theirs.
+
+    A row that has a loss costs a few sweeps over all rows so far: O(n^2) a pass over n rows, and memory for all of them. It is
+    for short streams, and to compare the others with; `DualAscentClassifier` costs O(nnz) a row.
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        Strength of the regularizer, > 0.
+    gap_tol : float, default=1e-3
+        The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
+        1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    gap_ : float
+        The duality gap after the last row.
+    dual_value_ : float
+        D = sum of alpha - ||theta||^2 / (2 sigma), theta = sigma w; P(w_t) is D + `gap_`.
+    dual_coef_ : ndarray of shape (t_, 1) or (t_, n_classes)
+        alpha of each row kept, in their order: of the row, of the wrong classes, or of each learner. (Rows before there were two
+        classes are not kept.)
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    `fit` is one pass in the order given: more would but repeat rows that are kept already. ``average`` is not offered. When a
+    third class joins, two rows of weights with theta/2 and alpha/2 each take the one vector's place (the scores stay), and the
+    best weights for all rows and the new rival are found from there.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (aggressive
+       dual ascent schemes II, online SVM by following the leader).
+
+    Examples
+    --------
+    >>> from onlinecls import FoReLClassifier
+    >>> learner = FoReLClassifier(0.5, fit_intercept=False, gap_tol=1e-9)
+    >>> learner.partial_fit([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, 0, 1], classes=[0, 1]).coef_.round(4).tolist()
+    [[1.5, -0.5]]
+    >>> learner.gap_ <= 1e-9
+    True
+    """
+
+    random_state, early_stopping = None, False  # no parameters
+    _numbered, _state_type = {"geometry": _core.GEOMETRIES}, ForelState
+
+    def __init__(
+        self, sigma=1.0, *, gap_tol=1e-3, fit_intercept=True, intercept_scaling=1.0, warm_start=False, average=False, verbose=0,
+        dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _kernel_params(self) -> dict:
+        found = self._parameter_values()(self.__dict__)
+        remembered = self.__dict__.get("_compiled")
+        if remembered is not None and all(map(is_, remembered[0], found)):
+            return remembered[1]
+        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+        select(who, values, algorithms_of(type(self)))
+        validate.read_dtype(who, values["dtype"])
+        if values["average"]:
+            raise ValueError(
+                f"{who}: average must be False, got average={values['average']!r}: each w is the best for all rows so far, and "
+                "every weight may change in any round. Use DualAscentClassifier for an average."
+            )
+        params = {
+            "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
+            "tolerance": float(values["gap_tol"]),
+            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+        }  # fmt: skip
+        self._compiled = found, params
+        return params
+
+    def _is_another_kind(self, params: dict) -> bool:
+        kind = "joint", "sigma", "bias"
+        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
+            dtype is None or dtype == self._state.dtype
+        )
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+        """It grows with the rows; what it will need is not known before."""
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> ForelState:
+        return ForelState(n_features, n_classes, dtype, bool(params["joint"]))
+
+    def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+        state = self._state = self._state.writable()
+        self.__dict__.pop("_sparse_coef", None)
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        self._params_of = (params,)
+        self._params = {
+            **params, "open_classes": int(self._open), "balanced": int(balanced),
+            "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
+        }  # fmt: skip
+        weights = weights if len(weights) else np.ones(rows.n_rows)
+        if len(class_weights):
+            weights = weights * class_weights[targets]
+        live = weights > 0.0
+        old, before = len(state.labels), state.count("t")
+        said = np.zeros(live.sum() if len(predictions) else 0, np.int32)
+        state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
+        try:
+            _FOLLOW[state.dtype.itemsize](
+                self._params, state.data, state.indices, state.indptr, state.labels, state.weights, old, state.alpha, state.theta,
+                state.counts, state.tally, state.books, said,
+            )  # fmt: skip
+        finally:
+            state.truncate(old + state.count("t") - before)  # (an interrupt comes between two rows)
+            if len(predictions):
+                predictions[live] = said
+
+    def _epochs(self, params, rows, targets, weights, class_weights, *_) -> None:
+        self._learn(params, rows, targets, weights, class_weights)
+        if self.verbose:
+            print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
+
+    def _scores(self, rows) -> np.ndarray:
+        state = self._state
+        scores = np.empty((rows.n_rows, state.n_columns))
+        params = state.scores_params(self._params["sigma"], self._params["bias"])
+        _DECISION[state.dtype.itemsize](params, *_entries(rows), state.theta, scores)
+        return scores
+
+    @property
+    def coef_(self):
+        """Weights θ/σ, one row a class, read-only."""
+        state = self._fitted_state()
+        if "_sparse_coef" in self.__dict__:
+            return self._sparse_coef
+        return state.weights_of(self._params["sigma"], slice(0, state.n_features))
+
+    @property
+    def intercept_(self):
+        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
+        state = self._fitted_state()
+        found = state.weights_of(self._params["sigma"], slice(state.n_features, None))[:, 0]
+        return found * np.asarray(self._params["bias"], state.dtype)
+
+    @property
+    def dual_coef_(self):
+        """α of the rows kept, a copy."""
+        return self._fitted_state().alpha.copy()
+
+    @property
+    def dual_value_(self):
+        """D(α) = Σ α - ||θ||²/(2σ)."""
+        return self._fitted_state().value(self._params["sigma"])
+
+    @property
+    def gap_(self):
+        """The duality gap after the last row."""
+        return float(self._fitted_state().books[GAP])
+
+
+def _entries(rows, live=None):
+    """The rows' non-zeros as CSR of int64; `live`: of these rows alone."""
+    lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
+    data = rows.data.reshape(-1)[lo:hi]
+    if rows.indices.dtype == np.uint8:  # dense storage
+        indices = np.tile(np.arange(rows.n_features, dtype=np.int64), rows.n_rows)
+    else:
+        indices = rows.indices[lo:hi].astype(np.int64, copy=False)
+    keep, lengths = data != 0.0, np.diff(rows.indptr)
+    if live is not None:
+        keep &= np.repeat(live, lengths)
+    ends = np.append(0, np.cumsum(keep))[np.asarray(rows.indptr) - lo]
+    if live is not None:
+        ends = np.append(0, ends[1:][live])
+    return data[keep], indices[keep], ends.astype(np.int64)

@@ -1,0 +1,172 @@
+"""What follow the regularized leader keeps: the rows so far, their dual variables, and what follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from .._geometry.state import problem_of_counters, problem_of_numbers
+from . import forel
+
+_CHECK_ROWS = _core.check_rows["int64_t"]
+GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
+
+
+class ForelState:
+    """Everything that learning changes: the rows so far, their dual variables, and θ.
+
+    data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
+    alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, tally : as
+    State's. books : see forel.BOOKS.
+    """
+
+    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
+    PARTS = (*ARRAYS, "joint", "n_features")
+
+    def __init__(self, n_features: int, n_classes: int, dtype, joint: bool):
+        self.n_features, self.joint = n_features, joint
+        k = n_classes if n_classes > 2 else 1
+        self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
+        self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
+        self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
+        self.tally, self.books = np.zeros(_core.TALLY_SIZE), np.zeros(forel.BOOKS["size"])
+
+    def __getstate__(self):
+        return self.__dict__.copy()
+
+    @staticmethod
+    def layout(n_features: int, n_classes: int, dtype, n_rows: int, n_entries: int) -> dict:
+        """Name: (shape, dtype) of the arrays that a ForelState of these arguments has, without making one."""
+        k, double, whole = n_classes if n_classes > 2 else 1, np.dtype(np.float64), np.dtype(np.int64)
+        return {
+            "data": ((n_entries,), np.dtype(dtype)), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
+            "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
+            "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((_core.TALLY_SIZE,), double),
+            "books": ((forel.BOOKS["size"],), double),
+        }  # fmt: skip
+
+    def problem(self, bias: float) -> str:
+        """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
+        tally = {name: self.tally[at] for name, at in _core.TALLY.items()}
+        problem = problem_of_numbers(self) or problem_of_counters(self.counts, tally)
+        if problem:
+            return problem
+        if self.indptr[-1] != len(self.indices) or _CHECK_ROWS(self.indices, self.indptr, self.n_features):
+            return "rows that are no CSR matrix in order"
+        if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
+            return "labels of no class"
+        if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
+            return "more rows than were counted"
+        pending, (lengths, theta), live = self.books[PENDING], self._follows(bias), self.weights > 0.0
+        if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
+            return "a sweep that is none"
+        taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
+        beyond = (taken > self.weights * (1.0 + 1e-9)).any()
+        if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
+            return "dual variables out of their range"
+        if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
+            return "rows beyond their reach"
+        if np.abs(self.theta - theta).max() > 1e-6 * tally["reach"]:
+            return "weights that are not those of the dual variables"
+        return ""
+
+    def _follows(self, bias: float) -> tuple[np.ndarray, np.ndarray]:
+        """||x|| of the rows and θ = Σ α Δφ, summed anew."""
+        from scipy.sparse import csr_array
+
+        k, rows = self.n_columns, np.arange(len(self.labels))
+        if k == 1:
+            steps = self.alpha * (2.0 * self.labels[:, None] - 1.0)
+        elif self.joint:
+            steps = -self.alpha
+            steps[rows, self.labels] = self.alpha.sum(axis=1)
+        else:
+            steps = np.where(np.arange(k) == self.labels[:, None], self.alpha, -self.alpha)
+        places, shape = (self.indices, self.indptr), (len(rows), self.n_features)
+        X = csr_array((self.data.astype(np.float64), *places), shape=shape)
+        with np.errstate(over="ignore"):  # of rows that are left out for their size
+            squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features)
+        return np.sqrt(squares + bias**2), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
+
+    @property
+    def dtype(self):
+        return self.data.dtype
+
+    @property
+    def n_columns(self) -> int:
+        return self.theta.shape[1]
+
+    def count(self, name: str) -> int:
+        return int(self.tally[_core.TALLY[name]])
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        """Rows of the only class there is: nothing to learn from."""
+        for name, number in (("t", n_rows), ("mistakes", n_new)):
+            self.tally[_core.TALLY[name]] += number
+        self.tally[_core.TALLY["seen"]] = 1.0
+        self.counts[0] += n_rows
+
+    def _copy(self) -> ForelState:
+        new = ForelState.__new__(ForelState)
+        new.__dict__.update(self.__dict__)
+        for name in self.ARRAYS:
+            setattr(new, name, getattr(self, name).copy())
+        return new
+
+    def writable(self) -> ForelState:
+        return self if all(getattr(self, name).flags.writeable for name in self.ARRAYS) else self._copy()
+
+    def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
+        """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
+        grown = self._copy()
+        grown.counts = np.zeros(n_classes)
+        grown.counts[places] = self.counts
+        grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
+        if n_classes <= 2:
+            return grown
+        grown.theta, grown.alpha = np.zeros((self.n_features + 1, n_classes)), np.zeros((len(self.labels), n_classes))
+        if self.n_columns > 1:
+            grown.theta[:, places], grown.alpha[:, places] = self.theta, self.alpha
+        elif len(places) == 2:
+            grown.theta[:, places] = self.theta * [-0.5, 0.5]
+            if self.joint:  # α_r of the wrong class
+                grown.alpha[np.arange(len(self.labels)), np.asarray(places)[1 - self.labels]] = self.alpha[:, 0] / 2
+            else:
+                grown.alpha[:, places] = self.alpha / 2
+        return grown
+
+    def only(self, keep: np.ndarray) -> ForelState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self._copy()
+        rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
+        rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
+        if rest.theta.shape[1] == 2:
+            rest.theta = np.ascontiguousarray(rest.theta[:, 1:] - rest.theta[:, :1])
+            rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
+        return rest
+
+    def append(self, data, indices, indptr, labels, weights) -> None:
+        """Rows that are to be learnt next."""
+        self.data, self.indices = np.concatenate([self.data, data]), np.concatenate([self.indices, indices])
+        self.indptr = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
+        self.labels, self.weights = np.concatenate([self.labels, labels]), np.concatenate([self.weights, weights])
+        self.alpha = np.concatenate([self.alpha, np.zeros((len(labels), self.n_columns))])
+
+    def truncate(self, n: int) -> None:
+        """Keep the first n rows."""
+        end = self.indptr[n]
+        self.data, self.indices, self.indptr = self.data[:end], self.indices[:end], self.indptr[: n + 1]
+        self.labels, self.weights, self.alpha = self.labels[:n], self.weights[:n], self.alpha[:n]
+
+    def value(self, sigma: float) -> float:
+        """D(α)."""
+        return float(self.alpha.sum() - np.square(self.theta).sum() / (2.0 * sigma))
+
+    def scores_params(self, sigma: float, bias: float) -> dict:
+        return {"joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0, "bias": bias,
+                "limit": 0.0}  # fmt: skip
+
+    def weights_of(self, sigma: float, features: slice) -> np.ndarray:
+        weights = (self.theta[features] / sigma).astype(self.dtype).T
+        weights.flags.writeable = False
+        return weights

@@ -1,8 +1,0 @@
-"""Four routines of the BLAS that scipy carries. C-ordered matrices: a C-ordered lower triangle is BLAS's upper one."""
-from ._linalg cimport floating
-
-cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil
-cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, ::1] Y, int n_rows) noexcept nogil
-cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcept nogil
-cdef void gemv(const floating[:, ::1] U, int n_rows, const floating[::1] x, floating[::1] y) noexcept nogil
-cdef void gemv_t(const floating[:, ::1] U, int n_rows, const floating[::1] h, floating[::1] y) noexcept nogil

@@ -1,0 +1,1 @@
+"""The estimators: parameters and input in, a model out, in scikit-learn's way."""

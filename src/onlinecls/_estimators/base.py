@@ -1,0 +1,463 @@
+"""What all learners share: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
+
+The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`,
+`_regressor`), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from math import log
+from operator import is_, itemgetter
+
+import numpy as np
+
+from .. import _core, _saving
+from .._geometry import blas, link
+from .._geometry.state import NO_ORDER, State
+from .._input import validate
+from .._input.compat import not_fitted
+from .._registry import algorithms_of, select
+
+
+def _specialised(kernel) -> dict:
+    """A compiled fused function's versions by the sizes of (a number, a column index): picking one costs a dictionary look-up."""
+    sizes = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8, "dense_t": 1}
+    return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
+
+
+_TASKS = {
+    "binary": _specialised(_core.binary),
+    "crammer_singer": _specialised(_core.crammer_singer),
+    "ovr": _specialised(_core.ovr),
+    "regression": _specialised(_core.regression),
+}
+_FULL = _specialised(_core.full)
+NO_PREDICTIONS = np.empty(0, np.int32)
+_LINK = _specialised(link.learn)
+_LINK_DECISION = _specialised(link.decision)
+_ONE_CLASS = {"centre": _specialised(link.enclose), "sinh": _specialised(link.surround)}
+_ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
+_DECISION = _specialised(_core.decision)
+_DEVIATION = _specialised(_core.deviation)
+
+
+class Estimator:
+    """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        if "_names" not in cls.__dict__:
+            cls._names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        return cls._names
+
+    @classmethod
+    def _parameter_values(cls):
+        """What reads all constructor parameters off an instance's dictionary, as a tuple."""
+        if "_getter" not in cls.__dict__:
+            names = cls._parameter_names()
+            cls._getter = itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
+        return cls._getter
+
+    def _assign(self, values: dict) -> None:
+        """Set a constructor's parameters (its locals) as they came: nothing is checked or changed before `fit`."""
+        for name, value in values.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def get_params(self, deep=True) -> dict:
+        """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params):
+        """Set constructor parameters, checked at the next `fit` or `partial_fit`. Returns the estimator."""
+        valid = self._parameter_names()
+        for name in params:
+            if name not in valid:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def save(self, path, metadata=None) -> None:
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
+
+        The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
+        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, to be deleted.)
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            A file there is replaced, keeping its permissions; a link is followed.
+        metadata : dict, default=None
+            Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, is a kernel learner or an `OnlineToBatch`, is of a class that extends one of this
+            library, or has a parameter that a file without pickle cannot hold (a RandomState, say). Nothing is written then.
+        OSError
+            If the file cannot be written. What was there before is as it was.
+        """
+        _saving.save(self, path, metadata)
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        values = self.get_params(deep=False).items()
+        changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+class OnlineLearner(Estimator):
+    """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at.
+
+    A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
+    """
+
+    _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
+    _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
+    _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
+    _numbered = {"rule": _core.RULES, "geometry": _core.GEOMETRIES}  # Params that stand for a name
+    _state_type = State
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def _kernel_params(self) -> dict:
+        """The Params of the kernels, all parameters checked; remembered until one changes."""
+        found = self._parameter_values()(self.__dict__)
+        remembered = self.__dict__.get("_compiled")
+        if remembered is not None and all(map(is_, remembered[0], found)):
+            return remembered[1]
+        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+        algorithm = select(who, values, algorithms_of(type(self)))
+        validate.read_dtype(who, self.dtype)
+        self._check_parameters(values)
+        params = {
+            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
+            "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
+            "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
+            "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
+            "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
+            "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
+            **algorithm.kernel_params(values),
+        }  # fmt: skip
+        if self.average and params["l1"] > 0.0:
+            raise ValueError(
+                f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
+                "change on every row, so that their average has no O(nnz) form."
+            )
+        self._compiled = found, params
+        return params
+
+    def _check_parameters(self, values: dict) -> None:
+        """For what a range in the registry cannot say."""
+
+    def _is_another_kind(self, params: dict) -> bool:
+        """Whether the parameters now ask for a model that cannot go on from the one there is."""
+        kind = ("geometry", "average_from")
+        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        return (
+            [params[name] for name in kind] != [self._params[name] for name in kind]
+            or not (dtype is None or dtype == self._state.dtype)
+            or self._power(params, self.n_features_in_) != self._state.power
+        )
+
+    def _check_range(self, params: dict, dtype) -> None:
+        """Parameters become numbers of the model's dtype, which is known only now."""
+        who, info = type(self).__name__, np.finfo(dtype)
+        largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
+        if params["variance"] < least:
+            raise ValueError(
+                f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
+            )
+        for name, value, limit in (
+            ("intercept_scaling", params["bias"], largest**0.5),  # its square is in the norms
+            ("initial_variance", params["variance"], largest),
+        ):
+            if value > limit:
+                raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
+        if "_state" in self.__dict__ and params["geometry"] == _core.GEOMETRIES["dual"]:  # its weights are η z / (δ + √G)
+            if params["eta0"] * self._state.tally[_core.TALLY["reach"]] > largest * params["delta"]:
+                raise ValueError(
+                    f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={self.eta0!r} and "
+                    f"delta={self.delta!r}. Set them back, or call fit."
+                )
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
+        self._check_memory(params, n_features, n_classes, dtype)
+        shape = n_features, n_classes, dtype
+        power = self._power(params, n_features)
+        return State(self._geometry(params), *shape, params["variance"], params["average_from"] >= 0, power)
+
+    def _power(self, params: dict, n_features: int) -> float:
+        """The p of a p-norm."""
+        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
+
+    @staticmethod
+    def _geometry(params: dict) -> str:
+        return next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+        """Refuse a full covariance that does not fit before any of it is allocated."""
+        if not self._geometry(params).startswith("full"):
+            return
+        n_matrices, size = n_classes if n_classes > 2 else 1, n_features + 1
+        needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, validate.available_memory()
+        if needed > available:
+            raise ValueError(
+                f"{type(self).__name__}: covariance='full' must fit in memory, got {n_matrices} x {size} x {size} numbers of "
+                f"{np.dtype(dtype)}, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                "Use covariance='diagonal', or fewer features."
+            )
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _read_call(self, X):
+        """What a partial_fit begins with: (params, rows, whether it is the first call), checked against the model there is."""
+        who = type(self).__name__
+        params = self._kernel_params()
+        first = "_state" not in self.__dict__
+        changed = first or self._params_of[0] is not params
+        if changed and not first and self._is_another_kind(params):
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, first)
+        if changed:
+            self._check_range(params, rows.data.dtype)
+        return params, rows, first
+
+    def _read_rows(self, X, first: bool) -> validate.Rows:
+        """X checked against what the model has seen, or, at the first call, for what it will be."""
+        who = type(self).__name__
+        rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
+        if first:
+            validate.require_samples(who, rows, 0)
+        else:
+            self._check_features(X, rows.n_features)
+        return rows
+
+    def _check_features(self, X, n_features: int) -> None:
+        who = type(self).__name__
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
+                "Give rows with the columns of the first call, or start a new model."
+            )
+        seen = self.__dict__.get("feature_names_in_")
+        names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
+        validate.same_names(who, seen, names)
+
+    def _read_weights_of_fit(self, sample_weight, n_rows: int) -> np.ndarray:
+        who = type(self).__name__
+        weights = validate.read_weights(who, sample_weight, n_rows)
+        if len(weights) and not weights.any():
+            raise ValueError(
+                f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+            )
+        return weights
+
+    def _begin(self, X, rows, params: dict, state: State) -> None:
+        """Take an (empty) model; until here nothing of the estimator has changed."""
+        names = validate.feature_names(type(self).__name__, X)
+        self._state, self._params, self._params_of = state, params, (None,)
+        self.n_features_in_, self.n_iter_ = rows.n_features, 1
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("_sparse_coef", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)"""
+        state = self._state = self._state.writable()
+        self.__dict__.pop("_sparse_coef", None)
+        if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
+            return
+        task, is_open, balanced = self._task(state, class_weights)
+        if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
+            info = np.finfo(state.dtype)
+            self._params_of = params, is_open, balanced
+            self._params = {
+                **params, "open_classes": int(is_open), "balanced": int(balanced),
+                "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+                "spacing": float(info.eps),
+                # The average's books hold weights times rounds.
+                "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
+                **link.roots(state.power),
+            }  # fmt: skip
+        sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
+        books = weights, class_weights, state.values, state.drift, state.counts, state.tally
+        if task == "one_class":
+            books = weights, state.values, state.counts, state.tally, state.norms
+            _ONE_CLASS[state.geometry][sizes](self._params, *arrays, *books)
+            return
+        if state.is_linked:
+            state.link(task)
+            targets = targets.astype(np.float64, copy=False)
+            books = weights, class_weights, state.values, state.counts, state.tally, predictions, state.norms
+            _LINK[sizes](self._params, _core.TASKS[task], *arrays, targets, *books)
+            return
+        if not state.is_full:
+            _TASKS[task][sizes](self._params, *arrays, targets, *books, *(() if task == "regression" else (predictions,)))
+            return
+        blas.load()
+        targets, how = targets.astype(np.float64, copy=False), (_core.TASKS[task], _core.FORESIGHT[self._foresight], self._depth)
+        _FULL[sizes](self._params, *how, *arrays, targets, *books, predictions, state.sigma)
+
+    def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
+        best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+        for epoch in range(1, self.max_iter + 1):
+            order = train
+            if self.shuffle:
+                order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
+            loss_before = self._state.tally[_core.TALLY["loss"]]
+            self._learn(params, rows, targets, weights, class_weights, order)
+            self.n_iter_ = epoch
+            loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
+            if validation is not None:
+                weighted = len(weights) and weights[held_out].any()
+                loss = -self._validate(validation, targets[held_out], weights[held_out] if weighted else None)
+            if self.verbose:
+                shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
+                print(f"-- Epoch {epoch}: t={self.t_} {self._progress()} updates={self.n_updates_} {shown}")
+            if self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
+
+    def _initialised(self, who: str, state: State, coef_init, intercept_init) -> State:
+        """A state that starts from given weights."""
+        state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
+        first = state.view[:, 0]
+        before = first.copy()
+        shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
+        for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
+            if given is None:
+                continue
+            values, shape = validate.read_numbers(f"{who}: {name}", given), shapes[name]
+            if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
+                wanted = shape[1:] if self._flat and name == "coef_init" else shape
+                raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+            values = values.reshape(shape)
+            if name == "intercept_init":
+                values = values / self.intercept_scaling
+            if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+                raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+            if name == "coef_init":
+                first[:-1] = values.T
+            elif self.fit_intercept:
+                first[-1] = values
+        state.tally[_core.TALLY["reach"]] = np.abs(first).max()
+        if len(state.drift):  # the average's books: a step like any other
+            rounds = max(state.count("t") - int(self.average) + 1, 0)
+            state.drift += rounds * (first.astype(np.float64) - before).reshape(-1)
+        return state
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _fitted_state(self) -> State:
+        if "_state" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._state
+
+    def _scores(self, rows: validate.Rows) -> np.ndarray:
+        state = self._state
+        scores = np.empty((rows.n_rows, state.n_columns))
+        params = self._read_params()
+        if state.is_linked:
+            arrays = rows.data, rows.indices, rows.indptr
+            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
+            return scores
+        _DECISION[state.values.itemsize, rows.indices.itemsize](
+            params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores
+        )
+        return scores
+
+    def _read_params(self) -> dict:
+        """The Params by which the model was last learnt, for reading its weights now."""
+        params = {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
+        if self._state.is_linked:
+            params.update(link.roots(self._state.power))
+        if self._state.is_full:  # the weights are stored as they are
+            params["geometry"] = _core.GEOMETRIES["additive"]
+        return params
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def t_(self):
+        """Rounds: rows of weight > 0 consumed since the model began."""
+        return self._fitted_state().count("t")
+
+    @property
+    def n_updates_(self):
+        """Rounds that changed the model."""
+        return self._fitted_state().count("updates")
+
+    @property
+    def n_skipped_(self):
+        """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
+        return self._fitted_state().count("skipped")
+
+
+class WithWeights(OnlineLearner):
+    """A learner of vectors of weights, one for each score."""
+
+    @property
+    def coef_(self):
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where it can be. Copy it to keep it."""
+        state = self._fitted_state()
+        if "_sparse_coef" in self.__dict__:
+            return self._sparse_coef
+        coef = state.weights(self._read_params(), slice(0, state.n_features))
+        return coef[0] if self._flat else coef
+
+    @property
+    def intercept_(self):
+        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
+        state = self._fitted_state()
+        params = self._read_params()
+        return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
+
+    def sparsify(self):
+        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        from scipy.sparse import csr_matrix
+
+        self._sparse_coef = csr_matrix(self.coef_)
+        return self
+
+    def densify(self):
+        """Make ``coef_`` an array again. Returns the estimator."""
+        self._fitted_state()
+        self.__dict__.pop("_sparse_coef", None)
+        return self
+
+
+class WithVariances(OnlineLearner):
+    """A learner that keeps a variance for each weight."""
+
+    @property
+    def covariance_(self):
+        """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
+        shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
+        state = self._fitted_state()
+        covariance = state.covariance()
+        return covariance[0] if self._flat or (state.is_full and len(covariance) == 1) else covariance
+
+    def _deviations(self, rows: validate.Rows) -> np.ndarray:
+        """√(x'Σx), the standard deviation of each score."""
+        state = self._state
+        deviations = np.empty((rows.n_rows, state.n_columns))
+        if state.is_full:
+            blas.load()
+        _DEVIATION[state.values.itemsize, rows.indices.itemsize](
+            self._read_params(), rows.data, rows.indices, rows.indptr, state.values, state.sigma, deviations
+        )
+        return deviations

@@ -1,0 +1,360 @@
+"""What all classifiers share: labels and classes, and how classes join."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from .._geometry.state import NO_ORDER
+from .._input import validate
+from .._input.compat import classifier_tags, random_state
+from .base import NO_PREDICTIONS, WithVariances, WithWeights
+
+NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
+
+
+class OnlineClassifier(WithWeights):
+    """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
+
+    _estimator_type = "classifier"
+    _poor_score = False
+
+    def __sklearn_tags__(self):
+        return classifier_tags(self._poor_score)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _task(self, state, class_weights):
+        """The kernel, whether labels join, and whether it weighs the classes by their counts."""
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            are converted.
+        y : array-like of shape (n_samples,)
+            Labels: integers, booleans, strings, or floats that are integers.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; at the first call. None: labels join as they appear.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        self._partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+        """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
+        a class among classes_, NO_ROUND or NO_CLASS."""
+        who = type(self).__name__
+        params, rows, first = self._read_call(X)
+        y = validate.read_labels(who, y, rows.n_rows)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        classes = self._read_classes(classes, first)
+        predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
+        known = classes if first and classes is not None else self.classes_ if not first else y[:0]
+        is_open = classes is None if first else self._open
+        if len(known):
+            validate.comparable(who, y, known)
+        if len(known) > 1:
+            codes, unknown = validate.encode(y, known)
+            if unknown is None or not is_open:
+                if unknown is not None:
+                    raise validate.outside_classes(who, y, unknown, known)
+                class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
+                if first:
+                    self._begin_with(known, is_open, X, rows, params)
+                self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
+                return predictions
+        self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
+        return predictions
+
+    def _read_classes(self, classes, first: bool):
+        """The classes argument as a sorted array; None if it was not given."""
+        if classes is None:
+            return None
+        who = type(self).__name__
+        classes = validate.read_classes(who, classes)
+        if first and len(classes) < 2:
+            raise ValueError(
+                f"{who}: classes must name at least 2 classes, got {len(classes)}. "
+                "Leave it out if labels are to join as they appear."
+            )
+        if not first and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{who}: classes must be those of the first call, {validate.shown(self.classes_)}, "
+                f"got {validate.shown(classes)}. Leave classes out from the second call on."
+            )
+        return classes
+
+    def _begin_with(self, classes, is_open: bool, X, rows, params: dict, state=None) -> None:
+        self._begin(X, rows, params, state or self._start(params, rows.n_features, len(classes), rows.data.dtype))
+        self._open, self.classes_ = is_open, classes
+
+    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first, predictions) -> None:
+        """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
+        who = type(self).__name__
+        everyone = validate.union(known, y)
+        class_weights = validate.read_class_weight(who, self.class_weight, everyone)
+        weights = weights if len(weights) else np.ones(rows.n_rows)
+        live = weights > 0.0
+        if len(class_weights):
+            live &= weights * class_weights[validate.encode(y, everyone)[0]] > 0.0  # (the product may underflow)
+            weights = np.where(live, weights, 0.0)
+        labels, firsts = np.unique(y[live], return_index=True)
+        fresh = ~np.isin(labels, known)
+        labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
+        if not len(known) and not len(labels):
+            return  # nothing but rows of weight 0: not even a beginning
+        labels = labels[np.argsort(firsts)]
+        joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
+        second, third = joins[1], joins[2]
+        joined = validate.union(known, labels)
+        class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
+        everyone = joined
+        stages = []  # (first row, end, classes), all checked before the first write
+        if second > 0:
+            stages.append((0, second, known if len(known) else labels[:1]))
+        if third > second:
+            stages.append((second, third, validate.union(known, labels[: 2 - len(known)])))
+        if self._join_singly(params):
+            for i in range(2, len(everyone)):
+                if joins[i + 1] > joins[i]:
+                    stages.append((joins[i], joins[i + 1], validate.union(known, labels[: max(i + 1 - len(known), 0)])))
+        elif rows.n_rows > third:
+            stages.append((third, rows.n_rows, everyone))
+
+        self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
+        if first:
+            self._begin_with(stages[0][2], True, X, rows, params)
+        for start, stop, classes in stages:
+            if len(classes) == 1:
+                self._state = self._state.writable()
+                self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                if len(predictions):
+                    predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
+                    if not len(known):
+                        predictions[live.argmax()] = NO_CLASS
+                continue
+            codes, _ = validate.encode(y[start:stop], classes)
+            these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            said = predictions[start:stop]
+            before = self._state, self.classes_, self.t_
+            try:
+                self._join(classes)
+                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+            finally:  # an interrupt may come before a newcomer's first row
+                came = self._state.counts > 0.0
+                if self.t_ == before[2]:
+                    self._state, self.classes_ = before[:2]
+                elif not came.all():
+                    self._state, self.classes_ = self._state.only(came), self.classes_[came]
+            said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
+
+    def _join_singly(self, params: dict) -> bool:
+        """Whether a class that has not joined yet would be felt even where it is in no argmax."""
+        return False
+
+    def _join(self, classes) -> None:
+        """Let classes join the model; it stays as it is until its copy with them is made."""
+        if len(classes) != len(self.classes_):
+            places = np.searchsorted(classes, self.classes_)
+            self._state, self.classes_ = self._grown(places, len(classes)), classes
+
+    def _grown(self, places, n_classes: int):
+        """The model with its classes at `places` among more."""
+        return self._state.with_classes(places, n_classes)
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+
+        Epochs end early when the mean loss (with `early_stopping`: the accuracy on held-out rows) has not improved by `tol` in
+        `n_iter_no_change` epochs running.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of at least two classes: integers, booleans, strings, or floats that are integers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        who = type(self).__name__
+        params = self._kernel_params()
+        again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
+        y = validate.read_labels(who, y, rows.n_rows)
+        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        classes = self.classes_ if again else np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
+            )
+        validate.comparable(who, y, classes)
+        codes, unknown = validate.encode(y, classes)
+        if unknown is not None:
+            raise validate.outside_classes(who, y, unknown, classes)
+        class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
+        if len(class_weights) and not ((weights if len(weights) else 1.0) * class_weights[codes]).any():
+            raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
+        if validate.is_balanced(self.class_weight):
+            class_weights = _balanced(codes, weights, len(classes))
+        train, held_out = self._split(codes, len(classes), generator)
+        validation = validate.take(rows, held_out) if len(held_out) else None
+        state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
+        if coef_init is not None or intercept_init is not None:
+            state = self._initialised(who, state, coef_init, intercept_init)
+
+        self._begin_with(classes, False, X, rows, params, state)
+        self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
+        return self
+
+    def _split(self, codes, n_classes: int, generator):
+        """Row numbers to learn from and to hold out (class by class); empty arrays for all and none."""
+        if not self.early_stopping:
+            return NO_ORDER, NO_ORDER
+        held_out = np.zeros(len(codes), bool)
+        for c in range(n_classes):
+            of_class = np.flatnonzero(codes == c)
+            n_held_out = min(ceil(self.validation_fraction * len(of_class)), len(of_class) - 1)
+            held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
+        if not held_out.any():
+            raise ValueError(
+                f"{type(self).__name__}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
+                f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
+            )
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def _validate(self, rows, codes, weights) -> float:
+        return float(np.average(self._argmax(self._scores(rows)) == codes, weights=weights))
+
+    def _progress(self) -> str:
+        return f"mistakes={self.n_mistakes_}"
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _argmax(scores: np.ndarray) -> np.ndarray:
+        return (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    def decision_function(self, X):
+        """Signed scores w.x of rows, the intercept among them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+        """
+        self._fitted_state()
+        scores = self._scores(self._read_rows(X, False))
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        """
+        self._fitted_state()
+        codes = self._argmax(self._scores(self._read_rows(X, False)))
+        return self.classes_[np.minimum(codes, len(self.classes_) - 1)]  # (a score may be > 0 before there is a second class)
+
+    def score(self, X, y, sample_weight=None):
+        """Mean accuracy on rows of known labels, a number in [0, 1].
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        accuracy : float
+        """
+        who = type(self).__name__
+        predicted = self.predict(X)
+        y = validate.read_labels(who, y, len(predicted))
+        validate.comparable(who, y, self.classes_)
+        weights = validate.read_weights(who, sample_weight, len(predicted))
+        if len(weights) and not weights.any():
+            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
+        return float(np.average(predicted == y, weights=weights if len(weights) else None))
+
+    @property
+    def n_mistakes_(self):
+        """Rounds on which predict, asked just before the update, would have been wrong."""
+        return self._fitted_state().count("mistakes")
+
+
+class SecondOrderClassifier(WithVariances, OnlineClassifier):
+    """A classifier that keeps a variance for each weight, or a full covariance."""
+
+    def decision_function(self, X, return_std=False):
+        """Signed scores w.x of rows, the intercept among them, and how sure the model is of each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Return √(x'Σx) beside each score.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+        std : ndarray of float64, the shape of scores
+            Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
+        """
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        found = [self._scores(rows), self._deviations(rows)] if return_std else [self._scores(rows)]
+        found = [one.ravel() if one.shape[1] == 1 else one for one in found]
+        return tuple(found) if return_std else found[0]
+
+
+def _balanced(codes, weights, n_classes: int) -> np.ndarray:
+    """n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without any."""
+    live = codes[weights > 0.0] if len(weights) else codes
+    counts = np.bincount(live, minlength=n_classes)
+    return np.where(counts > 0, len(live) / (np.count_nonzero(counts) * np.maximum(counts, 1)), 1.0)

@@ -1,0 +1,178 @@
+"""PA as the building block of a batch algorithm (PA, section 4): cycles over the rows until no loss is larger than asked for.
+
+A row is presented where its squared loss is above rho. An update from a loss l brings the weights nearer to any competitor u:
+with delta the largest loss of u on the rows, ||w - u||^2 falls by at least
+
+    PA:     l (l - 2 delta) / ||x||^2,                     (PA, eq. 15, where w* has the loss delta)
+    PA-I:   the same, or C (l - 2 delta) where C caps the step,
+    PA-II:  l (l - 2 delta) / (||x||^2 + 1/(2C)),
+
+so that with r = sqrt(rho) there are at most ||u - w_1||^2 / ((r - 2 delta) min(r / (max ||x||^2 + 1/(2C)), C)) updates (PA-I: no
+1/(2C), PA-II: no cap); for C=inf and delta = 0 this is the paper's B ||w* - w_1||^2 / rho.
+"""
+
+from __future__ import annotations
+
+import copy
+from itertools import chain, repeat
+from math import inf, isfinite, nan, sqrt
+
+import numpy as np
+
+from .. import _core
+from .._geometry.state import NO_ORDER
+from .._input import validate
+from .._input.compat import warn_not_converged
+from .base import OnlineLearner
+
+FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
+
+
+class InCycles(OnlineLearner):
+    """A PA learner: `fit` with `loss_tol` goes on until every squared loss is at most that."""
+
+    def _check_parameters(self, values: dict) -> None:
+        super()._check_parameters(values)
+        if values["loss_tol"] is None:
+            return
+        for name in ("average", "early_stopping"):
+            if values.get(name):
+                raise ValueError(
+                    f"{type(self).__name__}: {name} must be False with loss_tol, got {name}={values[name]!r}: it is the last "
+                    "weights that have no larger loss, on all rows. Leave one of the two out."
+                )
+
+    @property
+    def n_updates_bound_(self):
+        """The most updates that the last `fit` could make, by the paper; NaN if it was one without `loss_tol`."""
+        self._fitted_state()
+        return self.__dict__.get("_updates_bound", nan)
+
+    def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
+        self._updates_bound = nan
+        if self.loss_tol is None:
+            super()._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+            return
+        live, slack = _live(rows.n_rows, targets, weights, class_weights), sqrt(self.loss_tol)
+        orders = self._orders(rows.n_rows, generator)
+        order = next(orders)
+        first = self._first_weights(rows, live, order)
+        self.n_iter_ = self._cycle(
+            {**params, "slack": slack}, rows, targets, weights, class_weights, chain([order], orders), self.verbose
+        )
+        largest = self._largest_loss(rows, targets, live)
+        if largest > slack:
+            self._updates_bound = inf
+            warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
+            return
+        u, delta = self._competitor(params, rows, targets, weights, class_weights, live, largest)
+        weight = weights * (class_weights[targets] if len(class_weights) else 1.0) if len(weights) else class_weights
+        least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
+        self._updates_bound = _bound(params, self._size(rows, params, live, least), least, u - first, slack, delta)
+
+    def _orders(self, n_rows: int, generator):
+        """The order of rows of one cycle after another."""
+        while True:
+            yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
+
+    def _cycle(self, params, rows, targets, weights, class_weights, orders, verbose) -> int:
+        """Cycles until one makes no update, or max_iter of them; how many there were."""
+        for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
+            before = self.n_updates_
+            self._learn(params, rows, targets, weights, class_weights, order)
+            if verbose:
+                print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
+            if self.n_updates_ == before:
+                break
+        return cycle
+
+    def _weights(self) -> np.ndarray:
+        """(columns, features and the constant one)"""
+        return self._state.weights(self._read_params(), slice(None)).astype(np.float64)
+
+    def _first_weights(self, rows, live, order) -> np.ndarray:
+        """w_1"""
+        return self._weights()
+
+    def _competitor(self, params, rows, targets, weights, class_weights, live, largest):
+        """Weights of nearly no loss, those to which learning goes on where more is asked for, and their largest loss."""
+        finer = copy.copy(self)
+        finer._state = self._state.with_classes(np.arange(len(self._state.counts)), len(self._state.counts))
+        params = {**params, "slack": sqrt(self.loss_tol) / FINER}
+        finer._cycle(params, rows, targets, weights, class_weights, repeat(NO_ORDER), 0)
+        return finer._weights(), finer._largest_loss(rows, targets, live)
+
+    def _size(self, rows, params, live, least) -> float:
+        """The paper's B: no signed example is longer, squared."""
+        with np.errstate(over="ignore"):
+            squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
+        squares[np.diff(rows.indptr) == 0] = 0.0
+        return float(squares[live].max(initial=0.0)) + params["bias"] ** 2
+
+    def _largest_loss(self, rows, targets, live) -> float:
+        raise NotImplementedError
+
+
+class ClassifierInCycles(InCycles):
+    def _size(self, rows, params, live, least) -> float:
+        return (2.0 if self._is_joint() else 1.0) * super()._size(rows, params, live, least)
+
+    def _is_joint(self) -> bool:
+        return self._state.n_columns > 1 and self.multi_class == "crammer_singer"
+
+    def _largest_loss(self, rows, targets, live) -> float:
+        scores, of = self._scores(rows), np.arange(rows.n_rows)
+        if self._is_joint():
+            true = scores[of, targets]
+            scores[of, targets] = -inf
+            margins = true - scores.max(axis=1)
+        else:
+            positive = targets[:, None] == (np.arange(scores.shape[1]) if scores.shape[1] > 1 else 1)
+            margins = np.where(positive, scores, -scores).min(axis=1)
+        return float(np.maximum(1.0 - margins[live], 0.0).max(initial=0.0))
+
+    def _competitor(self, params, rows, targets, weights, class_weights, live, largest):
+        """All margins are at least 1 - largest: so many times larger weights have no loss."""
+        return (self._weights() / (1.0 - largest), 0.0) if largest < 1.0 else (self._weights(), inf)
+
+
+class RegressorInCycles(InCycles):
+    def _largest_loss(self, rows, targets, live) -> float:
+        residuals = np.abs(targets - self._scores(rows)[:, 0])[live]
+        return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
+
+
+class OneClassInCycles(InCycles):
+    def _first_weights(self, rows, live, order) -> np.ndarray:
+        """The centre; before there is one, the first row, which will be it."""
+        if self._state.count("t"):
+            return self._weights()
+        numbers = order if len(order) else np.arange(rows.n_rows)
+        one = validate.take(rows, numbers[live[numbers]][:1])
+        first = np.zeros((1, rows.n_features + 1))
+        first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
+        return first
+
+    def _size(self, rows, params, live, least) -> float:
+        return 1.0 / min(1.0, least)
+
+    def _largest_loss(self, rows, targets, live) -> float:
+        return float(np.maximum(self._distances_of(rows)[live] - self.epsilon, 0.0).max(initial=0.0))
+
+
+def _live(n_rows: int, targets, weights, class_weights) -> np.ndarray:
+    live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+    return live & (class_weights[targets] > 0.0) if len(class_weights) else live
+
+
+def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:
+    """See above; `least` is the smallest weight of a row, `way` is u - w_1."""
+    gamma, cap = 0.0, params["C"] * least
+    if params["rule"] == _core.RULES["pa2"]:
+        gamma, cap = 0.5 / cap, inf
+    with np.errstate(over="ignore"):
+        moved = float(np.sum(way**2))
+    if B + gamma == 0.0:  # rows without length move nothing
+        return inf if moved else 0.0
+    gain = (r - 2.0 * delta) * min(r / (B + gamma), cap)
+    return moved / gain if gain > 0.0 and isfinite(delta) else inf

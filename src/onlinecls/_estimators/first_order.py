@@ -1,0 +1,341 @@
+"""Learners that keep one number a feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
+
+from __future__ import annotations
+
+from .classifier import OnlineClassifier
+from .cycles import ClassifierInCycles, RegressorInCycles
+from .docs import documented
+from .regressor import OnlineRegressor
+
+
+@documented
+class Perceptron(OnlineClassifier):
+    """Perceptron, conservative or aggressive.
+
+    With the margin m = y w.x and the row's weight c,
+
+        m <= 0 (aggressive: m < 1):   w += eta0 c y x,
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    and m the difference of their scores.
+
+    Parameters
+    ----------
+    aggressive : bool, default=False
+        Update on every margin below 1 instead of on mistakes (m <= 0) only.
+    eta0 : float, default=1.0
+        Step size, > 0.
+    {parameters}
+    penalty, alpha, l1_ratio : None, float, float
+        scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes scikit-learn's arguments and differs in this: the constant feature is a feature like any other, dense or sparse
+    (scikit-learn damps the intercept's steps for CSR).
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (Perceptron)
+       and DA1 (the aggressive form).
+
+    Examples
+    --------
+    >>> from onlinecls import Perceptron
+    >>> learner = Perceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], ["ham", "spam"], classes=["ham", "spam"])
+    >>> learner.predict([[0.0, 2.0]]).tolist(), learner.n_mistakes_
+    (['spam'], 1)
+    """
+
+    def __init__(
+        self, aggressive=False, *, eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
+        random_state=0, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, penalty=None, alpha=0.0001,
+        l1_ratio=0.15,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _check_parameters(self, values):
+        if values["penalty"] is not None:
+            raise ValueError(
+                f"Perceptron: penalty must be None, got penalty={values['penalty']!r}. Online learners of this library take no "
+                "penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
+            )
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
+        intercept_init : ndarray of shape (1 or n_classes,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
+
+@documented
+class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
+    """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
+
+    With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
+
+        PA     (C=inf):                 tau = l / ||x||^2
+        PA-I   (loss="hinge"):          tau = min(C c, l / ||x||^2)
+        PA-II  (loss="squared_hinge"):  tau = l / (||x||^2 + 1/(2 C c))
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, so that ||.||^2 = 2 ||x||^2.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step. ``float("inf")`` is the plain PA.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        PA-I or PA-II.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    constant feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out
+    and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 3 and 5
+       (the paper's gamma is 1/(2C)).
+    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
+
+    Examples
+    --------
+    >>> from onlinecls import PassiveAggressiveClassifier
+    >>> learner = PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False)
+    >>> learner.partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).decision_function([[3.0, 4.0]]).round(12).tolist()
+    [1.0]
+    """
+
+    def __init__(
+        self, C=1.0, *, loss="hinge", fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
+        random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, loss_tol=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    fit = Perceptron.fit
+
+
+@documented
+class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
+    """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
+
+    With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
+
+        PA     (C=inf):                              tau = l / ||x||^2
+        PA-I   (loss="epsilon_insensitive"):         tau = min(C c, l / ||x||^2)
+        PA-II  (loss="squared_epsilon_insensitive"): tau = l / (||x||^2 + 1/(2 C c))
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step, in units of y. ``float("inf")`` is the plain PA.
+    epsilon : float, default=0.1
+        Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        PA-I or PA-II.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    constant feature is in ||x||^2, so that a step with C=inf ends exactly epsilon from y, dense or sparse (scikit-learn leaves
+    it out and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3 and
+       5 (the paper's gamma is 1/(2C)).
+    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
+
+    Examples
+    --------
+    >>> from onlinecls import PassiveAggressiveRegressor
+    >>> learner = PassiveAggressiveRegressor(C=float("inf"), epsilon=0.5, fit_intercept=False)
+    >>> learner.partial_fit([[3.0, 4.0]], [10.0]).predict([[3.0, 4.0]]).round(12).tolist(), learner.progressive_mae_
+    ([9.5], 10.0)
+    """
+
+    def __init__(
+        self, C=1.0, *, epsilon=0.1, loss="epsilon_insensitive", fit_intercept=True, intercept_scaling=1.0, max_iter=1000,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False,
+        validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None, loss_tol=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+        """Learn from scratch in epochs, as `OnlineRegressor.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (n_features,), default=None
+        intercept_init : ndarray of shape (1,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
+
+@documented
+class PNormPerceptron(OnlineClassifier):
+    """p-norm Perceptron, conservative or aggressive: between the Perceptron (p = 2) and multiplicative updates (p = 2 ln d).
+
+    With 1/p + 1/q = 1, the margin m = y w.x and the row's weight c, theta += eta c y x, and
+
+        w_i = (q - 1) sgn(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2),
+
+        m <= 0:                     eta = 1
+        0 < m < 1, if aggressive:   eta = clip((radius^2/2 - m) / ||x||_p^2, 0, 1),
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    m the difference of their scores and the norms those of the joint vectors (``||.||_p^p = 2 ||x||_p^p``).
+
+    Parameters
+    ----------
+    p : float or None, default=None
+        The norm, in [2, 500]. None: max(2, 2 ln n_features), with which the mistake bound grows with ln n_features and the
+        largest feature instead of with the length of the rows: for many features of which few matter.
+    aggressive : bool, default=False
+        Update on every margin below 1 instead of on mistakes (m <= 0) only.
+    radius : float, default=2**0.5
+        > 0, in units of the rows' p-norm. Only for the aggressive form: it asks for margins of up to radius^2/2.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row costs O(nnz): ``||theta||_p`` is kept as a running sum with a bound on its error, and summed anew, O(n_features), where
+    the bound asks for it. ``coef_`` is computed when it is read, O(n_features). ``average`` is refused: the scale of all weights
+    falls with ``||theta||^(p-2)``, so that a sum over rounds cancels all digits of the later ones.
+
+    References
+    ----------
+    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 4.1.
+
+    Examples
+    --------
+    >>> from onlinecls import PNormPerceptron
+    >>> learner = PNormPerceptron(p=3, fit_intercept=False).partial_fit([[3.0, 4.0]], [1], classes=[0, 1])
+    >>> (learner.coef_ * (3**3 + 4**3) ** (1 / 3)).round(12).tolist()
+    [[4.5, 8.0]]
+    """
+
+    def __init__(
+        self, p=None, *, aggressive=False, radius=2**0.5, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _check_parameters(self, values):
+        if values["average"]:
+            raise ValueError(
+                f"PNormPerceptron: average must be False, got average={values['average']!r}: the scale of all weights changes "
+                "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+            )
+
+    def _grown(self, places, n_classes):
+        """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""
+        power = self._state.power
+        share = 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
+        return self._state.with_classes(places, n_classes, share)
+
+
+@documented
+class AdaGradClassifier(OnlineClassifier):
+    """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
+
+    With the margin m = y w.x and the row's weight c: if m < 1, g = -c y x, G_i += g_i^2, and
+
+        update="mirror_descent":   w_i -= eta0 g_i / (delta + sqrt(G_i))
+        update="dual_averaging":   w_i = eta0 soft(z_i, l1 t) / (delta + sqrt(G_i)),   z = -(sum of g),   t rounds so far.
+
+    Parameters
+    ----------
+    eta0 : float, default={eta0}
+        Step size, > 0.
+    delta : float, default={delta}
+        Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
+    update : {"mirror_descent", "dual_averaging"}, default="{update}"
+    l1 : float, default=0.0
+        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, experiments: the baseline [9].
+    .. [2] J. Duchi, E. Hazan, Y. Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. COLT 2010.
+
+    Examples
+    --------
+    >>> from onlinecls import AdaGradClassifier
+    >>> learner = AdaGradClassifier().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=[0, 1])
+    >>> learner.predict([[3.0, 1.0], [1.0, 3.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, eta0=0.5, *, delta=1e-6, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())

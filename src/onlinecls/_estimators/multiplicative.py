@@ -1,0 +1,231 @@
+"""Learners that take multiplicative steps: the multiplicative form of the passive-aggressive algorithms, for all three tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .classifier import OnlineClassifier
+from .docs import documented
+from .one_class import OnlineOneClass
+from .regressor import OnlineRegressor
+
+
+class _Multiplicative:
+    """What the three have in common. The sum is over the features that there are, the constant one among them or not."""
+
+    _kind = "fit_intercept, of signed or of dtype"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.signed
+        return tags
+
+    def _check_parameters(self, values):
+        if values.get("average"):
+            raise ValueError(
+                f"{type(self).__name__}: average must be False, got average={values['average']!r}: the scale of all weights "
+                "changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one "
+                "model."
+            )
+
+    def _check_range(self, params: dict, dtype) -> None:
+        super()._check_range(params, dtype)
+        info, value = np.finfo(dtype), params["norm_bound"]  # it is divided by sums of exponentials
+        least, largest = max(float(info.tiny) / float(info.eps), 1e-250), min(float(info.max) / 4, 1e250)
+        if not least <= value <= largest:
+            bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
+            raise ValueError(f"{type(self).__name__}: norm_bound must fit {dtype}, {bound}, got norm_bound={value!r}.")
+
+    def _read_rows(self, X, first: bool):
+        rows = super()._read_rows(X, first)
+        if not self.signed and rows.data.min(initial=0.0) < 0.0:
+            at = int((rows.data < 0.0).argmax())
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            column = rows.indices[at] if len(rows.indices) else at - rows.indptr[row]
+            raise ValueError(
+                f"{type(self).__name__}: X must be >= 0 with signed=False, got {rows.data[at]:g} at row {row}, column {column} "
+                "(Negative values in data). Use signed=True for features of both signs."
+            )
+        return rows
+
+    def _is_another_kind(self, params: dict) -> bool:
+        return super()._is_another_kind(params) or (params["bias"] > 0.0) != (self._params["bias"] > 0.0)
+
+
+@documented
+class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifier):
+    """Multiplicative passive-aggressive: steps that multiply the weights, for many features of which few matter.
+
+    With W = norm_bound, the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, theta += tau y x and
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    one sum over all classes, and tau = min(1, c) l / (W max|x|^2) in both forms. With W = 1 the second form is the paper's:
+    w_j <- w_j exp(tau y x_j) / Z from equal weights. The first is the second on the features W x and -W x.
+
+    Parameters
+    ----------
+    margin : float, default={margin}
+        The margin that is wanted, > 0. Only ``margin / norm_bound`` matters to the predictions. It must be below W max|x| or no
+        row ever has it: the learner then never rests.
+    signed : bool, default=True
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then predicted
+        always, for no score is below 0.
+    norm_bound : float, default=1.0
+        W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound asks
+    for it or the largest exponential has grown by e^64. ``coef_`` is computed when it is read, O(n_features). ``average`` is
+    refused: the scale of all weights falls exponentially, so that a sum over rounds cancels all digits of the later ones.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveClassifier
+    >>> learner = MultiplicativePassiveAggressiveClassifier(margin=0.5, fit_intercept=False)
+    >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
+    [[0.124, 0.0]]
+    """
+
+    def __init__(
+        self, margin=0.2, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _grown(self, places, n_classes):
+        """theta goes to the two classes whole, as -theta and theta: what the classes' own learners would have."""
+        return self._state.with_classes(places, n_classes, 1.0)
+
+
+@documented
+class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor):
+    """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features of which few matter.
+
+    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
+    theta += tau sgn(y - s) x and
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
+
+    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z from equal weights. The first is the second on the
+    features W x and -W x.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
+    signed : bool, default=True
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
+    norm_bound : float, default=1.0
+        W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
+        it). No prediction leaves [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Costs, and why ``average`` is refused: as for `MultiplicativePassiveAggressiveClassifier`.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveRegressor
+    >>> learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.0, signed=False, fit_intercept=False)
+    >>> learner.partial_fit([[1.0, 0.0]] * 9, [0.8] * 9).coef_.round(2).tolist()
+    [0.8, 0.2]
+    """
+
+    def __init__(
+        self, epsilon=0.1, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
+    """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre has few large parts.
+
+    With W = norm_bound, n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c, theta += tau (x - w) / n,
+
+        tau = min(1, c) l / (8 W max|v|^2),   v = (x - w) / n,
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta).
+
+    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z. The first is the same on the features W x and -W x.
+    The centre begins at 0 (signed=False: at W / n_features in every part), and the step does not end at the ball's surface.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Radius of the ball, >= 0, in units of the features.
+    signed : bool, default=True
+        A centre of any signs, with absolute values of a sum of at most W. False: parts >= 0 of the sum W, for features >= 0
+        (checked).
+    norm_bound : float, default=1.0
+        W, > 0, in units of the features.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row outside the ball costs O(n_features), for every part of the centre changes; a row inside costs O(nnz). Distances are
+    differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||) where it is that small.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4, which holds as (15/16) sum l^2 + (epsilon - epsilon*) sum l <= 8 W^2 D_RE.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveOneClass
+    >>> learner = MultiplicativePassiveAggressiveOneClass(epsilon=0.3)
+    >>> learner.partial_fit([[0.5, 0.0]] * 50).center_.round(2).tolist(), learner.predict([[0.3, 0.0], [-0.3, 0.0]]).tolist()
+    ([0.19, 0.0], [1, -1])
+    """
+
+    def __init__(
+        self, epsilon=1.0, *, signed=True, norm_bound=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        warm_start=False, n_iter_no_change=5, verbose=0, dtype=None,
+    ):  # fmt: skip
+        self._assign(locals())

@@ -1,0 +1,216 @@
+"""One-class learners (the paper's uniclass): the centre of a ball around the rows, an outlier detector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._geometry import link
+from .._geometry.state import NO_ORDER
+from .._input import validate
+from .._input.compat import outlier_tags, random_state
+from .base import OnlineLearner, _specialised
+from .classifier import OnlineClassifier
+from .cycles import OneClassInCycles
+from .docs import documented
+
+_NOTHING = np.empty(0)
+_DISTANCES = _specialised(link.squared_distances)
+
+
+class OnlineOneClass(OnlineLearner):
+    """Base of the one-class learners: no targets, no intercept (a constant feature cancels in x - w), no weights but a centre."""
+
+    _estimator_type = "outlier_detector"
+    fit_intercept = average = early_stopping = False
+    intercept_scaling = 1.0
+
+    def __sklearn_tags__(self):
+        return outlier_tags()
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _task(self, state, class_weights):
+        return "one_class", False, False
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            are converted.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        params, rows, first = self._read_call(X)
+        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
+        if first:
+            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
+        self._learn(params, rows, _NOTHING, weights, _NOTHING)
+        return self
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+
+        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` epochs running.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        who = type(self).__name__
+        params = self._kernel_params()
+        again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
+        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
+        self._begin(X, rows, params, state)
+        self._epochs(params, rows, _NOTHING, weights, _NOTHING, NO_ORDER, NO_ORDER, None, generator)
+        return self
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """`fit`, then `predict` of the same rows: ndarray of int64, shape (n_samples,)."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def _progress(self) -> str:
+        return f"mistakes={self.n_mistakes_}"
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _distances(self, X) -> np.ndarray:
+        """||x - w|| of each row. Exactly epsilon within rounding of the ball's surface, where an update leaves its row."""
+        self._fitted_state()
+        return self._distances_of(self._read_rows(X, False))
+
+    def _distances_of(self, rows) -> np.ndarray:
+        state = self._state
+        squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
+        _DISTANCES[state.values.itemsize, rows.indices.itemsize](
+            self._params, rows.data, rows.indices, rows.indptr, *state.known(self._params), squares, sizes
+        )
+        rounding = link.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
+        return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))
+
+    def score_samples(self, X):
+        """-||x - w|| of each row: ndarray of float64, shape (n_samples,), in units of the features. The higher, the more normal.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        return -self._distances(X)
+
+    def decision_function(self, X):
+        """epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers, ndarray of float64.
+
+        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        return -self._distances(X) - self.offset_
+
+    def predict(self, X):
+        """1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def center_(self):
+        """The centre w, (n_features,), in the model's dtype. Computed when it is read, O(n_features)."""
+        state = self._fitted_state()
+        return state.weights(self._params, slice(0, state.n_features))[0]
+
+    @property
+    def offset_(self):
+        """-epsilon: where `score_samples` turns from outlier to inlier."""
+        self._fitted_state()
+        return -float(self.epsilon)
+
+    n_mistakes_ = OnlineClassifier.n_mistakes_
+
+
+@documented
+class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
+    """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
+
+    The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,
+
+        w += min(1, c) l (x - w) / n:
+
+    the shortest way to where the ball holds x.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row costs O(nnz): the centre is kept as a number times a vector, and its length beside it. Distances are differences of
+    squares: ||x - w|| is exact to about sqrt(eps) (||x|| + ||w||), eps the dtype's spacing, so centre data that lie far from 0.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2 and 3
+       (with w_1 the first row).
+
+    Examples
+    --------
+    >>> from onlinecls import PassiveAggressiveOneClass
+    >>> learner = PassiveAggressiveOneClass(epsilon=1.0).partial_fit([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]])
+    >>> learner.center_.round(12).tolist(), learner.predict([[0.0, 0.5], [3.0, 4.0]]).tolist()
+    ([0.6, 0.8], [1, -1])
+    """
+
+    def __init__(
+        self, epsilon=1.0, *, max_iter=10, tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5,
+        verbose=0, dtype=None, loss_tol=None,
+    ):  # fmt: skip
+        self._assign(locals())

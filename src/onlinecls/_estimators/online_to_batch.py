@@ -1,0 +1,422 @@
+"""Online-to-batch: one hypothesis for good out of the many that an online learner goes through (ICML 2008 tutorial, V)."""
+
+from __future__ import annotations
+
+import math
+from copy import deepcopy
+
+import numpy as np
+
+from .._input import validate
+from .._input.compat import classifier_tags, kind_of, not_fitted, random_state
+from .._kernelized.kernels import as_matrix
+from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
+from .base import Estimator
+from .classifier import OnlineClassifier
+
+METHODS = ("average", "vote", "validation", "random")
+RANGES = {
+    "method": Options(METHODS),
+    "n_snapshots": Integer(2, hint="Each is a copy of the model."),
+    "validation_fraction": Real(0.0, 0.5, high_allowed=True, hint="Every round(1 / validation_fraction)-th row is held out."),
+    "max_iter": COMMON["max_iter"],
+    "shuffle": Boolean(),
+}
+DELTA = 0.05  # the chance with which the choice by validation may break its bound
+
+
+class _Run:
+    """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
+
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : row number of the next
+    random pick. generator : of the picks.
+    """
+
+    def __init__(self, learner, seed):
+        self.learner, self.n_rows, self.spacing, self.next = learner, 0, 1, 1
+        self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
+        self.generator = np.random.RandomState(seed)
+
+    def event(self, method: str) -> float:
+        """Number of the next row after which the model is kept."""
+        if method == "average":
+            return math.inf
+        return self.next if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
+
+    def keep(self, method: str, n_snapshots: int) -> None:
+        if method == "random":
+            # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
+            self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
+            self.next = int(min(self.n_rows / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
+        self.snapshots.append(deepcopy(self.learner))
+        self.rows.append(self.n_rows)
+        self.hits.append(0)
+        self.trials.append(0)
+        if len(self.snapshots) > n_snapshots:
+            self.spacing *= 2
+            kept = [i for i, row in enumerate(self.rows) if row % self.spacing == 0]
+            for name in ("snapshots", "rows", "hits", "trials"):
+                setattr(self, name, [getattr(self, name)[i] for i in kept])
+
+    def judge(self, X, y) -> None:
+        """Let every snapshot predict rows that none has learnt from."""
+        for i, snapshot in enumerate(self.snapshots):
+            self.hits[i] += int(np.count_nonzero(snapshot.predict(X) == y))
+            self.trials[i] += len(y)
+
+    def best(self):
+        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals."""
+        judged = [i for i, n in enumerate(self.trials) if n]
+        if not judged:
+            return self.learner
+        k = len(self.snapshots)
+
+        def bound(i):
+            n = self.trials[i]
+            return 1.0 - self.hits[i] / n + math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * n))
+
+        return self.snapshots[min(reversed(judged), key=bound)]
+
+
+class OnlineToBatch(Estimator):
+    """A classifier for good from an online learner: the average, a vote, the best, or a random one of its hypotheses.
+
+    An online learner's last w_t is as good or bad as the last rows happened to be. After each row n (of weight > 0) there is a
+    hypothesis w_n; the guarantees of the tutorial's part V are for
+
+        average:     the mean of all w_n, as the estimator's own ``average=True`` computes it;
+        vote:        the majority vote of snapshots of w_n;
+        validation:  the snapshot that errs least on rows held out;
+        random:      one w_n, each with the same chance.
+
+    Snapshots are taken at the multiples of a row number s, the smallest power of two for which there are no more than
+    `n_snapshots`: when there is one too many, every second goes and s doubles. Memory is that many copies of the model.
+
+    Parameters
+    ----------
+    estimator : classifier with `partial_fit`
+        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`.
+    method : {"average", "vote", "validation", "random"}, default="average"
+    n_snapshots : int, default=10
+        vote, validation: most snapshots held, >= 2.
+    validation_fraction : float, default=0.1
+        validation: every round(1 / validation_fraction)-th row is not learnt from, but judges the snapshots there are; (0, 0.5].
+        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, n rows having judged it: the bound
+        that holds for all of them at once with probability 0.95.
+    max_iter : int, default=1
+        Passes of `fit`, >= 1; the guarantees are for one.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is pickled and goes on
+        picks as if it had never stopped.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The learner on its way: the last hypothesis.
+    chosen_ : classifier
+        The hypothesis that predicts (not with "vote", where all of ``snapshots_`` do).
+    snapshots_ : list of classifiers
+    snapshot_rows_ : ndarray of shape (n_snapshots_held,)
+        After how many rows they were taken.
+    n_rows_ : int
+        Rows of weight > 0, those held out among them.
+    n_iter_ : int
+        Passes of `fit`.
+    classes_, n_features_in_
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: a parameter out of its range, an estimator that cannot do what
+        method asks, and what the estimator itself would not take.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning tutorial, ICML 2008, part V.
+    .. [2] N. Cesa-Bianchi, A. Conconi, C. Gentile. On the Generalization Ability of On-Line Learning Algorithms. IEEE
+       Transactions on Information Theory 50, 2004 (the choice by later rows, with its penalty).
+
+    Examples
+    --------
+    >>> from onlinecls import OnlineToBatch, Perceptron
+    >>> learner = OnlineToBatch(Perceptron(), method="vote")
+    >>> learner = learner.partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
+    >>> learner.predict([[0.0, 3.0]]).tolist(), learner.snapshot_rows_.tolist()
+    ([1], [1, 2, 3])
+    """
+
+    _estimator_type = "classifier"
+    _check_features = OnlineClassifier._check_features
+    score = OnlineClassifier.score
+
+    def __init__(
+        self, estimator, method="average", *, n_snapshots=10, validation_fraction=0.1, max_iter=1, shuffle=True, random_state=None
+    ):  # fmt: skip
+        self._assign(locals())
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def get_params(self, deep=True) -> dict:
+        """The constructor's parameters, by name; deep: the estimator's too, as estimator__name."""
+        params = super().get_params()
+        if deep and hasattr(self.estimator, "get_params"):
+            params.update({f"estimator__{name}": value for name, value in self.estimator.get_params().items()})
+        return params
+
+    def set_params(self, **params):
+        """Set constructor parameters, and with estimator__name the estimator's. Returns the estimator."""
+        nested = {name.removeprefix("estimator__"): v for name, v in params.items() if name.startswith("estimator__")}
+        super().set_params(**{name: value for name, value in params.items() if not name.startswith("estimator__")})
+        if nested:
+            self.estimator.set_params(**nested)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = classifier_tags(False)
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            theirs = self.estimator.__sklearn_tags__()
+            tags.input_tags, tags.classifier_tags = theirs.input_tags, theirs.classifier_tags
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_run" in self.__dict__
+
+    def _check_parameters(self) -> None:
+        who, learner = type(self).__name__, self.estimator
+        for name, allowed in RANGES.items():
+            if getattr(self, name) not in allowed:
+                raise parameter_error(who, name, allowed, getattr(self, name))
+        methods = ("partial_fit", "predict", "get_params")
+        is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
+        if not is_learner or kind_of(learner) not in (None, "classifier"):
+            raise ValueError(f"{who}: estimator must be a classifier with partial_fit, got estimator={learner!r}.")
+        if self.method == "average" and "average" not in learner.get_params():
+            raise ValueError(
+                f"{who}: method must be 'vote', 'validation' or 'random' for a {type(learner).__name__}, which has no parameter "
+                "average, got method='average'."
+            )
+
+    def _new_run(self, generator) -> _Run:
+        learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
+        if self.method == "average" and not learner.get_params()["average"]:
+            learner.set_params(average=True)
+        return _Run(learner, int.from_bytes(generator.bytes(4), "little"))
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _read(self, X, y, sample_weight, first: bool):
+        who = type(self).__name__
+        learner = self.estimator if first else self._run.learner
+        dtype = validate.read_dtype(who, getattr(learner, "dtype", None))
+        if not first:
+            dtype = getattr(getattr(learner, "_state", None), "dtype", dtype)
+        rows = validate.read_rows(who, X, dtype)
+        if first:
+            validate.require_samples(who, rows, 0)
+        else:
+            self._check_features(X, rows.n_features)
+        y = validate.read_labels(who, y, rows.n_rows)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        return as_matrix(rows), y, weights
+
+    def _remember_features(self, X, matrix) -> None:
+        self.n_features_in_ = matrix.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        names = validate.feature_names(type(self).__name__, X)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is; any split of a stream gives the same model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            As the estimator's `partial_fit` takes them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 0 changes nothing, not even a row number.
+
+        Returns
+        -------
+        self : object
+        """
+        who, first = type(self).__name__, "_run" not in self.__dict__
+        self._check_parameters()
+        generator = random_state(who, self.random_state) if first else None
+        if not first and self.method != self._method:
+            raise ValueError(
+                f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
+                "Call fit, or start with clone(estimator)."
+            )
+        matrix, y, weights = self._read(X, y, sample_weight, first)
+        if classes is not None:
+            classes = validate.read_classes(who, classes)
+        closed = classes if first else self._closed
+        if closed is not None:
+            validate.comparable(who, y, closed)
+            if len(closed):
+                unknown = validate.encode(y, closed)[1]
+                if unknown is not None:
+                    raise validate.outside_classes(who, y, unknown, closed)
+        elif not first and hasattr(self._run.learner, "classes_"):
+            validate.comparable(who, y, self._run.learner.classes_)
+        run = self._new_run(generator) if first else self._run
+        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)  # its parameters and classes, before the first row
+        if first:
+            self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
+            self._remember_features(X, matrix)
+        self._consume(run, matrix, y, weights, _held_out(run.n_rows, weights, len(y), self._every()))
+        if first and run.n_rows == 0 and classes is None:
+            del self._run  # nothing but rows of weight 0: not even a beginning
+        return self
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
+
+        With "validation" the same rows are held out of each pass.
+        """
+        who = type(self).__name__
+        self._check_parameters()
+        generator = random_state(who, self.random_state)
+        matrix, y, weights = self._read(X, y, sample_weight, True)
+        if matrix.shape[0] == 0:
+            raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+        if len(weights) and not weights.any():
+            raise ValueError(
+                f"{who}: sample_weight must not be 0 for all rows, got {len(y)} zeros. Leave it out for equal weights."
+            )
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
+            )
+        run, held_out = self._new_run(generator), _held_out(0, weights, len(y), self._every())
+        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)
+        for _ in range(self.max_iter):
+            order = generator.permutation(len(y)) if self.shuffle else slice(None)
+            self._consume(run, matrix[order], y[order], weights[order] if len(weights) else weights, held_out[order])
+        self._run, self._method, self._closed, self.n_iter_ = run, self.method, classes, self.max_iter
+        self._remember_features(X, matrix)
+        return self
+
+    def _every(self) -> int:
+        return round(1.0 / self.validation_fraction) if self.method == "validation" else 0
+
+    def _consume(self, run: _Run, matrix, y, weights, held_out) -> None:
+        """Learn from rows up to the next row number at which the model is kept, and so on."""
+        if len(weights) and not weights.all():
+            live = np.flatnonzero(weights)
+            matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
+        start, n_rows = 0, len(y)
+        while start < n_rows:
+            event = run.event(self.method)
+            stop = int(min(event - run.n_rows + start, n_rows))
+            learnt_from = start + np.flatnonzero(~held_out[start:stop])
+            part = slice(start, stop) if len(learnt_from) == stop - start else learnt_from
+            before = getattr(run.learner, "t_", 0)
+            try:
+                if len(learnt_from):
+                    run.learner.partial_fit(matrix[part], y[part], sample_weight=weights[part] if len(weights) else None)
+            except BaseException:  # an interrupt leaves a whole number of rows
+                n_learnt = getattr(run.learner, "t_", 0) - before
+                stop = int(learnt_from[n_learnt - 1]) + 1 if n_learnt else start
+                raise
+            finally:
+                judges = start + np.flatnonzero(held_out[start:stop])
+                if len(judges):
+                    run.judge(matrix[judges], y[judges])
+                run.n_rows += stop - start
+            start = stop
+            if run.n_rows == event:
+                run.keep(self.method, self.n_snapshots)
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _fitted(self) -> _Run:
+        if "_run" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._run
+
+    def _rows(self, X):
+        rows = validate.read_rows(type(self).__name__, X, None)
+        self._check_features(X, rows.n_features)
+        return as_matrix(rows)
+
+    @property
+    def estimator_(self):
+        """The learner on its way: the last hypothesis."""
+        return self._fitted().learner
+
+    @property
+    def classes_(self):
+        """The labels met, or given, so far, sorted."""
+        return self.estimator_.classes_
+
+    @property
+    def n_rows_(self):
+        """Rows of weight > 0 so far, those held out among them."""
+        return self._fitted().n_rows
+
+    @property
+    def snapshots_(self):
+        """The snapshots held, the oldest first: a list of classifiers."""
+        return list(self._fitted().snapshots)
+
+    @property
+    def snapshot_rows_(self):
+        """After how many rows the snapshots were taken."""
+        return np.array(self._fitted().rows, np.int64)
+
+    @property
+    def chosen_(self):
+        """The hypothesis that predicts."""
+        run = self._fitted()
+        if self._method == "vote":
+            raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
+        if self._method == "validation":
+            return run.best()
+        return run.snapshots[0] if self._method == "random" and run.snapshots else run.learner
+
+    def decision_function(self, X):
+        """Scores of the hypothesis chosen; with "vote" shares of the votes (two classes: for minus against ``classes_[1]``).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            A class that the hypothesis chosen did not know yet has score -inf.
+        """
+        run, X = self._fitted(), self._rows(X)
+        classes = self.classes_
+        if self._method == "vote":
+            votes, voters = np.zeros((X.shape[0], len(classes))), run.snapshots or [run.learner]
+            for snapshot in voters:
+                votes[np.arange(len(votes)), np.searchsorted(classes, snapshot.predict(X))] += 1.0 / len(voters)
+            return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0]
+        chosen = self.chosen_
+        scores = chosen.decision_function(X)
+        if len(chosen.classes_) == len(classes):
+            return scores
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores / 2, scores / 2])[:, -len(chosen.classes_) :]
+        aligned = np.full((X.shape[0], len(classes)), -np.inf)
+        aligned[:, np.searchsorted(classes, chosen.classes_)] = scores
+        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0]
+
+    def predict(self, X):
+        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0."""
+        scores = self.decision_function(X)
+        return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
+
+
+def _held_out(n_before: int, weights, n_rows: int, every: int) -> np.ndarray:
+    """Which rows have a number (among those of weight > 0) that `every` divides; 0: none."""
+    live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+    return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)

@@ -1,0 +1,218 @@
+"""What all regressors share: targets, their errors on the way, R^2."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from .. import _core
+from .._geometry.state import NO_ORDER
+from .._input import validate
+from .._input.compat import random_state, regressor_tags, warn_undefined_score
+from .base import WithVariances, WithWeights
+
+_NO_CLASSES = np.empty(0)
+
+
+class OnlineRegressor(WithWeights):
+    """Base of all regressors. A subclass is its docstring and its constructor; the registry knows the rest."""
+
+    _estimator_type = "regressor"
+    _flat = True
+
+    def __sklearn_tags__(self):
+        return regressor_tags(False)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _task(self, state, class_weights):
+        return "regression", False, False
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            are converted.
+        y : array-like of shape (n_samples,)
+            Targets: finite numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        who = type(self).__name__
+        params, rows, first = self._read_call(X)
+        y = validate.read_targets(who, y, rows.n_rows)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        if first:
+            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
+        self._learn(params, rows, y, weights, _NO_CLASSES)
+        return self
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+
+        Epochs end early when the mean loss (with `early_stopping`: R^2 on held-out rows) has not improved by `tol` in
+        `n_iter_no_change` epochs running.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets: finite numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        who = type(self).__name__
+        params = self._kernel_params()
+        again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, 1)
+        self._check_range(params, rows.data.dtype)
+        y = validate.read_targets(who, y, rows.n_rows)
+        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        train, held_out = self._split(rows.n_rows, generator)
+        validation = validate.take(rows, held_out) if len(held_out) else None
+        state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
+        if coef_init is not None or intercept_init is not None:
+            state = self._initialised(who, state, coef_init, intercept_init)
+
+        self._begin(X, rows, params, state)
+        self._epochs(params, rows, y, weights, _NO_CLASSES, train, held_out, validation, generator)
+        return self
+
+    def _split(self, n_rows: int, generator):
+        """Row numbers to learn from and to hold out; empty arrays for all and none."""
+        if not self.early_stopping:
+            return NO_ORDER, NO_ORDER
+        n_held_out = max(ceil(self.validation_fraction * n_rows), 2)  # R^2 needs two
+        if n_held_out >= n_rows:
+            raise ValueError(
+                f"{type(self).__name__}: early_stopping must have two rows to hold out and one to learn from, got "
+                f"n_samples={n_rows} with validation_fraction={self.validation_fraction!r}. Give more rows, or "
+                "early_stopping=False."
+            )
+        order = generator.permutation(n_rows).astype(np.int64, copy=False)
+        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+
+    def _validate(self, rows, y, weights) -> float:
+        return _r2(y, self._scores(rows)[:, 0], weights)
+
+    def _progress(self) -> str:
+        return f"progressive_mse={self.progressive_mse_:.6g}"
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def predict(self, X):
+        """The prediction w.x of each row, the intercept among it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        predictions : ndarray of float64, shape (n_samples,), in units of y
+        """
+        self._fitted_state()
+        return self._scores(self._read_rows(X, False))[:, 0]
+
+    def score(self, X, y, sample_weight=None):
+        """R^2 of the predictions, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
+
+        Where all of y is the same it is 1 if the predictions are too, else 0; of fewer than two rows it is NaN, with a warning.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        r2 : float
+        """
+        who = type(self).__name__
+        predicted = self.predict(X)
+        y = validate.read_targets(who, y, len(predicted))
+        weights = self._read_weights_of_fit(sample_weight, len(predicted))
+        if len(y) < 2:
+            warn_undefined_score()
+            return float("nan")
+        return _r2(y, predicted, weights if len(weights) else None)
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def progressive_mse_(self):
+        """Mean squared error of predict, asked just before each round's update. NaN before the first round."""
+        return self._progressive("squared")
+
+    @property
+    def progressive_mae_(self):
+        """Mean absolute error of predict, asked just before each round's update. NaN before the first round."""
+        return self._progressive("absolute")
+
+    def _progressive(self, name: str) -> float:
+        tally = self._fitted_state().tally
+        rounds = tally[_core.TALLY["t"]]
+        return float(tally[_core.TALLY[name]] / rounds) if rounds else float("nan")
+
+
+class SecondOrderRegressor(WithVariances, OnlineRegressor):
+    """A regressor that keeps a variance for each weight, or a full covariance."""
+
+    def predict(self, X, return_std=False):
+        """The prediction w.x of each row, the intercept among it, and how sure the model is of it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Return √(x'Σx) beside each prediction.
+
+        Returns
+        -------
+        predictions : ndarray of float64, shape (n_samples,), in units of y
+        std : ndarray of float64, shape (n_samples,)
+            Only with return_std: how uncertain w.x is. With noise of variance r in y, and a prior of variance 1 for each weight,
+            a full covariance makes it the posterior's standard deviation, in units of y.
+        """
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        predictions = self._scores(rows)[:, 0]
+        return (predictions, self._deviations(rows)[:, 0]) if return_std else predictions
+
+
+def _r2(y, predicted, weights) -> float:
+    left = np.average((y - predicted) ** 2, weights=weights)
+    whole = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
+    if whole == 0.0:
+        return float(left == 0.0)
+    return float(1.0 - left / whole)

@@ -1,0 +1,317 @@
+"""Learners that keep a variance for each weight: second-order Perceptron, AROW, NAROW, confidence-weighted."""
+
+from __future__ import annotations
+
+from .classifier import SecondOrderClassifier
+from .docs import documented
+from .regressor import SecondOrderRegressor
+
+
+@documented
+class AROWClassifier(SecondOrderClassifier):
+    """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
+
+    With the margin m = y w.x, v = x'Σx and the row's weight c: if m < 1,
+
+        w += y (1 - m) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal),
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, one Σ a class and v the sum of both.
+
+    Parameters
+    ----------
+    r : float, default={r}
+        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices, not the full update's diagonal.
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, eqs (7)-(9).
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier
+    >>> learner = AROWClassifier(r=1.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
+    >>> learner.coef_.tolist(), learner.covariance_.tolist()
+    ([[0.5, 0.0]], [[0.5, 1.0]])
+    """
+
+    def __init__(
+        self, r=0.1, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
+        class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class AROWRegressor(SecondOrderRegressor):
+    """AROW for regression, which is recursive least squares: a Gaussian over weights that every row moves and narrows.
+
+    With the prediction s = w.x, v = x'Σx and the row's weight c, on every row
+
+        w += (y - s) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal).
+
+    Parameters
+    ----------
+    r : float, default={r}
+        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2. The diagonal form is
+    Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are the same.
+    Predictions are linear in y: no need to scale it, but ``tol`` of `fit` is in units of y. The default of r has the least mean
+    progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length (docs/defaults.md).
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWRegressor
+    >>> learner = AROWRegressor(r=1.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [3.0])
+    >>> learner.coef_.tolist(), learner.covariance_.tolist(), learner.progressive_mse_
+    ([1.5, 0.0], [0.5, 1.0], 9.0)
+    """
+
+    def __init__(
+        self, r=0.1, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class NAROWClassifier(SecondOrderClassifier):
+    """Narrow AROW: the matrix changes only as long as a row still adds to it, so that the bound holds without tuning r.
+
+    With θ the sum of signed rows, w = Σθ, χ = x'Σx and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' < 1 and χ > 0,
+
+        θ += c y x,     and if b χ > 1:   Σ^-1 += ((b χ - 1)/χ) x x'   (on the diagonal),
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, χ and m' over both.
+
+    Parameters
+    ----------
+    b : float, default={b}
+        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. Rows of unit length need b > 1
+        for Σ to change at all.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 5 and Fig. 1.
+
+    Examples
+    --------
+    >>> from onlinecls import NAROWClassifier
+    >>> learner = NAROWClassifier(b=4.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
+    >>> learner.coef_.tolist(), learner.covariance_.tolist()
+    ([[0.25, 0.0]], [[0.25, 1.0]])
+    """
+
+    def __init__(
+        self, b=5.0, *, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
+        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
+        class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class SecondOrderPerceptron(SecondOrderClassifier):
+    """Second-order Perceptron, conservative or aggressive: a Perceptron in the metric of the rows it has learnt from.
+
+    With θ the sum of signed rows, w = Σθ and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' <= 0 (aggressive: m' < 1),
+
+        θ += c y x,     Σ^-1 += x x'/r   (on the diagonal),
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, m' over both.
+
+    Parameters
+    ----------
+    r : float, default={r}
+        Weight of the identity against the rows, > 0, in squared feature units. Larger r: closer to the Perceptron.
+    aggressive : bool, default=False
+        Update on every m' below 1 instead of on m' <= 0 only.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 4.2 (both forms), Fig. 1
+       (the framework), section 4.3 (diagonal).
+
+    Examples
+    --------
+    >>> from onlinecls import SecondOrderPerceptron
+    >>> learner = SecondOrderPerceptron(r=1.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
+    >>> learner.coef_.tolist(), learner.covariance_.tolist()
+    ([[0.5, 0.0]], [[0.5, 1.0]])
+    """
+
+    def __init__(
+        self, r=0.5, *, aggressive=False, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
+        random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class ConfidenceWeightedClassifier(SecondOrderClassifier):
+    """Confidence-weighted: the nearest Gaussian over weights under which the row is right with probability eta.
+
+    With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta): if α > 0, w += α y Σx and, on the diagonal,
+
+        variant="stdev":      α = [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+,  ψ = 1 + φ²/2,  ζ = 1 + φ²,     Σ^-1 += (αφ/√u) x x',
+                              √u = (-αvφ + √(α²v²φ² + 4v)) / 2
+        variant="variance":   α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+,               Σ^-1 += 2αφ x x',
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, one Σ a class. A row's weight c multiplies both steps by min(1, c).
+
+    Parameters
+    ----------
+    eta : float, default={eta}
+        Confidence wanted, a probability in (0.5, 1).
+    variant : {"stdev", "variance"}, default="{variant}"
+        The exact convex form, or the first paper's linearised one.
+    initial_variance : float, default=1.0
+        Variance that a weight starts with, > 0.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The constraint is hard: every row that contradicts the model narrows it. On noisy labels the variances go to 0 geometrically
+    and learning ends; AROW does not have this. Variances are kept at or above the dtype's smallest normal number / eps.
+
+    References
+    ----------
+    .. [1] M. Dredze, K. Crammer, F. Pereira. Confidence-Weighted Linear Classification. ICML 2008 ("variance").
+    .. [2] K. Crammer, M. Dredze, F. Pereira. Exact Convex Confidence-Weighted Learning. NIPS 2008 ("stdev").
+
+    Examples
+    --------
+    >>> from onlinecls import ConfidenceWeightedClassifier
+    >>> learner = ConfidenceWeightedClassifier(eta=0.9).partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=[0, 1])
+    >>> learner.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [0, 1]
+    """
+
+    _poor_score = True
+
+    def __init__(
+        self, eta=0.95, *, variant="stdev", initial_variance=1.0, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())
+
+
+@documented
+class SCWClassifier(SecondOrderClassifier):
+    """Soft confidence-weighted: confidence-weighted learning whose step C bounds, so that noisy labels do not end it.
+
+    With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta) and the row's weight c: if φ√v > m, w += α y Σx and, on the diagonal,
+    Σ^-1 += (αφ/√u) x x' with √u = (-αvφ + √(α²v²φ² + 4v)) / 2 and
+
+        variant="SCW-I":    α = min(C c, [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+),   ψ = 1 + φ²/2,  ζ = 1 + φ²
+        variant="SCW-II":   α = [(-(2mn + φ²mv) + γ) / (2(n² + nvφ²))]+,        n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²))
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
+    one, one Σ a class.
+
+    Parameters
+    ----------
+    C : float, default={C}
+        Aggressiveness, > 0: the largest α. ``float("inf")`` is the confidence-weighted learner (its "stdev" form).
+    eta : float, default={eta}
+        Confidence wanted, a probability in (0.5, 1).
+    variant : {"SCW-I", "SCW-II"}, default="{variant}"
+        Linear or squared penalty on what the confidence lacks.
+    initial_variance : float, default=1.0
+        Variance that a weight starts with, > 0.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] J. Wang, P. Zhao, S. C. H. Hoi. Exact Soft Confidence-Weighted Learning. ICML 2012, propositions 1 (SCW-I) and 2
+       (SCW-II).
+
+    Examples
+    --------
+    >>> from onlinecls import SCWClassifier
+    >>> learner = SCWClassifier(eta=0.9).partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1], classes=[0, 1])
+    >>> learner.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, C=1.0, *, eta=0.8, variant="SCW-I", initial_variance=1.0, covariance="diagonal",
+        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
+        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
+    ):  # fmt: skip
+        self._assign(locals())

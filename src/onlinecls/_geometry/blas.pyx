@@ -1,0 +1,75 @@
+"""BLAS by function pointers out of scipy.linalg.cython_blas: no scipy is needed to build, and none is imported until `load`."""
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+
+from .sparse cimport floating
+
+ctypedef void (*symv_t)(char*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*symm_t)(char*, char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*syrk_t)(char*, char*, int*, int*, void*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*gemv_t_)(char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+
+cdef symv_t[2] SYMV         # [0] of float, [1] of double
+cdef symm_t[2] SYMM
+cdef syrk_t[2] SYRK
+cdef gemv_t_[2] GEMV
+
+
+cdef void* _address(str name) except NULL:
+    import scipy.linalg.cython_blas as blas
+
+    capsule = blas.__pyx_capi__[name]
+    signature = PyCapsule_GetName(capsule)
+    if b"int *" not in signature:
+        raise ImportError(f"scipy's BLAS takes other integers than int: {name} is {signature!r}.")
+    return PyCapsule_GetPointer(capsule, signature)
+
+
+def load():
+    """Find the routines; called before the first model with a full covariance."""
+    for i, letter in enumerate("sd"):
+        SYMV[i] = <symv_t>_address(letter + "symv")
+        SYMM[i] = <symm_t>_address(letter + "symm")
+        SYRK[i] = <syrk_t>_address(letter + "syrk")
+        GEMV[i] = <gemv_t_>_address(letter + "gemv")
+
+
+cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil:
+    """y = S x, by S's lower triangle."""
+    cdef char* upper = b"U"
+    cdef int n = <int>S.shape[0], one = 1
+    cdef floating alpha = 1.0, beta = 0.0
+    SYMV[floating is double](upper, &n, &alpha, <void*>&S[0, 0], &n, <void*>&x[0], &one, &beta, &y[0], &one)
+
+
+cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, ::1] Y, int n_rows) noexcept nogil:
+    """Y[i] = S X[i] for the first rows of X, by S's lower triangle."""
+    cdef char* left = b"L"
+    cdef char* upper = b"U"
+    cdef int n = <int>S.shape[0]
+    cdef floating alpha = 1.0, beta = 0.0
+    SYMM[floating is double](left, upper, &n, &n_rows, &alpha, <void*>&S[0, 0], &n, <void*>&X[0, 0], &n, &beta, &Y[0, 0], &n)
+
+
+cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcept nogil:
+    """S -= U'U over the first rows of U, S's lower triangle only."""
+    cdef char* upper = b"U"
+    cdef char* none = b"N"
+    cdef int n = <int>S.shape[0]
+    cdef floating alpha = -1.0, beta = 1.0
+    SYRK[floating is double](upper, none, &n, &n_rows, &alpha, <void*>&U[0, 0], &n, &beta, &S[0, 0], &n)
+
+
+cdef void gemv(const floating[:, ::1] U, int n_rows, const floating[::1] x, floating[::1] y) noexcept nogil:
+    """y = U x over the first rows of U."""
+    cdef char* transposed = b"T"
+    cdef int n = <int>U.shape[1], one = 1
+    cdef floating alpha = 1.0, beta = 0.0
+    GEMV[floating is double](transposed, &n, &n_rows, &alpha, <void*>&U[0, 0], &n, <void*>&x[0], &one, &beta, &y[0], &one)
+
+
+cdef void gemv_t(const floating[:, ::1] U, int n_rows, const floating[::1] h, floating[::1] y) noexcept nogil:
+    """y -= U'h over the first rows of U."""
+    cdef char* none = b"N"
+    cdef int n = <int>U.shape[1], one = 1
+    cdef floating alpha = -1.0, beta = 1.0
+    GEMV[floating is double](none, &n, &n_rows, &alpha, <void*>&U[0, 0], &n, <void*>&h[0], &one, &beta, &y[0], &one)

@@ -1,0 +1,446 @@
+"""Reading input: whatever scikit-learn accepts in, arrays that the kernels can trust out, or an error before anything is written.
+
+An error says who, what was required, what came and what to do. Nothing here knows a model; nothing here costs O(n_features).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .compat import Csr, issparse, warn_column_vector
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_BITS = {4: np.uint32, 8: np.uint64}
+_ALL_FINITE = {np.uint32: _core.all_finite["uint32_t"], np.uint64: _core.all_finite["uint64_t"]}
+_CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
+_REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
+_DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
+
+
+class Rows(NamedTuple):
+    """Rows as the kernels read them: row i is data[indptr[i]:indptr[i + 1]]."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    n_rows: int
+    n_features: int
+
+    def part(self, start: int, stop: int) -> Rows:
+        return self._replace(indptr=self.indptr[start : stop + 1], n_rows=stop - start)
+
+
+def feature_names(who: str, X):
+    """Column names of a data frame, if they are strings; else None."""
+    columns = getattr(X, "columns", None)
+    if columns is None or (not hasattr(X, "__array__") and not hasattr(X, "to_numpy")):
+        return None
+    names = np.asarray(columns, dtype=object)
+    strings = [isinstance(name, str) for name in names]
+    if names.size and all(strings):
+        return names
+    if any(strings):
+        kinds = sorted({type(name).__name__ for name in names})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{kinds} as feature name / column name types. If you want feature names to be stored and validated, you must "
+            "convert them all to strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove "
+            "feature / column names from your input data, or convert them all to a non-string data type."
+        )
+    return None
+
+
+def read_rows(who: str, X, dtype) -> Rows:
+    """X as Rows of the dtype (None: that of X if it is a float32 or float64, else float64). Copies only what it must."""
+    if issparse(X):
+        return _read_sparse(who, X, dtype)
+    return _read_dense(who, X, dtype)
+
+
+def _two_dimensional(who: str, ndim: int) -> None:
+    if ndim != 2:
+        raise ValueError(
+            f"{who}: Expected 2D array, got {'scalar' if ndim == 0 else f'{ndim}D'} array instead. Reshape your data: "
+            "X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it has a single feature."
+        )
+
+
+def _read_sparse(who: str, X, dtype) -> Rows:
+    if isinstance(X, Csr):
+        return _read_parsed(who, X, dtype)
+    _two_dimensional(who, X.ndim)
+    if X.format != "csr":
+        X = as_csr(who, X)
+    n_rows, n_features = X.shape
+    data, indices, indptr = X.data, X.indices, X.indptr
+    if data.dtype.kind == "c":
+        raise ValueError(f"{who}: Complex data not supported, got X of dtype {data.dtype}. Use its real part.")
+    indices = np.ascontiguousarray(indices, dtype=None if indices.dtype in _CHECK_ROWS else np.int64)
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    if len(data) < len(indices):
+        raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
+    wrong = "indptr" if len(indptr) != n_rows + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
+    if wrong in ("indptr", "indices"):
+        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
+    if indptr[-1] < len(data):  # there may be slack behind the last row
+        data, indices = data[: indptr[-1]], indices[: indptr[-1]]
+    if wrong == "order":
+        data, indices, indptr = _summed(data, indices, indptr, X.shape)
+    data = _finite(who, _cast(who, data, dtype), indices, indptr, n_features, data)
+    return Rows(data, indices, indptr, n_rows, n_features)
+
+
+def _read_parsed(who: str, X: Csr, dtype) -> Rows:
+    """What a parser here has made: in order, inside the matrix and finite, as long as it need not fit another dtype."""
+    data = _cast(who, X.data, dtype)
+    if data is not X.data:
+        data = _finite(who, data, X.indices, X.indptr, X.shape[1], X.data)
+    return Rows(data, X.indices, np.ascontiguousarray(X.indptr, dtype=np.int64), *X.shape)
+
+
+def as_csr(who: str, X):
+    """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
+    try:
+        if X.format == "coo":
+            places = zip((X.row, X.col), X.shape, strict=True)
+            if len(X.row) != len(X.data) or any(at.min(initial=0) < 0 or at.max(initial=-1) >= n for at, n in places):
+                raise ValueError("an index is outside the matrix")
+        elif hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        return X.tocsr()
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}).") from None
+
+
+def _read_dense(who: str, X, dtype) -> Rows:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{who}: X must be rows of equal length, got something else ({error}).") from None
+    if array.dtype.kind in "US":
+        raise ValueError(f"{who}: X must be numbers, got dtype {array.dtype}. Encode texts and categories as numbers first.")
+    if array.dtype.kind == "c":
+        raise ValueError(f"{who}: Complex data not supported, got X of dtype {array.dtype}. Use its real part.")
+    _two_dimensional(who, array.ndim)
+    n_rows, n_features = array.shape
+    indptr = np.arange(0, (n_rows + 1) * n_features, n_features, dtype=np.int64) if n_features else np.zeros(n_rows + 1, np.int64)
+    original = np.ascontiguousarray(array).reshape(-1)
+    data = _finite(who, _cast(who, original, dtype), None, indptr, n_features, original)
+    return Rows(data, _DENSE, indptr, n_rows, n_features)
+
+
+def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
+    """The data in the dtype asked for, itself where it can be."""
+    if dtype is None:
+        dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
+    if data.dtype == dtype:
+        return data if data.flags.c_contiguous else np.ascontiguousarray(data)
+    try:
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(data, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{who}: X must be numbers, got dtype {data.dtype} ({error}). Encode texts and categories as numbers first."
+        ) from None
+
+
+def _summed(data, indices, indptr, shape):
+    """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
+    from scipy.sparse import csr_array
+
+    native = data.astype(data.dtype.newbyteorder("="))
+    X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
+    X.sum_duplicates()
+    index_type = indices.dtype
+    return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
+
+
+def all_finite(array: np.ndarray) -> bool:
+    """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
+    bits = _BITS[array.dtype.itemsize]
+    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+
+
+def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.ndarray:
+    if all_finite(data):
+        return data
+    at = int(np.flatnonzero(~np.isfinite(data))[0])
+    row = int(np.searchsorted(indptr, at, side="right")) - 1
+    column = at - int(indptr[row]) if indices is None else int(indices[at])
+    place = f"row {row}, column {column}"
+    if original.dtype.kind != "O" and np.isfinite(original[at]):
+        raise ValueError(
+            f"{who}: X must fit {data.dtype}, got {original[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
+        )
+    raise ValueError(
+        f"{who}: X must be finite, got {'NaN' if np.isnan(data[at]) else f'{data[at]:g}'} at {place}. "
+        "Drop the row, or fill in the value."
+    )
+
+
+def shown(values) -> str:
+    """A list of a few, or the ends of it."""
+    listed = [repr(value) for value in np.asarray(values).tolist()]
+    return "[" + ", ".join(listed if len(listed) <= 10 else [*listed[:4], "...", *listed[-4:]]) + "]"
+
+
+def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) -> ValueError:
+    if what == "indices":
+        outside = (indices < 0) | (indices >= n_features)
+        return ValueError(
+            f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {_REBUILD}"
+        )
+    return ValueError(
+        f"{who}: X must have an indptr of {n_rows + 1} numbers that rises from 0 to at most {len(indices)}, its number of "
+        f"indices, got {shown(indptr)}. {_REBUILD}"
+    )
+
+
+def require_samples(who: str, rows: Rows, least: int) -> None:
+    if rows.n_features == 0:
+        raise ValueError(f"{who}: Found array with 0 feature(s) (shape=({rows.n_rows}, 0)) while a minimum of 1 is required.")
+    if rows.n_rows < least:
+        raise ValueError(
+            f"{who}: Found array with {rows.n_rows} sample(s) (shape=({rows.n_rows}, {rows.n_features})) "
+            f"while a minimum of {least} is required."
+        )
+
+
+def read_labels(who: str, y, n_rows: int) -> np.ndarray:
+    """y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
+    _require_targets(who, y, "labels")
+    return _plain_labels(who, "y", _one_a_row(who, _as_labels(y), n_rows))
+
+
+def read_targets(who: str, y, n_rows: int) -> np.ndarray:
+    """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
+    _require_targets(who, y, "numbers")
+    y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
+    if not _ALL_FINITE[np.uint64](y.view(np.uint64)):
+        at = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
+    return y
+
+
+def _require_targets(who: str, y, kind: str) -> None:
+    if y is None:
+        raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
+    if issparse(y):
+        raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
+
+
+def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
+    if y.ndim == 2 and y.shape[1] == 1:
+        warn_column_vector()
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {y.shape} instead.")
+    if len(y) != n_rows:
+        raise ValueError(
+            f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
+            f"{len(y)} in y."
+        )
+    return y
+
+
+def read_classes(who: str, classes) -> np.ndarray:
+    """The classes argument, sorted, each once."""
+    if isinstance(classes, (str, set, frozenset)) or np.ndim(classes) != 1:
+        raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {classes!r}.")
+    return np.unique(_plain_labels(who, "classes", _as_labels(classes)))
+
+
+def _as_labels(y) -> np.ndarray:
+    """An array; numpy would turn a list that mixes texts and others into texts."""
+    try:
+        array = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        array = np.array(y, dtype=object)
+    if array.dtype.kind in "US" and isinstance(y, (list, tuple)) and array.ndim == 1:
+        if not all(isinstance(label, (str, bytes)) for label in y):
+            return np.array(y, dtype=object)
+    return array
+
+
+def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
+    """Labels of one type; name: the argument that they came in."""
+    unknown = f"{who}: Unknown label type: " if name == "y" else f"{who}: "
+    if y.dtype.kind == "O":  # all strings, or all numbers: a mixture has no order
+        if all(isinstance(label, str) for label in y):
+            y = y.astype(str) if y.size else y.astype("U1")
+        elif all(isinstance(label, numbers.Real) for label in y):
+            y = np.array(y.tolist())
+        else:
+            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+            raise ValueError(f"{unknown}{name} must be all strings or all numbers, got a mixture of {kinds}.")
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError(
+                f"{who}: {name} must be labels, got NaN or infinity in {name} (Input {name} contains NaN). Drop those rows."
+            )
+        broken = y[y != np.floor(y)]
+        if len(broken):
+            unknown += "continuous. " if name == "y" else ""
+            raise ValueError(
+                f"{unknown}{name} must be classes, got {broken[0]!s}. Use a regressor, or turn the values into classes."
+            )
+    elif y.dtype.kind not in "biuUS":
+        raise ValueError(f"{unknown}{name} must be integers, booleans or strings, got dtype {y.dtype}.")
+    return y
+
+
+def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
+    """Labels and classes must both be texts, or both numbers."""
+    kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
+    if len(y) and kinds[0] != kinds[1]:
+        raise ValueError(
+            f"{who}: y must be labels like the model's classes, {classes.tolist()[0]!r} of dtype {classes.dtype}, "
+            f"got dtype {y.dtype}."
+        )
+
+
+def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """All labels of two arrays, sorted, each once. (Not asked for places, `unique` imports numpy.ma: 10 ms.)"""
+    return np.unique(np.concatenate((a, b)), return_index=True)[0]
+
+
+def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
+    if len(classes) == 2 and y.dtype.kind in "biufUS":  # the common case, without a search
+        second = y == classes[1]
+        known = second | (y == classes[0])
+        return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
+    codes = np.searchsorted(classes, y)
+    np.minimum(codes, len(classes) - 1, out=codes)
+    known = classes[codes] == y
+    return codes.astype(np.int32), None if known.all() else ~known
+
+
+def outside_classes(who: str, y: np.ndarray, unknown: np.ndarray, classes: np.ndarray) -> ValueError:
+    return ValueError(
+        f"{who}: y must be among the classes {shown(classes)}, got {y[unknown].tolist()[0]!r} at row {int(unknown.argmax())}. "
+        "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
+    )
+
+
+def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
+    """Weights as float64, one a row; an empty array where all are 1."""
+    if sample_weight is None:
+        return np.empty(0)
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n_rows, float(sample_weight))
+    weights = read_numbers(f"{who}: sample_weight", sample_weight)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
+    if n_rows and not (np.isfinite(weights).all() and weights.min() >= 0.0):
+        wrong = ~(np.isfinite(weights) & (weights >= 0.0))
+        raise ValueError(
+            f"{who}: sample_weight must be finite and >= 0, got {weights[wrong][0]:g} at row {int(wrong.argmax())}. "
+            "Leave a row out with weight 0."
+        )
+    return weights
+
+
+def read_numbers(what: str, values) -> np.ndarray:
+    """An array of float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "cUS":
+            raise ValueError(f"dtype {array.dtype}")
+        return np.asarray(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
+
+
+def is_balanced(class_weight) -> bool:
+    return isinstance(class_weight, str) and class_weight == "balanced"
+
+
+def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool = False) -> np.ndarray:
+    """A dict's weights in the order of classes, 1 where it is silent; an empty array for None and "balanced".
+
+    closed: there will be no other classes, so that a weight for one is a slip.
+    """
+    if class_weight is None or is_balanced(class_weight):
+        return np.empty(0)
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
+    labels = classes.tolist()
+    strange = [label for label in class_weight if label not in labels]
+    if closed and strange:
+        raise ValueError(f"{who}: class_weight must have classes for keys, got {strange[0]!r}, not among {shown(classes)}.")
+    weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
+        raise ValueError(f"{who}: class_weight must be finite and >= 0, got {weights[wrong]:g} for class {labels[wrong]!r}.")
+    return weights
+
+
+def read_dtype(who: str, dtype):
+    """float32, float64 or None (that of the first X)."""
+    if dtype is None:
+        return None
+    if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
+        return np.dtype(dtype)
+    raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
+
+
+def available_memory() -> float:
+    """Bytes that may be allocated, as far as the system tells: free memory and the control group's limit; infinity if unknown."""
+    found = [math.inf]
+    try:
+        with open("/proc/meminfo") as lines:
+            found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as used:
+            found.append(float(limit.read()) - float(used.read()))
+    except (OSError, ValueError):  # not Linux, or no limit ("max")
+        pass
+    return min(found)
+
+
+def same_names(who: str, seen, names) -> None:
+    """Column names now against those of the first call, with scikit-learn's words."""
+    if seen is None and names is None:
+        return
+    if seen is None:
+        warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
+        return
+    if names is None:
+        warnings.warn(f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=4)
+        return
+    if len(seen) == len(names) and (seen == names).all():
+        return
+
+    def listed(strings):
+        shown = [f"- {name}\n" for name in sorted(strings)]
+        return "".join(shown[:5]) + ("- ...\n" if len(shown) > 5 else "")
+
+    unseen, missing = set(names) - set(seen), set(seen) - set(names)
+    message = "The feature names should match those that were passed during fit.\n"
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + listed(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + listed(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
+
+
+def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
+    """Some of the rows, copied."""
+    if rows.indices is _DENSE:
+        data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
+        indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
+        return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))
+    from scipy.sparse import csr_array
+
+    X = csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
+    X = X[numbers_of_rows]
+    indices, indptr = X.indices.astype(rows.indices.dtype, copy=False), X.indptr.astype(np.int64)
+    return rows._replace(data=X.data, indices=indices, indptr=indptr, n_rows=len(numbers_of_rows))

@@ -1,0 +1,305 @@
+"""Kernel functions on blocks of rows, and the model of a kernel learner: its support set and the arrays that `_dual` changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._input import validate
+from .._input.compat import issparse
+from . import support
+
+BLOCK = 256  # rows whose kernel values are computed in one call
+READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
+NO_NUMBERS = np.empty(0, np.int64)
+
+
+def as_matrix(rows: validate.Rows):
+    """Rows as what products are made of: a dense array or a CSR array, without a copy."""
+    if rows.indices.dtype == np.uint8:
+        start = int(rows.indptr[0]) if rows.n_rows else 0
+        return rows.data[start : start + rows.n_rows * rows.n_features].reshape(rows.n_rows, rows.n_features)
+    start, stop = int(rows.indptr[0]), int(rows.indptr[-1])  # of a part of a matrix
+    parts = rows.data[start:stop], rows.indices[start:stop], rows.indptr - start
+    return _csr_array(parts, shape=(rows.n_rows, rows.n_features))
+
+
+def _csr_array(*parts, **options):
+    from scipy.sparse import csr_array
+
+    return csr_array(*parts, **options)
+
+
+def _stacked(above, below):
+    from scipy.sparse import vstack
+
+    return _csr_array(vstack([above, below]))
+
+
+def first_row_number(rows: validate.Rows) -> int:
+    """Where dense rows begin in the matrix that they are a part of."""
+    return int(rows.indptr[0]) // rows.n_features
+
+
+def _products(A, B) -> np.ndarray:
+    product = A @ B.T
+    return product.toarray() if issparse(product) else product
+
+
+def _squares(A) -> np.ndarray:
+    return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1) if issparse(A) else np.einsum("ij,ij->i", A, A)
+
+
+class Kernel:
+    """k(x, z), plus bias^2 for the constant feature.
+
+    name : "linear", "rbf", "poly", "sigmoid", "precomputed" or a callable of two matrices. gamma : a number; None until
+    it is known.
+    """
+
+    def __init__(self, name, gamma, degree, coef0, params, bias: float):
+        self.name, self.gamma, self.degree, self.coef0, self.params, self.bias = name, gamma, degree, coef0, params or {}, bias
+
+    @property
+    def uses_gamma(self) -> bool:
+        return self.name in ("rbf", "poly", "sigmoid")
+
+    def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
+        """k of each row of A with each of B, (len(A), len(B)) float64. same: B is A. Only a callable's values are checked."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.name == "precomputed":
+                K = A[:, B[:, 0].astype(np.intp)]
+            elif callable(self.name):
+                K = self._called(who, A, B)
+            elif self.name == "linear":
+                K = _products(A, B)
+            elif self.name == "rbf":
+                squares = _squares(A)[:, None], _squares(B)[None, :]
+                K = -2.0 * _products(A, B)
+                K += squares[0]
+                K += squares[1]
+                np.maximum(K, 0.0, out=K)
+                if not (np.isfinite(squares[0]).all() and np.isfinite(squares[1]).all()):
+                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so far out, far from all
+                if same:
+                    np.fill_diagonal(K, 0.0)
+                K = np.exp(-self.gamma * K)
+            else:
+                K = self.gamma * _products(A, B) + self.coef0
+                K = K**self.degree if self.name == "poly" else np.tanh(K)
+            return K + self.bias**2
+
+    def _called(self, who: str, A, B) -> np.ndarray:
+        K = self.name(A, B, **self.params)
+        K = validate.read_numbers(f"{who}: what kernel returns", K.toarray() if issparse(K) else K)
+        if K.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"{who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} rows, "
+                f"got shape {K.shape}. It is called with two matrices, as SVC's."
+            )
+        if not np.isfinite(K).all():
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(K))[0])
+            raise ValueError(
+                f"{who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row {column} "
+                "of its second argument. The model is what it was."
+            )
+        return K
+
+
+def scale_gamma(rows: validate.Rows) -> float:
+    """SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
+    X = as_matrix(rows)
+    mean = X.mean()
+    variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
+    return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
+
+
+class DualState:
+    """Everything that learning changes.
+
+    size : support vectors. vectors : their rows, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column).
+    alpha, P, scale, Q, norms, origin, slot_of : see `support.Dual`. counts : rows seen of each class. tally : `support.TALLY`.
+    """
+
+    __slots__ = (
+        "P", "Q", "alpha", "counts", "kernel", "n_features", "norms", "origin", "scale", "size", "slot_of", "tally", "vectors",
+    )  # fmt: skip
+
+    def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
+        columns = n_classes if n_classes > 2 else 1
+        self.kernel, self.n_features, self.size, self.vectors = kernel, n_features, 0, None
+        self.alpha = np.zeros((columns, 1))
+        self.P = np.zeros((columns, int(second_order)))
+        self.Q = np.zeros(int(projects))
+        self.scale = np.ones(columns)
+        self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
+        self.counts, self.tally = np.zeros(n_classes), np.zeros(support.TALLY_SIZE)
+
+    def __getstate__(self):
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    dtype = np.dtype(np.float64)  # of rows and coefficients alike
+
+    @property
+    def n_columns(self) -> int:
+        return self.alpha.shape[0]
+
+    @property
+    def second_order(self) -> bool:
+        return self.P.shape[1] > 0
+
+    def count(self, name: str) -> int:
+        return int(self.tally[support.TALLY[name]])
+
+    def copy(self) -> DualState:
+        """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
+        twin = DualState.__new__(DualState)
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) and name != "vectors" else value)
+        return twin
+
+    def writable(self) -> DualState:
+        """This model, or a copy where its arrays are read-only (memory-mapped by joblib, say)."""
+        arrays = (getattr(self, name) for name in self.__slots__ if name != "vectors")
+        return self if all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)) else self.copy()
+
+    def with_classes(self, places: np.ndarray, n_classes: int) -> DualState:
+        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+
+        One vector w becomes the two -w/2 and +w/2, with half the covariance each.
+        """
+        grown = self.copy()
+        grown.counts = np.zeros(n_classes)
+        grown.counts[places] = self.counts
+        columns = n_classes if n_classes > 2 else 1
+        if columns == self.n_columns:
+            return grown
+        grown.alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
+        grown.scale = np.ones(columns)
+        if self.n_columns > 1:
+            grown.alpha[places], grown.P[places], grown.scale[places] = self.alpha, self.P, self.scale
+        else:
+            for sign, place in zip((-0.5, 0.5), places, strict=False):
+                grown.alpha[place] = sign * self.alpha[0]
+                if self.second_order:
+                    grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
+        return grown
+
+    def only(self, keep: np.ndarray) -> DualState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self.copy()
+        rest.alpha, rest.P, rest.scale, rest.counts = self.alpha[keep], self.P[keep], self.scale[keep], self.counts[keep]
+        return rest
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        """Rows of the only class there is: nothing to learn from."""
+        self.tally[support.TALLY["t"]] += n_rows
+        self.tally[support.TALLY["seen"]] = 1.0
+        self.tally[support.TALLY["mistakes"]] += n_new
+        self.counts[0] += n_rows
+
+    def forget_origins(self, n_rows: int) -> None:
+        """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""
+        self.slot_of, self.origin[:] = np.full(n_rows, -1, np.int64), -1
+
+    def _reserve(self, capacity: int) -> None:
+        """Room for support vectors: arrays grow by half as much again."""
+        old = self.alpha.shape[1]
+        if capacity <= old:
+            return
+        capacity = max(capacity, old + old // 2)
+
+        def wider(array, n, filler=0):
+            grown = np.full((*array.shape[:-1], n), filler, array.dtype)
+            grown[..., : array.shape[-1]] = array
+            return grown
+
+        self.alpha, self.norms, self.origin = (
+            wider(self.alpha, capacity), wider(self.norms, capacity), wider(self.origin, capacity, -1),
+        )  # fmt: skip
+        packed = capacity * (capacity + 1) // 2
+        if self.second_order:
+            self.P = wider(self.P, packed)
+        if len(self.Q):
+            self.Q = wider(self.Q, packed)
+
+    def learn(self, who: str, rows, order: np.ndarray, budget, step) -> None:
+        """One pass over rows in their order (numbers; empty: as they are).
+
+        step(dual, n_old, numbers, taken) runs a compiled pass on a block: numbers of its rows in `fit`, places in what was given.
+        """
+        matrix, precomputed = as_matrix(rows), self.kernel.name == "precomputed"
+        first = first_row_number(rows) if precomputed and rows.n_rows else 0
+        if precomputed and len(self.slot_of) == 0:
+            self.forget_origins(self.n_features)
+        order = order if len(order) else np.arange(rows.n_rows)
+        for start in range(0, len(order), BLOCK):
+            taken = order[start : start + BLOCK]
+            contiguous = len(taken) and taken[-1] - taken[0] == len(taken) - 1 and (np.diff(taken) == 1).all()
+            block = matrix[taken[0] : taken[-1] + 1] if contiguous else matrix[taken]
+            numbers = np.ascontiguousarray(taken + first, np.int64)
+            block = self._like_vectors(block)
+            added = numbers[:, None].astype(np.float64) if precomputed else block
+            n_old, n_new = self.size, len(taken)
+            K = np.empty((n_new, n_old + n_new))
+            if n_old:
+                K[:, :n_old] = self.kernel.values(who, block, self.vectors)
+            K[:, n_old:] = self.kernel.values(who, block, added, same=not precomputed)
+            most = np.iinfo(np.int64).max if budget is None else int(budget)
+            self._reserve(min(n_old + n_new, max(n_old, most) + 1))
+            dual = support.Dual(
+                self.size, self.alpha, self.P, self.scale, self.Q, self.norms, self.origin, self.slot_of, self.tally, K, most
+            )
+            try:
+                step(dual, n_old, numbers, taken)
+            finally:  # an interrupt leaves a whole number of rows
+                self._keep(added, np.asarray(dual.members)[: dual.size], n_old)
+
+    def _like_vectors(self, X):
+        """X dense or CSR as the support vectors are."""
+        if self.vectors is None or self.kernel.name == "precomputed" or issparse(X) == issparse(self.vectors):
+            return X
+        return _csr_array(X) if issparse(self.vectors) else X.toarray()
+
+    def _keep(self, added, members: np.ndarray, n_old: int) -> None:
+        """The support vectors after a block: members are places among the old ones and then the block's rows, in order."""
+        n_kept = int(np.searchsorted(members, n_old))
+        if n_kept < n_old or len(members) > n_kept:
+            kept = self.vectors if n_kept == n_old else self.vectors[members[:n_kept]]
+            fresh = added[members[n_kept:] - n_old]
+            if n_kept == 0:
+                self.vectors = fresh
+            else:
+                self.vectors = _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
+        self.size = len(members)
+
+    def scores(self, who: str, rows) -> np.ndarray:
+        """w.φ(x) of each row and column, (n_rows, n_columns)."""
+        X, found = as_matrix(rows), np.zeros((rows.n_rows, self.n_columns))
+        for part, K in self.blocks(who, X):
+            found[part] = K @ self.alpha[:, : self.size].T
+        return found
+
+    def blocks(self, who: str, X):
+        """Parts of X, each with its kernel values against the support vectors."""
+        if self.size:
+            step = max(READ_ENTRIES // self.size, 1)
+            for start in range(0, X.shape[0], step):
+                part = slice(start, start + step)
+                yield part, self.kernel.values(who, self._like_vectors(X[part]), self.vectors)
+
+    def self_products(self, who: str, rows) -> np.ndarray:
+        """k(x, x) of each row."""
+        X, found = as_matrix(rows), np.zeros(rows.n_rows)
+        if self.kernel.name == "linear":
+            return _squares(X) + self.kernel.bias**2
+        if self.kernel.name == "rbf":
+            return np.full(rows.n_rows, 1.0 + self.kernel.bias**2)
+        for start in range(0, rows.n_rows, BLOCK):
+            part = slice(start, start + BLOCK)
+            found[part] = self.kernel.values(who, X[part], X[part], same=True).diagonal()
+        return found

@@ -1,0 +1,726 @@
+"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for three tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from .._estimators.base import NO_PREDICTIONS, Estimator
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.regressor import OnlineRegressor
+from .._input import validate
+from .._input.compat import random_state, regressor_tags
+from .._registry import (
+    AGGRESSIVENESS,
+    COMMON,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Boolean,
+    Either,
+    Integer,
+    Options,
+    R,
+    Real,
+    parameter_error,
+)
+from . import support
+from .kernels import NO_NUMBERS, DualState, Kernel, scale_gamma
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+GAMMA = Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products.")
+
+#: Ranges of the parameters that all kernel learners share.
+SHARED = {
+    **{name: COMMON[name] for name in ("fit_intercept", "max_iter", "tol", "shuffle", "n_iter_no_change", "verbose")},
+    "warm_start": COMMON["warm_start"],
+    "intercept_scaling": INTERCEPT_SCALING,
+    "gamma": GAMMA,
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+}
+
+#: (algorithm, choice) -> compiled rule; choice: the value of the parameter named beside.
+CLASSIFIER_RULES = {
+    "arow": (None, {None: "arow"}),
+    "pa": ("loss", {"hinge": "pa1", "squared_hinge": "pa2"}),
+    "perceptron": ("aggressive", {False: "perceptron", True: "aggressive_perceptron"}),
+    "sop": ("aggressive", {False: "sop", True: "aggressive_sop"}),
+}
+REGRESSOR_RULES = {
+    "pa": ("loss", {"epsilon_insensitive": "pa1", "squared_epsilon_insensitive": "pa2"}),
+    "arow": (None, {None: "least_squares"}),
+}
+SECOND_ORDER = ("arow", "sop")
+
+
+class _KernelModel:
+    """What the three tasks share: parameters, the kernel, the support set to look at."""
+
+    dtype = np.float64  # no parameter: coefficients and kernel values are float64
+    _kernel_names = KERNELS
+
+    def _read_parameters(self, ranges: Mapping) -> None:
+        who = type(self).__name__
+        for name, allowed in {**SHARED, **ranges}.items():
+            if name in self._parameter_names() and getattr(self, name) not in allowed:
+                raise parameter_error(who, name, allowed, getattr(self, name))
+        if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
+            raise ValueError(
+                f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
+            )
+        if not (self.kernel_params is None or isinstance(self.kernel_params, dict)):
+            raise ValueError(f"{who}: kernel_params must be None or a dict, got kernel_params={self.kernel_params!r}.")
+        if self.kernel_params and not callable(self.kernel):
+            raise ValueError(
+                f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they "
+                "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
+            )
+
+    def _rule(self, rules: Mapping) -> str:
+        """The compiled rule that algorithm, and the parameter that goes with it, name."""
+        who = type(self).__name__
+        if self.algorithm not in Options(tuple(rules)):
+            raise parameter_error(who, "algorithm", Options(tuple(rules)), self.algorithm)
+        name, choices = rules[self.algorithm]
+        value = None if name is None else getattr(self, name)
+        if value not in Options(tuple(choices)):
+            raise parameter_error(who, name, Options(tuple(choices)), value)
+        return choices[value]
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _kind(self) -> tuple:
+        """What a model must keep: it could not go on with another kernel, geometry or sort of budget."""
+        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
+        return (
+            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
+            self._projects(second_order),
+        )  # fmt: skip
+
+    def _projects(self, second_order: bool) -> bool:
+        return second_order and self.budget is not None
+
+    def _new_state(self, n_features: int, n_classes: int) -> DualState:
+        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
+        gamma = {"auto": 1.0 / n_features, "scale": None}.get(self.gamma, self.gamma)
+        kernel = Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self._bias())
+        return DualState(kernel, n_features, n_classes, second_order, self._projects(second_order))
+
+    def _check_precomputed(self, X) -> None:
+        """A precomputed kernel is learnt from whole, the same rows each time."""
+        if self.kernel != "precomputed":
+            return
+        who, shape = type(self).__name__, np.shape(X)
+        if hasattr(X, "format"):
+            raise ValueError(f"{who}: X must be a dense array for kernel='precomputed', got a sparse matrix. Use X.toarray().")
+        if len(shape) == 2 and shape[0] != shape[1]:
+            raise ValueError(
+                f"{who}: Precomputed matrix must be a square matrix to learn from (k of each row with each), got shape {shape}. "
+                "For streams give the kernel itself, as a callable."
+            )
+
+    def _check_stream(self) -> None:
+        if self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
+            raise ValueError(
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
+                "variance of a whole set. Call fit first, or give gamma."
+            )
+
+    @contextmanager
+    def _all_or_nothing(self):
+        """A callable kernel may raise, or give NaN, half-way through: the model is then what it was."""
+        if not callable(self.kernel):
+            yield
+            return
+        before = self.__dict__.copy()
+        if "_state" in before:
+            self._state = before["_state"].copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _with_numbers(self, state: DualState, rows, learn) -> None:
+        """Run `fit`'s epochs with numbered rows: one that is learnt from again moves its own coefficient."""
+        if state.kernel.uses_gamma and state.kernel.gamma is None:
+            state.kernel.gamma = scale_gamma(rows)
+        if self.kernel != "precomputed":
+            state.forget_origins(rows.n_rows)
+        try:
+            learn()
+        finally:
+            if self.kernel != "precomputed":
+                state.forget_origins(0)
+
+    def _budget(self):
+        return None if self.budget is None else int(self.budget)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    @property
+    def support_vectors_(self):
+        """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
+        state = self._fitted_state()
+        if state.kernel.name == "precomputed":
+            raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
+        return np.empty((0, state.n_features)) if state.vectors is None else state.vectors.copy()
+
+    @property
+    def support_(self):
+        """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
+        state = self._fitted_state()
+        if state.kernel.name != "precomputed":
+            raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
+        return state.origin[: state.size].copy()
+
+    @property
+    def dual_coef_(self):
+        """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
+        state = self._fitted_state()
+        return state.alpha[:, : state.size].copy()
+
+    @property
+    def n_support_(self):
+        """Number of support vectors."""
+        return self._fitted_state().size
+
+    @property
+    def n_dropped_(self):
+        """Support vectors given up for the budget."""
+        return self._fitted_state().count("dropped")
+
+    @property
+    def gamma_(self):
+        """The kernel's gamma, a number."""
+        return self._fitted_state().kernel.gamma
+
+
+class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
+    """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
+
+    The same updates as the linear learners', with w and a full Σ on the rows learnt from (AROW, Lemma 1; s of them):
+
+        w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
+
+    With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
+    arow: O(s²) a row that is learnt from, s²/2 numbers a column).
+
+    Parameters
+    ----------
+    algorithm : {"arow", "pa", "perceptron", "sop"}, default="arow"
+        See `AROWClassifier`, `PassiveAggressiveClassifier`, `Perceptron` and `SecondOrderPerceptron`.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as scikit-learn's SVC has them; or a
+        callable of two matrices that returns the matrix of their kernel values. "precomputed": X is that matrix, square to learn
+        from (each call to `partial_fit` is one pass over the same rows), rows against the learnt ones to predict.
+    gamma : float > 0, "auto" or "scale", default="auto"
+        "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) of the rows of `fit`.
+    degree : int, default=3
+        Of "poly", >= 1.
+    coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        pa: PA-I or PA-II.
+    r : float, default=0.1
+        arow, sop: noise variance of a row, > 0.
+    eta0 : float, default=1.0
+        perceptron: step, > 0.
+    aggressive : bool, default=False
+        perceptron, sop: update on margins below 1 instead of on those <= 0 only.
+    budget : int or None, default=None
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes
+        least, the oldest of equals: perceptron, pa, the smallest ||a_i|| √k(x_i, x_i), simply removed; sop, arow, the smallest
+        ||a_i|| / √Q_ii with Q the inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others
+        (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its
+        projection, without a vector of its own.
+    fit_intercept : bool, default=True
+        Learn an intercept: the weight of a constant feature, that is + intercept_scaling² on the kernel.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature, > 0.
+    max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
+        As the linear learners'. A row learnt from in several epochs of one `fit` is one support vector.
+    class_weight : dict, "balanced" or None, default=None
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        For three classes or more; one support set, and coefficients (and a covariance) for each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
+    dual_coef_ : ndarray of shape (1 or n_classes, n_support_)
+    intercept_ : ndarray of shape (1 or n_classes,)
+    coef_ : ndarray of shape (1 or n_classes, n_features)
+        Only with a linear kernel.
+    gamma_ : float
+    n_support_, n_dropped_ : int
+        Support vectors there are, and those given up for the budget.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        As the linear learners'. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as the linear learners; a precomputed matrix that is not square; a
+        callable kernel that returns another shape, NaN or infinity.
+
+    Notes
+    -----
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
+    them), and bit for bit where these do not depend on the split: a callable that computes each alone, any but that on CSR.
+    A callable kernel's calls learn all rows or none; the model is copied for this.
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, Lemma 1.
+    .. [2] L. Csató, M. Opper. Sparse On-Line Gaussian Processes. Neural Computation 14, 2002 (the projection under a budget).
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineClassifier
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    >>> learner = KernelOnlineClassifier(kernel="rbf", gamma=2.0).partial_fit(X, y, classes=[0, 1])
+    >>> learner.predict(X).tolist(), learner.n_support_
+    ([0, 1, 1, 0], 4)
+    """
+
+    average = False  # no parameter
+
+    def __init__(
+        self, algorithm="arow", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, loss="hinge",
+        r=0.1, eta0=1.0, aggressive=False, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+        verbose=0, class_weight=None, multi_class="ovr",
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def _kernel_params(self) -> dict:
+        own = ("early_stopping", "validation_fraction", "multi_class")
+        self._read_parameters(
+            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": R, "eta0": POSITIVE, "aggressive": Boolean(),
+             "loss": Options(("hinge", "squared_hinge"))}
+        )  # fmt: skip
+        rule = self._rule(CLASSIFIER_RULES)
+        return {
+            "rule": support.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
+            "C": float(self.C), "r": float(self.r), "kind": self._kind(), "budget": self._budget(),
+        }  # fmt: skip
+
+    def _is_another_kind(self, params: dict) -> bool:
+        return params["kind"] != self._params["kind"]
+
+    def _check_range(self, params: dict, dtype) -> None:
+        """Every parameter fits a double."""
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+        """The support set grows with the rows; what it will need is not known before."""
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> DualState:
+        return self._new_state(n_features, n_classes)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Arguments, errors and the joining of labels as `AROWClassifier.partial_fit`.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+        self._kernel_params()
+        self._check_precomputed(X)
+        self._check_stream()
+        with self._all_or_nothing():
+            return super()._partial_fit(X, y, classes, sample_weight, predict)
+
+    def _fit(self, X, y, sample_weight):
+        self._kernel_params()
+        self._check_precomputed(X)
+        with self._all_or_nothing():
+            return super()._fit(X, y, sample_weight)
+
+    def _epochs(self, params, rows, *others) -> None:
+        self._state = self._state.writable()
+        self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
+
+    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_NUMBERS, predictions=NO_PREDICTIONS) -> None:
+        state = self._state = self._state.writable()
+        self._params, self._params_of = params, (params,)
+        is_open = self._open
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        joint = self.multi_class == "crammer_singer"
+        if len(class_weights):
+            weights = class_weights[codes] * (weights if len(weights) else 1.0)
+        numbers = ("rule", "margin", "eta0", "C", "r")
+        values = [params[name] for name in numbers]
+
+        def step(dual, n_old, numbers, taken):
+            said = predictions[taken] if len(predictions) else predictions
+            support.classify(
+                dual, *values, joint, is_open, balanced, n_old, numbers, codes[taken],
+                weights[taken] if len(weights) else weights, state.counts, said,
+            )  # fmt: skip
+            if len(said):
+                predictions[taken] = said
+
+        state.learn(type(self).__name__, rows, order, params["budget"], step)
+
+    def _scores(self, rows) -> np.ndarray:
+        return self._state.scores(type(self).__name__, rows)
+
+    @property
+    def coef_(self):
+        """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
+        return _linear_weights(self)
+
+    @property
+    def intercept_(self):
+        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        state = self._fitted_state()
+        return state.kernel.bias**2 * state.alpha[:, : state.size].sum(axis=1)
+
+    @property
+    def sparsify(self):
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
+
+    densify = sparsify
+
+
+def _linear_weights(model) -> np.ndarray:
+    state = model._fitted_state()
+    if state.kernel.name != "linear":
+        raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
+    if state.size == 0:
+        return np.zeros((state.n_columns, state.n_features))
+    return np.asarray(state.alpha[:, : state.size] @ state.vectors)
+
+
+class _KernelEstimator(_KernelModel, Estimator):
+    """What regression and one class share beside: reading rows, epochs."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    _fitted_state = OnlineClassifier._fitted_state
+    _read_rows = OnlineClassifier._read_rows
+    _check_features = OnlineClassifier._check_features
+    _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
+    t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
+
+    def _learn_from(self, X, y, sample_weight, whole: bool):
+        """`fit` (whole) and `partial_fit`: everything is read before the first write."""
+        who = type(self).__name__
+        params = self._kernel_params()
+        self._check_precomputed(X)
+        if not whole:
+            self._check_stream()
+        generator = random_state(who, self.random_state) if whole else None
+        again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
+        if again and self._state_kind != params["kind"]:
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got another kernel, intercept, algorithm "
+                "or sort of budget. Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, int(whole))
+        y = self._read_targets(y, rows.n_rows)
+        if whole:
+            weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        else:
+            weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        with self._all_or_nothing():
+            self._state = self._state.writable() if again else self._new_state(rows.n_features, 1)
+            if not again:
+                self._state_kind, self.n_features_in_ = params["kind"], rows.n_features
+                self.__dict__.pop("feature_names_in_", None)
+                names = validate.feature_names(who, X)
+                if names is not None:
+                    self.feature_names_in_ = names
+            self.n_iter_ = 1
+            if whole:
+                self._with_numbers(self._state, rows, lambda: self._epochs(params, rows, y, weights, generator))
+            else:
+                self._learn(params, rows, y, weights, NO_NUMBERS)
+        return self
+
+    def _epochs(self, params, rows, y, weights, generator) -> None:
+        best, idle, slot = np.inf, 0, support.TALLY["loss"]
+        for epoch in range(1, self.max_iter + 1):
+            order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
+            before = self._state.tally[slot]
+            self._learn(params, rows, y, weights, order)
+            self.n_iter_ = epoch
+            loss = (self._state.tally[slot] - before) / rows.n_rows
+            if self.verbose:
+                print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} mean loss={loss:.6f}")
+            if self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
+
+
+class KernelOnlineRegressor(_KernelEstimator):
+    """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
+
+    With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
+
+        pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
+        arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
+
+    A row's weight c makes C into C c, r into r/c.
+
+    Parameters
+    ----------
+    algorithm : {"pa", "arow"}, default="pa"
+    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept, intercept_scaling
+        As `KernelOnlineClassifier`'s.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    epsilon : float, default=0.1
+        pa: a miss up to this is no loss, >= 0, in units of y.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    r : float, default=0.1
+        arow: noise variance of a target, > 0, relative to the prior's.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as the linear learners'.
+
+    Attributes
+    ----------
+    support_vectors_, dual_coef_, coef_, gamma_, n_support_, n_dropped_
+        As `KernelOnlineClassifier`'s, one column.
+    intercept_ : ndarray of shape (1,)
+    t_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`; targets that are not finite numbers.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2-5.
+    .. [2] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7 and Lemma 1.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineRegressor
+    >>> learner = KernelOnlineRegressor(kernel="rbf", gamma=1.0, epsilon=0.0, C=10.0, fit_intercept=False)
+    >>> learner.partial_fit([[0.0], [5.0]], [1.0, -2.0]).predict([[0.0], [5.0]]).round(6).tolist()
+    [1.0, -2.0]
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self, algorithm="pa", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, epsilon=0.1,
+        loss="epsilon_insensitive", r=0.1, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
+        shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5, verbose=0,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def __sklearn_tags__(self):
+        tags = regressor_tags(False)
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _kernel_params(self) -> dict:
+        self._read_parameters(
+            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": R, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
+        )
+        return {"rule": support.RULES[self._rule(REGRESSOR_RULES)], "kind": self._kind()}
+
+    def _read_targets(self, y, n_rows: int) -> np.ndarray:
+        return validate.read_targets(type(self).__name__, y, n_rows)
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn_from(X, y, sample_weight, whole=False)
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
+        return self._learn_from(X, y, sample_weight, whole=True)
+
+    def _learn(self, params, rows, y, weights, order) -> None:
+        def step(dual, n_old, numbers, taken):
+            support.regress(
+                dual, params["rule"], float(self.epsilon), float(self.C), float(self.r), n_old, numbers, y[taken],
+                weights[taken] if len(weights) else weights,
+            )  # fmt: skip
+
+        self._state.learn(type(self).__name__, rows, order, self._budget(), step)
+
+    def predict(self, X):
+        """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
+        self._fitted_state()
+        return self._state.scores(type(self).__name__, self._read_rows(X, False))[:, 0]
+
+    score = OnlineRegressor.score
+
+    coef_ = KernelOnlineClassifier.coef_
+    intercept_ = KernelOnlineClassifier.intercept_
+
+
+class KernelOnlineOneClass(_KernelEstimator):
+    """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
+
+    The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
+    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c makes l/n into
+    min(1, c) l/n.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.5
+        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
+        so that a radius of 1 holds nearly everything.
+    kernel, gamma, degree, coef0, kernel_params
+        As `KernelOnlineClassifier`'s, but for "precomputed", which does not tell ||φ(x)|| of a new row.
+    budget : int or None, default=None
+        Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
+        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is taken as its
+        projection.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as the linear learners'.
+
+    Attributes
+    ----------
+    offset_ : float
+        -epsilon: ``decision_function`` is ``score_samples - offset_``.
+    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
+        As `KernelOnlineClassifier`'s, one column.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        Mistakes: rounds after the first whose row was outside the ball.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineOneClass
+    >>> learner = KernelOnlineOneClass(epsilon=0.5, gamma=1.0).partial_fit([[0.0], [0.1], [-0.1]])
+    >>> learner.predict([[0.05], [3.0]]).tolist()
+    [1, -1]
+    """
+
+    _estimator_type = "outlier_detector"
+    _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
+
+    def __init__(
+        self, epsilon=0.5, *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, budget=None, max_iter=10,
+        tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5, verbose=0,
+    ):  # fmt: skip
+        self._assign(locals())
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
+
+    def _bias(self) -> float:
+        return 0.0  # a constant feature cancels in φ(x) - w
+
+    def _projects(self, second_order: bool) -> bool:
+        return self.budget is not None
+
+    def _kernel_params(self) -> dict:
+        self._read_parameters({"epsilon": NOT_NEGATIVE})
+        return {"kind": self._kind()}
+
+    def _read_targets(self, y, n_rows: int) -> np.ndarray:
+        return np.empty(0)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn_from(X, y, sample_weight, whole=False)
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
+        return self._learn_from(X, y, sample_weight, whole=True)
+
+    def _learn(self, params, rows, y, weights, order) -> None:
+        def step(dual, n_old, numbers, taken):
+            support.enclose(dual, float(self.epsilon), n_old, numbers, weights[taken] if len(weights) else weights, len(taken))
+
+        self._state.learn(type(self).__name__, rows, order, self._budget(), step)
+
+    def score_samples(self, X):
+        """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
+        return -np.sqrt(self._squares(X)[0])
+
+    def _squares(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """||φ(x) - w||², and how far rounding may have taken it."""
+        state, who = self._fitted_state(), type(self).__name__
+        rows = self._read_rows(X, False)
+        size = state.self_products(who, rows) + state.tally[support.TALLY["norm"]]
+        return np.maximum(size - 2.0 * state.scores(who, rows)[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
+
+    @property
+    def offset_(self):
+        """-epsilon: where score_samples turns from outlier to inlier."""
+        self._fitted_state()
+        return -float(self.epsilon)
+
+    def decision_function(self, X):
+        """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
+
+        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+        """
+        square, rounding = self._squares(X)
+        distance = self.offset_ + np.sqrt(square)
+        return np.where(np.abs(square - self.offset_**2) <= rounding, 0.0, -distance)
+
+    def predict(self, X):
+        """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """`fit`, then `predict` of the same rows."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    n_mistakes_ = OnlineClassifier.n_mistakes_
