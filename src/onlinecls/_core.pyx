@@ -1,32 +1,36 @@
-"""The kernels: one pass of a rule over rows, one function a task; and the reading of scores, and of inputs.
+"""The training loops, the updates of a diagonal and of a full covariance, and the compiled base of all models.
 
-A kernel is three steps, task (what the row says: Stats), rule (Stats -> Step) and geometry (Step -> the model), and the counting
-around them. Kernels trust their input: `check_rows`, `all_finite` and the Python layer have seen all of it before the first
-write. Arrays not in use have length 0. State and counters are changed in place, row by row, so that an interrupt
-leaves a whole number of rows.
+A row goes through three steps: the task says what the row is about (`Stats`), the rule what step to take (`Step`, _rules.pxd), and
+the geometry takes it. The two updates that narrow a covariance are
+
+    sparse, diagonal    `move_feature` of _geometry/sparse.pxd     σ_i <- σ_i / (1 + β x_i² σ_i)  for the non-zeros of a row
+    dense, full         `sherman_morrison` of _geometry/full.pxd   Σ <- Σ - k u u',  u = Σx,  k = β / (1 + β x'u)
+
+Loops trust their input: the Python layer has checked all of it before the first write. State and counters are changed in place,
+row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 import numpy as np
 
+from ._geometry.average cimport drift_score, remember
 from ._geometry.blas cimport symm
 from ._geometry.full cimport (
-    Full, dot, expand, foresee, form, is_sparse, keep_roots, make_products, move_full, open_window, present_at,
-    roots_at, spread_full, write_down,
+    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, look_ahead, open_full, passes, peeked, product,
+    score_all, sherman_morrison,
+)
+from ._geometry.rounds cimport (
+    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Tally, Task, averaged, charge,
+    check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
 )
 from ._geometry.sparse cimport (
-    ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Row, Sums, drift_score,
-    floating, index_t, larger, move, peek, remember, row_at, scan, scan_as, scan_classes, spread,
-)
-from ._geometry.books cimport (
-    ABSOLUTE, BINARY, CRAMMER_SINGER, LOSS, MISTAKES, N_SLOTS, OVR, QUANTUM, REACH, REGRESSION, ROUNDS, SEEN, SKIPPED, SQUARED,
-    UPDATES, Party, Task, averaged, charge, enter, fits, look_up, note, party, readable, top,
+    ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Moves, Row, Sums,
+    dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
 )
 from ._rules cimport (
     ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, MULTIPLICATIVE,
-    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, out_of_reach,
-    precision, settled,
+    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, precision, settled,
 )
 
 RULES = {
@@ -38,511 +42,531 @@ RULES = {
 GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
               "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE, "sinh": SINH,
               "exp": EXP}
-
-TALLY = {
-    "t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,
-    "squared": SQUARED, "absolute": ABSOLUTE,
-}
-TALLY_SIZE = N_SLOTS
-
-# --- the tasks -----------------------------------------------------------------------------------------------------------------
-
-cdef inline void advance(floating[::1] state, double[::1] drift, Py_ssize_t n_classes, const int64_t* which, Py_ssize_t n,
-                         const Step* steps, const floating[::1] data, const index_t[::1] indices, Row row,
-                         double[::1] tally, const Params* p) noexcept nogil:
-    """Take steps[i] for class which[i], and keep the average's books."""
-    cdef Py_ssize_t i, width = n_classes if p.geometry == ADDITIVE else 2 * n_classes
-    if n == 0:
-        return
-    if p.average_from >= 0:
-        for i in range(n):
-            remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, -averaged(tally, p), p)
-    move(state, n_classes, which, n, steps, data, indices, row, p)
-    if p.average_from >= 0:
-        for i in range(n):
-            remember(p.geometry, state, drift, width, n_classes, which[i], data, indices, row, averaged(tally, p), p)
-    tally[UPDATES] += 1.0
-
-
-def binary(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-           const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-           floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
-    """One pass over rows: one vector of weights, label 1 on its positive side.
-
-    data, indices, indptr : the rows; order : row numbers, or empty for storage order; y : labels 0 and 1 of all rows;
-    weights, class_weights : c is the product of both, either may be empty; state, drift, counts, tally : the model;
-    predictions : empty, or for the class that predict would have named just before each row of weight > 0 was learnt.
-    """
-    cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
-    cdef int32_t label
-    cdef int64_t only = 0
-    cdef bint newcomer
-    cdef double sign, score
-    cdef Row row
-    cdef Sums sums
-    cdef Stats s
-    cdef Step step
-    with nogil:
-        for i in range(n):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, row.hi - row.lo + 8)
-            at = order[i] if order.shape[0] else i
-            label = y[at]
-            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
-            if s.weight == 0.0:
-                continue
-
-            sums = scan(state, data, indices, row, &p)
-            sign = 2 * label - 1            # (no branch: labels cannot be predicted)
-            s.margin = sign * sums.score
-            s.q = sums.q
-            s.v = sums.v
-            score = sums.score
-            if averaged(tally, &p) > 0.0:
-                score -= drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            newcomer = p.open_classes & (counts[label] == 1.0)
-            tally[MISTAKES] += ((score > 0.0) != label) | newcomer
-            if predictions.shape[0]:
-                predictions[at] = 1 - label if newcomer else score > 0.0
-            if not readable(&s, tally):
-                continue
-            charge(&s, tally, &p)
-
-            if p.geometry == POTENTIAL:
-                s.margin = sign * peek(state, 2, 1, 0, data, indices, row, precision(&s, &p), &p)
-            step = apply_rule(&s, &p)
-            if step.tau != 0.0 and fits(&s, step, tally, &p):
-                step.tau *= sign
-                advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
-
-
-def regression(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-               const int64_t[::1] order, const double[::1] y, const double[::1] weights, const double[::1] class_weights,
-               floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally):
-    """One pass over rows: one vector of weights, whose scores are to be the targets y.
-
-    Arguments as in `binary`; class_weights is empty, counts has one number.
-    """
-    cdef Py_ssize_t i, at, budget = QUANTUM, n = order.shape[0] if order.shape[0] else y.shape[0]
-    cdef int64_t only = 0
-    cdef double residual, error
-    cdef Row row
-    cdef Sums sums
-    cdef Stats s
-    cdef Step step
-    with nogil:
-        for i in range(n):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, row.hi - row.lo + 8)
-            at = order[i] if order.shape[0] else i
-            s.weight = enter(at, 0, weights, class_weights, counts, tally, &p)
-            if s.weight == 0.0:
-                continue
-
-            sums = scan(state, data, indices, row, &p)
-            residual = y[at] - sums.score
-            s.margin = p.epsilon - fabs(residual)
-            s.q = sums.q
-            s.v = sums.v
-            error = residual
-            if averaged(tally, &p) > 0.0:
-                error += drift_score(drift, 1, 0, data, indices, row, &p) / averaged(tally, &p)
-            note(error, tally)
-            if not readable(&s, tally):
-                continue
-            charge(&s, tally, &p)
-
-            step = apply_rule(&s, &p)
-            # Least squares learns from a residual of 0 too: how certain the model is.
-            if (step.tau != 0.0 or step.beta >= p.tiny) and fits(&s, step, tally, &p):
-                if residual < 0.0:
-                    step.tau = -step.tau
-                advance(state, drift, 1, &only, 1, &step, data, indices, row, tally, &p)
-
-
-cdef inline Py_ssize_t predicted(Py_ssize_t label, const floating[::1] data, const index_t[::1] indices, Row row,
-                                 const double[::1] drift, const double[::1] counts, const double[::1] tally,
-                                 double[:, ::1] scores, const Params* p) noexcept nogil:
-    """What predict, asked just before the update, would have said. A label never seen could not have been predicted."""
-    cdef Py_ssize_t c, k = counts.shape[0], newcomer = label if p.open_classes and counts[label] == 1.0 else -1
-    cdef double rounds = averaged(tally, p)
-    if rounds == 0.0:
-        return top(scores, 0, counts, newcomer, p)
-    for c in range(k):
-        scores[1, c] = scores[0, c] - drift_score(drift, k, c, data, indices, row, p) / rounds
-    return top(scores, 1, counts, newcomer, p)
-
-
-def crammer_singer(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-                   const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-                   floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
-    """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r.
-
-    Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
-    """
-    cdef Py_ssize_t i, at, label, guess, rival
-    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
-    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
-    cdef double[:, ::1] scores = np.empty((2, k))
-    cdef int64_t[2] which
-    cdef double[2] v
-    cdef Step[2] steps
-    cdef Row row
-    cdef Stats s
-    with nogil:
-        for i in range(n):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, (row.hi - row.lo + 8) * k)
-            at = order[i] if order.shape[0] else i
-            label = y[at]
-            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
-            if s.weight == 0.0:
-                continue
-
-            s.q = 2.0 * scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
-            s.v = 0.0
-            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
-            tally[MISTAKES] += guess != label
-            if predictions.shape[0]:
-                predictions[at] = guess
-            rival = top(scores, 0, counts, label, &p)
-            s.margin = scores[0, label] - scores[0, rival]
-            if not readable(&s, tally):
-                continue
-            charge(&s, tally, &p)
-
-            if settled(s.margin, &p):
-                continue
-            which[0] = label
-            which[1] = rival
-            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                spread(state, width, gap, which, 2, data, indices, row, v, &p)
-                s.v = v[0] + v[1]
-            if p.geometry == POTENTIAL:
-                s.margin = (peek(state, width, gap, label, data, indices, row, precision(&s, &p), &p)
-                            - peek(state, width, gap, rival, data, indices, row, precision(&s, &p), &p))
-            steps[0] = apply_rule(&s, &p)
-            if steps[0].tau != 0.0 and fits(&s, steps[0], tally, &p):
-                steps[1] = Step(-steps[0].tau, steps[0].beta)
-                advance(state, drift, k, which, 2, steps, data, indices, row, tally, &p)
-
-
-def ovr(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-        const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-        floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, int32_t[::1] predictions):
-    """One pass over rows: for each class an independent binary learner, that class against the rest.
-
-    Arguments as in `binary`, of `counts.shape[0]` classes; y : their numbers.
-    """
-    cdef Py_ssize_t i, j, at, c, label, guess
-    cdef Py_ssize_t k = counts.shape[0], width = k if p.geometry == ADDITIVE else 2 * k, gap = width - k
-    cdef Py_ssize_t n = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, n_open, n_steps
-    cdef double[:, ::1] scores = np.empty((2, k))
-    cdef double[::1] v = np.empty(k)
-    cdef int64_t[::1] which = np.empty(k, np.int64)
-    cdef double[:, ::1] both = np.empty((k, 2))
-    cdef Step* steps = <Step*>&both[0, 0]
-    cdef double sign, skipped
-    cdef Row row
-    cdef Stats s
-    with nogil:
-        for i in range(n):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, (row.hi - row.lo + 8) * k)
-            at = order[i] if order.shape[0] else i
-            label = y[at]
-            s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
-            if s.weight == 0.0:
-                continue
-
-            skipped = tally[SKIPPED]
-            s.q = scan_classes(p.geometry, state, width, data, indices, row, scores, 0, &p)
-            s.v = 0.0
-            guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
-            tally[MISTAKES] += guess != label
-            if predictions.shape[0]:
-                predictions[at] = guess
-            n_open = 0                          # the classes whose margin alone does not settle the row come to which[:n_open]
-            for c in range(k):
-                s.margin = scores[0, c] if c == label else -scores[0, c]
-                if (p.open_classes and counts[c] == 0.0) or not readable(&s, tally):
-                    continue
-                charge(&s, tally, &p)
-                if not settled(s.margin, &p):
-                    which[n_open] = c
-                    n_open += 1
-            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                spread(state, width, gap, &which[0], n_open, data, indices, row, &v[0], &p)
-
-            n_steps = 0                         # and of these, the classes that take a step to which[:n_steps]
-            for j in range(n_open):
-                c = which[j]
-                sign = 1.0 if c == label else -1.0
-                s.margin = sign * scores[0, c]
-                if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                    s.v = v[j]
-                if p.geometry == POTENTIAL:
-                    s.margin = sign * peek(state, width, gap, c, data, indices, row, precision(&s, &p), &p)
-                steps[n_steps] = apply_rule(&s, &p)
-                if steps[n_steps].tau != 0.0 and fits(&s, steps[n_steps], tally, &p):
-                    steps[n_steps].tau *= sign
-                    which[n_steps] = c
-                    n_steps += 1
-            if tally[SKIPPED] > skipped:        # rows are counted, not classes
-                tally[SKIPPED] = skipped + 1.0
-            advance(state, drift, k, &which[0], n_steps, steps, data, indices, row, tally, &p)
-
-
-# --- the tasks with a full covariance ------------------------------------------------------------------------------------------
-
-TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION}
-
-cdef enum Foresight:        # which products Σx are made ahead, many at once
-    NEVER
-    LIKELY                  # those of rows that ask for one if the weights stay as they are
-    ALWAYS
-
+TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
+#: The counters of `tally`, by their names in Python.
+TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "squared": 8, "absolute": 9}
+TALLY_SIZE = sizeof(Tally) // sizeof(double)
+
+
+# --- one vector of weights -----------------------------------------------------------------------------------------------------
+
+cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+                          const index_t[::1] indices, const Params* given) except -1 nogil:
+    """One pass over rows, label 1 on the positive side of the only vector (BINARY), or its scores towards targets (REGRESSION).
+
+    (task and geometry are constants where this is called: a loop of its own for each.)
+    """
+    cdef Py_ssize_t i
+    cdef int64_t only = 0
+    cdef int taken
+    cdef double sign, lag
+    cdef Books books = shared[0]
+    cdef Params p = given[0]
+    cdef Round r
+    cdef Sums sums
+    cdef Stats s
+    cdef Step step
+    cdef Moves moves = Moves(1, &only, &step)
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            sums = scan(geometry, state, data, indices, r.row, &p)
+            s.weight, s.q, s.v = r.weight, sums.q, sums.v
+            lag = 0.0
+            if averaged(&books) > 0.0:          # what the average's score lacks
+                lag = drift_score(books.drift, 1, 0, state.shape[0] // (1 if geometry == ADDITIVE else 2) - 1, data, indices,
+                                  r.row, p.bias) / averaged(&books)
+            if task == REGRESSION:
+                sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
+                s.margin = p.epsilon - fabs(b.targets[r.at] - sums.score)
+                judge_error((b.targets[r.at] - sums.score) + lag, &books)
+            else:
+                sign = 2.0 * r.label - 1.0      # (no branch: labels cannot be predicted)
+                s.margin = sign * sums.score
+                judge(1 - r.label if r.newcomer else sums.score - lag > 0.0, &r, b, &books)
+            if not readable(&s, &books):
+                continue
+            charge(s.weight * (p.margin - s.margin), &books)
+            if geometry == POTENTIAL:
+                s.margin = sign * peek(state, 1, 0, data, indices, r.row, precision(&s, &p), &p)
+            step = apply_rule(&s, &p)
+            # Least squares learns from a residual of 0 too: how certain the model is.
+            if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and fits(geometry, &s, step, &books, &p):
+                step.tau *= sign
+                if books.drift != NULL:
+                    remember(state, &books, &moves, -averaged(&books), data, indices, r.row, &p)
+                move_one(geometry, state, step, data, indices, r.row, &p)
+                if books.drift != NULL:
+                    remember(state, &books, &moves, averaged(&books), data, indices, r.row, &p)
+                books.tally.updates += 1.0
+    finally:
+        shared[0] = books
+    return 0
+
+
+cdef int learn_vector(Task task, const Batch* b, Books* books, floating[::1] state, const floating[::1] data,
+                      const index_t[::1] indices, const Params* p) except -1 nogil:
+    if task == REGRESSION:
+        if p.geometry == ADDITIVE:
+            return learn_one(REGRESSION, ADDITIVE, b, books, state, data, indices, p)
+        return learn_one(REGRESSION, GAUSSIAN, b, books, state, data, indices, p)
+    if p.geometry == ADDITIVE:
+        return learn_one(BINARY, ADDITIVE, b, books, state, data, indices, p)
+    elif p.geometry == GAUSSIAN:
+        return learn_one(BINARY, GAUSSIAN, b, books, state, data, indices, p)
+    elif p.geometry == POTENTIAL:
+        return learn_one(BINARY, POTENTIAL, b, books, state, data, indices, p)
+    elif p.geometry == MIRROR:
+        return learn_one(BINARY, MIRROR, b, books, state, data, indices, p)
+    return learn_one(BINARY, DUAL, b, books, state, data, indices, p)
+
+
+# --- a vector of weights for each class ----------------------------------------------------------------------------------------
+
+ctypedef struct Space:      # room for numbers of each class
+    double* scores
+    double* averages        # the scores by the average
+    double* v
+    Moves moves
+
+
+cdef inline void take_steps(floating[::1] state, Books* books, const Moves* moves, const floating[::1] data,
+                            const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Take the steps of a row, and keep the average's sums."""
+    if moves.n == 0:
+        return
+    if books.drift != NULL:
+        remember(state, books, moves, -averaged(books), data, indices, row, p)
+    if p.geometry == ADDITIVE:
+        move_some(ADDITIVE, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == GAUSSIAN:
+        move_some(GAUSSIAN, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == POTENTIAL:
+        move_some(POTENTIAL, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == MIRROR:
+        move_some(MIRROR, state, books.columns, moves, data, indices, row, p)
+    else:
+        move_some(DUAL, state, books.columns, moves, data, indices, row, p)
+    if books.drift != NULL:
+        remember(state, books, moves, averaged(books), data, indices, row, p)
+    books.tally.updates += 1.0
+
+
+cdef inline double score_classes(const floating[::1] state, const Books* books, Space* space, const floating[::1] data,
+                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """The scores of all classes, and those by the average, by which predict goes; returns ||x||²."""
+    cdef Py_ssize_t c, k = books.columns
+    cdef double rounds = averaged(books), q = scan_classes(p.geometry, state, data, indices, row, space.scores, k, p)
+    for c in range(k):
+        space.averages[c] = space.scores[c]
+        if rounds > 0.0:
+            space.averages[c] -= drift_score(
+                books.drift, k, c, state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1, data, indices, row, p.bias
+            ) / rounds
+    return q
+
+
+cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::1] state, const floating[::1] data,
+                        const index_t[::1] indices, const Params* given) except -1 nogil:
+    """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
+    cdef Py_ssize_t i, rival
+    cdef int taken
+    cdef double[2] v
+    cdef Books books = shared[0]
+    cdef Params p = given[0]
+    cdef Moves moves = space.moves
+    cdef Round r
+    cdef Stats s
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            s.weight, s.v = r.weight, 0.0
+            s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
+            judge(said_by(space.averages, &r, &books), &r, b, &books)
+            rival = top(space.scores, &books, r.label)
+            s.margin = space.scores[r.label] - space.scores[rival]
+            if not readable(&s, &books):
+                continue
+            charge(s.weight * (p.margin - s.margin), &books)
+            if settled(s.margin, &p):
+                continue
+            moves.n, moves.which[0], moves.which[1] = 2, r.label, rival
+            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                variances(state, books.columns, &moves, data, indices, r.row, v, &p)
+                s.v = v[0] + v[1]
+            if p.geometry == POTENTIAL:
+                s.margin = (peek(state, books.columns, r.label, data, indices, r.row, precision(&s, &p), &p)
+                            - peek(state, books.columns, rival, data, indices, r.row, precision(&s, &p), &p))
+            moves.steps[0] = apply_rule(&s, &p)
+            moves.steps[1] = Step(-moves.steps[0].tau, moves.steps[0].beta)
+            if moves.steps[0].tau != 0.0 and fits(p.geometry, &s, moves.steps[0], &books, &p):
+                take_steps(state, &books, &moves, data, indices, r.row, &p)
+    finally:
+        shared[0] = books
+    return 0
+
+
+cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] state, const floating[::1] data,
+                     const index_t[::1] indices, const Params* given) except -1 nogil:
+    """One pass over rows: for each class an independent binary learner, that class against the rest."""
+    cdef Py_ssize_t i, j, c
+    cdef int taken
+    cdef double sign, skipped
+    cdef Books books = shared[0]
+    cdef Params p = given[0]
+    cdef Moves open = space.moves       # the classes whose margin alone does not settle the row
+    cdef Moves moves = space.moves      # and of these, those that take a step
+    cdef Round r
+    cdef Stats s
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            s.weight, s.v = r.weight, 0.0
+            s.q = score_classes(state, &books, space, data, indices, r.row, &p)
+            judge(said_by(space.averages, &r, &books), &r, b, &books)
+            skipped = books.tally.skipped
+            open.n = moves.n = 0
+            for c in range(books.columns):
+                s.margin = space.scores[c] if c == r.label else -space.scores[c]
+                if (books.open_classes and books.counts[c] == 0.0) or not readable(&s, &books):
+                    continue
+                charge(s.weight * (p.margin - s.margin), &books)
+                if not settled(s.margin, &p):
+                    open.which[open.n] = c
+                    open.n += 1
+            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                variances(state, books.columns, &open, data, indices, r.row, space.v, &p)
+
+            for j in range(open.n):
+                c = open.which[j]
+                sign = 1.0 if c == r.label else -1.0
+                s.margin = sign * space.scores[c]
+                if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                    s.v = space.v[j]
+                if p.geometry == POTENTIAL:
+                    s.margin = sign * peek(state, books.columns, c, data, indices, r.row, precision(&s, &p), &p)
+                moves.steps[moves.n] = apply_rule(&s, &p)
+                if moves.steps[moves.n].tau != 0.0 and fits(p.geometry, &s, moves.steps[moves.n], &books, &p):
+                    moves.steps[moves.n].tau *= sign
+                    moves.which[moves.n] = c    # (in the place of one that has been looked at)
+                    moves.n += 1
+            if books.tally.skipped > skipped:   # rows are counted, not classes
+                books.tally.skipped = skipped + 1.0
+            take_steps(state, &books, &moves, data, indices, r.row, &p)
+    finally:
+        shared[0] = books
+    return 0
+
+
+cdef int learn_classes(Task task, const Batch* b, Books* books, floating[::1] state, const floating[::1] data,
+                       const index_t[::1] indices, const Params* p) except -1:
+    cdef Py_ssize_t k = books.columns
+    cdef double[::1] numbers = np.empty(5 * k)
+    cdef int64_t[::1] which = np.empty(k, np.int64)
+    cdef Space space = Space(&numbers[0], &numbers[k], &numbers[2 * k], Moves(0, &which[0], <Step*>&numbers[3 * k]))
+    with nogil:
+        if task == OVR:
+            return one_vs_rest(b, books, &space, state, data, indices, p)
+        return crammer_singer(b, books, &space, state, data, indices, p)
+
+
+# --- a full covariance, any task -----------------------------------------------------------------------------------------------
+
+cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state, floating[:, :, ::1] sigma,
+                    const floating[::1] data, const index_t[::1] indices) except -1:
+    """One pass over rows with a full covariance of each vector, of which the lower triangles count."""
+    cdef Py_ssize_t i, j, number, k = f.k
+    cdef double[:, ::1] numbers = np.empty((3, k))
+    cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
+    cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
+    cdef double q, skipped, rounds
+    cdef int taken
+    cdef bint expanded, updated
+    cdef Books books = shared[0]
+    cdef Params p = f.p[0]
+    cdef Round r
+    cdef Stats s
+    cdef Step step
+    cdef Example z
+    f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
+    open_full(f, &places[0], sigma, work)
+    try:
+        with nogil:
+            for i in range(b.n):
+                taken = next_round(&r, i, b, &books)
+                if taken == 0:
+                    continue
+                f.now = i
+                if i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
+                    books.budget -= QUANTUM     # (pending signals wait for the end of the row)
+                    look_ahead(f, b, &books, state, sigma, work, data, indices)
+
+                q = score_all(state, data, indices, r.row, f.scores, k, &p)
+                rounds = averaged(&books)
+                for j in range(k):
+                    numbers[2, j] = f.scores[j]
+                    if rounds > 0.0:
+                        numbers[2, j] -= drift_score(books.drift, k, j, f.D - 1, data, indices, r.row, p.bias) / rounds
+                if f.task == REGRESSION:
+                    judge_error(b.targets[r.at] - numbers[2, 0], &books)
+                else:
+                    judge(said_by(&numbers[2, 0], &r, &books), &r, b, &books)
+
+                expanded = updated = False
+                skipped = books.tally.skipped
+                for number in range(k if f.task == OVR else 1):
+                    z = example(f.task, number, &r, b, f.scores, &books, p.epsilon)
+                    s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
+                    if z.n == 0 or not readable(&s, &books):
+                        continue
+                    charge(s.weight * (p.margin - s.margin), &books)
+                    if passes(&z, f.scores, q, &p):
+                        continue
+                    if not expanded:
+                        expand(data, indices, r.row, work[f.present], p.bias)
+                        expanded = True
+                    for j in range(z.n):
+                        books.budget -= f.D * f.D // 4
+                        f.v[j] = product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
+                        s.v += f.v[j]
+                    if not readable(&s, &books):        # u or x'Σx overflows
+                        continue
+                    if p.geometry == FULL_POTENTIAL:
+                        s.margin = peeked(&z, f.scores, precision(&s, &p), f.v, &p)
+                    step = apply_rule(&s, &p)
+                    if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
+                        continue
+                    updated |= sherman_morrison(f, &z, &s, step, state, sigma, work, &books)
+                if books.tally.skipped > skipped:       # rows are counted, not classes
+                    books.tally.skipped = skipped + 1.0
+                books.tally.updates += updated
+    finally:
+        shared[0] = books
+        close_full(f, sigma, work)
+    return 0
+
+
+# --- a model -------------------------------------------------------------------------------------------------------------------
+
+cdef inline const double* doubles(const double[::1] numbers) noexcept:
+    """The numbers; NULL where there are none."""
+    return &numbers[0] if numbers.shape[0] else NULL
+
+
+cdef class Model:
+    """What learning changes, as the training loops see it. A state (_geometry/state.py) extends it by how it starts and grows.
+
+    values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
+    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. drift : see average.pxd, or empty.
+    counts : rows seen of each class. tally : counters. params : the parameters that it is learnt with, fields of `Params`.
+    """
+
+    cdef int bind(self) except -1:
+        """The parameters as the loops read them: converted when they have changed."""
+        if self.bound is not self.params:
+            self.p = self.params
+            self.bound = self.params
+
+    def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
+              const int64_t[::1] order, int32_t[::1] predictions):
+        """One pass over rows: the one way in which a model changes.
+
+        targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
+        both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or for the class that
+        predict would have named just before each row of weight > 0 was learnt.
+        """
+        cdef Batch b
+        cdef Books books
+        cdef const int64_t[::1] indptr = rows.indptr
+        cdef const int32_t[::1] labels
+        cdef const double[::1] numbers
+        cdef double[::1] counts = self.counts, tally = self.tally, drift = self.drift
+        if self.learning:
+            raise RuntimeError(
+                "This model is learning in another thread: a second one must wait until that call has returned, or learn with a "
+                "copy of its own (copy.deepcopy). Predicting at the same time is allowed."
+            )
+        self.bind()
+        b.n_rows = indptr.shape[0] - 1
+        b.n = order.shape[0] if order.shape[0] else b.n_rows
+        b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
+        b.weights, b.class_weights = doubles(weights), doubles(class_weights)
+        b.predictions = &predictions[0] if predictions.shape[0] else NULL
+        b.labels, b.targets = NULL, NULL
+        if task == REGRESSION:
+            numbers = targets
+            b.targets = doubles(numbers)
+        elif task != ONE_CLASS:
+            labels = targets
+            b.labels = &labels[0] if labels.shape[0] else NULL
+        books.tally = (<Tally*>&tally[0])[0]
+        books.counts, books.n_classes = &counts[0], counts.shape[0]
+        books.columns = books.n_classes if books.n_classes > 2 else 1
+        books.drift = &drift[0] if drift.shape[0] else NULL
+        books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
+        books.budget = QUANTUM
+        self.learning = True
+        try:
+            self.run(task, rows, &b, &books)
+        finally:
+            (<Tally*>&tally[0])[0] = books.tally
+            self.learning = False
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        """The pass itself, in the types of the model and of the rows. Other families of learners have one of their own."""
+        if self.values.itemsize == 4:
+            return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
+        return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
+
+    cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                    Books* books) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.run_on(task, state, data, short_indices, b, books)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.run_on(task, state, data, long_indices, b, books)
+        no_indices = indices
+        return self.run_on(task, state, data, no_indices, b, books)
+
+    cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    Books* books) except -1:
+        cdef floating[:, :, ::1] sigma
+        cdef Full f
+        if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
+            sigma = self.sigma
+            f.task, f.foresight, f.p = task, self.foresight, &self.p
+            f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
+            f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
+            return learn_full(&f, b, books, state, sigma, data, indices)
+        if books.columns > 1:
+            return learn_classes(task, b, books, state, data, indices, &self.p)
+        with nogil:
+            return learn_vector(task, b, books, state, data, indices, &self.p)
+
+    # --- reading: never a write ------------------------------------------------------------------------------------------------
+
+    def decision(self, rows, double[:, ::1] scores):
+        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        self.bind()
+        if self.values.itemsize == 4:
+            self.decision_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
+        else:
+            self.decision_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
+                         double[:, ::1] scores) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.decision_on(state, data, short_indices, indptr, scores)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.decision_on(state, data, long_indices, indptr, scores)
+        no_indices = indices
+        return self.decision_on(state, data, no_indices, indptr, scores)
+
+    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                         const int64_t[::1] indptr, double[:, ::1] scores) except -1:
+        cdef Py_ssize_t i, c, k = scores.shape[1], budget = QUANTUM, n_features
+        cdef const double[::1] drift = self.drift, tally = self.tally
+        cdef double rounds = (<const Tally*>&tally[0]).rounds - self.p.average_from if drift.shape[0] else 0.0
+        cdef Params p = self.p
+        cdef Batch b
+        cdef Row row
+        p.threshold = p.l1 * (<const Tally*>&tally[0]).rounds
+        if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
+            p.geometry = ADDITIVE
+        n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
+        b.n = b.n_rows = scores.shape[0]
+        b.order, b.indptr = NULL, &indptr[0]
+        with nogil:
+            for i in range(b.n):
+                row = row_at(&b, i)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                if k == 1:
+                    scores[i, 0] = scan(p.geometry, state, data, indices, row, &p).score
+                else:
+                    scan_classes(p.geometry, state, data, indices, row, &scores[i, 0], k, &p)
+                if rounds > 0.0:
+                    for c in range(k):
+                        scores[i, c] -= drift_score(&drift[0], k, c, n_features, data, indices, row, p.bias) / rounds
+        return 0
+
+    def deviation(self, rows, double[:, ::1] deviations):
+        """deviations[i, c] = √(x_i'Σ_c x_i)."""
+        self.bind()
+        if self.values.itemsize == 4:
+            self.deviation_in[float](self.values, self.sigma, rows.data, rows.indices, rows.indptr, deviations)
+        else:
+            self.deviation_in[double](self.values, self.sigma, rows.data, rows.indices, rows.indptr, deviations)
+
+    cdef int deviation_in(self, const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data, indices,
+                          const int64_t[::1] indptr, double[:, ::1] deviations) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return deviations_of(state, sigma, data, short_indices, indptr, deviations, &self.p)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return deviations_of(state, sigma, data, long_indices, indptr, deviations, &self.p)
+        no_indices = indices
+        return deviations_of(state, sigma, data, no_indices, indptr, deviations, &self.p)
+
+
 cdef enum:
-    SPAN = 4                # rows looked at for each product that is to be made ahead
-    WORTH = 64              # to look at D/64 rows costs as much as one product made ahead saves
-    RARELY = 16             # where it is not worth it, rows that are not looked at for each that is
-    NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
     BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
 
 
-cdef inline double gain(double beta, double v, const Params* p) noexcept nogil:
-    """k of Σ -= k u u'. The variance left, v - k v², is never less than rounding can tell from 0."""
-    cdef double k = beta / (1.0 + beta * v)
-    return k if k * v < 1.0 - 8.0 * p.spacing else (1.0 - 8.0 * p.spacing) / v
-
-
-cdef inline double peeked(const Party* members, const double[:, ::1] scores, Py_ssize_t i, double beta, const double* v,
-                          const Params* p) noexcept nogil:
-    """m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
-    cdef Py_ssize_t j
-    cdef double margin = 0.0
-    for j in range(members.n):
-        margin += members.sign[j] * scores[i, members.c[j]] * (1.0 - gain(beta, v[j], p) * v[j])
-    return margin
-
-
-cdef inline bint passes(const Party* members, const double[:, ::1] scores, Py_ssize_t i, double q,
-                        const Params* p) noexcept nogil:
-    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2."""
-    cdef Py_ssize_t j
-    cdef double[2] v
-    cdef Stats s
-    s.v = p.variance * q * members.n
-    s.margin = members.margin
-    if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
-        for j in range(members.n):
-            v[j] = p.variance * q if members.sign[j] * scores[i, members.c[j]] > 0.0 else 0.0
-        s.margin = peeked(members, scores, i, precision(&s, p), v, p)
-    return out_of_reach(&s, p)
-
-
-cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                             double[:, ::1] scores, Py_ssize_t i, const Params* p) noexcept nogil:
-    """The scores of all vectors, into scores[i]; returns ||x||^2."""
-    cdef Sums sums
-    if scores.shape[1] > 1:
-        return scan_classes(ADDITIVE, state, scores.shape[1], data, indices, row, scores, i, p)
-    sums = scan_as(ADDITIVE, state, 1, data, indices, row, p)
-    scores[i, 0] = sums.score
-    return sums.q
-
-
-cdef void look_ahead(Task task, int foresight, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-                     const int64_t[::1] order, const double[::1] y, const double[::1] counts, const floating[::1] state,
-                     floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, double[:, ::1] scores, Py_ssize_t i,
-                     const Params* p) noexcept nogil:
-    """Open a window at row i, and make the products that its rows will ask for if the weights stay as they are."""
-    cdef Py_ssize_t at, j, number, n = order.shape[0] if order.shape[0] else y.shape[0]
-    cdef Py_ssize_t n_steps = f.k if task == OVR else 1, n_products = 0
-    cdef double q
-    cdef bint full = False
-    cdef Row row
-    cdef Party members
-    open_window(sigma, work, f, i)
-    while f.stop < n and f.stop - f.start < f.span and not full:
-        row = row_at(indptr, order, f.stop)
-        at = order[f.stop] if order.shape[0] else f.stop
-        f.stop += 1
-        for j in range(f.k):
-            f.slots[j * f.span + f.stop - 1 - f.start] = -1
-        if is_sparse(indices, row, f):
-            continue
-        q = score_all(state, data, indices, row, scores, 1, p)
-        for number in range(n_steps):
-            members = party(task, number, y[at], scores, 1, counts, p)
-            if foresight == ALWAYS or not passes(&members, scores, 1, q, p):
-                for j in range(members.n):
-                    foresee(f, members.c[j], f.stop - 1, at)
-        for j in range(f.k):
-            full |= f.n_ahead[j] == f.aim
-    for j in range(f.k):
-        n_products += f.n_ahead[j]
-    if foresight == LIKELY and n_products * f.D < WORTH * f.k * (f.stop - f.start):
-        f.resume = f.stop + RARELY * (f.stop - f.start)
-    make_products(sigma, work, f, data, indices, indptr, p)
-
-
-def full(Params p, Task task, int foresight, Py_ssize_t depth, const floating[::1] data, const index_t[::1] indices,
-         const int64_t[::1] indptr, const int64_t[::1] order, const double[::1] y, const double[::1] weights,
-         const double[::1] class_weights, floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally,
-         int32_t[::1] predictions, floating[:, :, ::1] sigma):
-    """One pass over rows with a full covariance, any task.
-
-    Arguments as in `binary`, y as numbers (labels 0, 1, .. or targets; these are not predicted); sigma : (vectors, D, D), of
-    which the lower triangles count; foresight : see above; depth : how many steps wait before Σ is written, and how many products
-    are made at once. 1 is Sherman-Morrison row by row.
-    """
-    cdef Py_ssize_t i, j, at, label, guess, number, k = sigma.shape[0], n = order.shape[0] if order.shape[0] else y.shape[0]
-    cdef Py_ssize_t budget = QUANTUM, n_steps = k if task == OVR else 1
-    cdef double[:, ::1] scores = np.empty((2, k))
-    cdef double q, score, skipped, rounds
-    cdef double[2] v, k_of, tau
-    cdef bint expanded, updated
-    cdef Full f
-    cdef Row row
-    cdef Stats s
-    cdef Step step
-    cdef Party members
-    f.k, f.D, f.depth = k, sigma.shape[1], min(depth, sigma.shape[1], max(n, 1))
-    f.span, f.start, f.stop, f.resume, f.aim, f.made, f.used = SPAN * f.depth, 0, 0, 0, (f.depth + 3) // 4, 0, 0
-    f.noise = NOISE * p.spacing
-    cdef int64_t[::1] books = np.zeros(k * (3 + f.span + f.depth), np.int64)
-    f.n_waiting, f.n_ahead, f.place = &books[0], &books[k], &books[2 * k]
-    f.slots, f.chosen = &books[3 * k], &books[k * (3 + f.span)]
-    cdef floating[:, ::1] work = np.empty((present_at(&f) + 2, f.D), np.float32 if floating is float else np.float64)
-    for i in range(k * f.span):
-        f.slots[i] = -1
-    for i in range(k):
-        for j in range(f.D):
-            work[roots_at(&f, i), j] = 0.0
-        keep_roots(sigma[i], work, &f, i, 0.0)
-    try:
-        with nogil:
-            for i in range(n):
-                row = row_at(indptr, order, i)
-                budget = look_up(budget, (row.hi - row.lo + 8) * k)
-                at = order[i] if order.shape[0] else i
-                label = 0 if task == REGRESSION else <Py_ssize_t>y[at]
-                s.weight = enter(at, label, weights, class_weights, counts, tally, &p)
-                if s.weight == 0.0:
-                    continue
-                if i >= max(f.stop, f.resume) and foresight != NEVER and f.depth > 1:
-                    budget -= QUANTUM       # (pending signals wait for the end of the row)
-                    look_ahead(task, foresight, data, indices, indptr, order, y, counts, state, sigma, work, &f, scores, i, &p)
-
-                q = score_all(state, data, indices, row, scores, 0, &p)
-                rounds = averaged(tally, &p)
-                if k == 1:
-                    score = scores[0, 0]
-                    if rounds > 0.0:
-                        score -= drift_score(drift, 1, 0, data, indices, row, &p) / rounds
-                    if task == REGRESSION:
-                        note(y[at] - score, tally)
-                    else:
-                        guess = 1 - label if p.open_classes and counts[label] == 1.0 else score > 0.0
-                else:
-                    guess = predicted(label, data, indices, row, drift, counts, tally, scores, &p)
-                if task != REGRESSION:
-                    tally[MISTAKES] += guess != label
-                    if predictions.shape[0]:
-                        predictions[at] = <int32_t>guess
-
-                expanded = updated = False
-                skipped = tally[SKIPPED]
-                for number in range(n_steps):
-                    members = party(task, number, y[at], scores, 0, counts, &p)
-                    s.margin, s.q, s.v = members.margin, members.n * q, 0.0
-                    if members.n == 0 or not readable(&s, tally):
-                        continue
-                    charge(&s, tally, &p)
-                    if passes(&members, scores, 0, q, &p):
-                        continue
-                    if not expanded:
-                        expand(data, indices, row, work[present_at(&f)], &p)
-                        expanded = True
-                    for j in range(members.n):
-                        budget -= f.D * f.D // 4
-                        v[j] = spread_full(sigma[members.c[j]], work, &f, members.c[j], i, data, indices, row, &p)
-                        s.v += v[j]
-                    if not readable(&s, tally):     # u or x'Σx overflows
-                        continue
-                    if p.geometry == FULL_POTENTIAL:
-                        s.margin = peeked(&members, scores, 0, precision(&s, &p), v, &p)
-                    step = apply_rule(&s, &p)
-                    if step.tau == 0.0 and not (task == REGRESSION and step.beta >= p.tiny):
-                        continue
-                    for j in range(members.n):
-                        k_of[j] = gain(step.beta, v[j], &p)
-                        tau[j] = members.sign[j] * step.tau
-                        if p.geometry == FULL_POTENTIAL:    # w = Σθ:  Δw = Σ_t τx - k u u'θ
-                            tau[j] = tau[j] * (1.0 - k_of[j] * v[j]) - k_of[j] * scores[0, members.c[j]]
-                    step.tau = larger(fabs(tau[0]), fabs(tau[members.n - 1]))
-                    if fits(&s, step, tally, &p):
-                        for j in range(members.n):
-                            move_full(state, sigma[members.c[j]], work, &f, members.c[j], tau[j], k_of[j], drift, rounds)
-                        updated = True
-                if tally[SKIPPED] > skipped:
-                    tally[SKIPPED] = skipped + 1.0
-                tally[UPDATES] += updated
-    finally:
-        for i in range(k):
-            write_down(sigma[i], work, &f, i)
-
-
-# --- reading -------------------------------------------------------------------------------------------------------------------
-
-def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-             const floating[::1] state, const double[::1] drift, double rounds, double[:, ::1] scores):
-    """scores[i, c] = w_c.x_i of the model, or of its average over `rounds` (if drift is not empty and rounds > 0)."""
-    cdef Py_ssize_t i, c, k = scores.shape[1], width = k if p.geometry == ADDITIVE else 2 * k, budget = QUANTUM
-    cdef int64_t[::1] order = np.empty(0, np.int64)
-    cdef Row row
-    with nogil:
-        for i in range(scores.shape[0]):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, (row.hi - row.lo + 8) * k)
-            if k == 1:
-                scores[i, 0] = scan(state, data, indices, row, &p).score
-            else:
-                scan_classes(p.geometry, state, width, data, indices, row, scores, i, &p)
-            if drift.shape[0] and rounds > 0.0:
-                for c in range(k):
-                    scores[i, c] -= drift_score(drift, k, c, data, indices, row, &p) / rounds
-
-
-def deviation(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-              const floating[::1] state, const floating[:, :, ::1] sigma, double[:, ::1] deviations):
-    """deviations[i, c] = √(x_i'Σ_c x_i). A full Σ (if sigma is not empty) meets many dense rows at once, sparse ones singly."""
+cdef int deviations_of(const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data,
+                       const index_t[::1] indices, const int64_t[::1] indptr, double[:, ::1] deviations,
+                       const Params* p) except -1:
+    """√(x'Σx). A full Σ (if sigma is not empty) meets many dense rows at once, sparse ones singly."""
     cdef Py_ssize_t i, j, c, k = deviations.shape[1], n = deviations.shape[0], n_dense = 0, budget = QUANTUM
     cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
-    cdef int64_t[::1] order = np.empty(0, np.int64), which = np.arange(k), chosen = np.empty(block, np.int64)
+    cdef int64_t[::1] which = np.arange(k), chosen = np.empty(block, np.int64)
     cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
+    cdef Batch b
     cdef Row row
+    cdef Moves all_of_them = Moves(k, &which[0], NULL)
+    b.n = b.n_rows = n
+    b.order, b.indptr = NULL, &indptr[0]
     with nogil:
         for i in range(n):
-            row = row_at(indptr, order, i)
+            row = row_at(&b, i)
             if sigma.shape[0] == 0:
-                budget = look_up(budget, (row.hi - row.lo + 8) * k)
-                spread(state, 2 * k, k, &which[0], k, data, indices, row, &deviations[i, 0], &p)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                variances(state, k, &all_of_them, data, indices, row, &deviations[i, 0], p)
                 continue
             if 4 * (row.hi - row.lo) < D:
-                budget = look_up(budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
                 for c in range(k):
-                    deviations[i, c] = form(sigma[c], data, indices, row, &p)
+                    deviations[i, c] = form(sigma[c], data, indices, row, p.bias)
             else:
                 chosen[n_dense] = i
-                expand(data, indices, row, work[n_dense], &p)
+                expand(data, indices, row, work[n_dense], p.bias)
                 n_dense += 1
             if n_dense == block or (n_dense and i == n - 1):
                 for c in range(k):
-                    budget = look_up(budget, D * D)
+                    budget = check_signals(budget, D * D)
                     symm(sigma[c], work, work[block:], <int>n_dense)
                     for j in range(n_dense):
                         deviations[chosen[j], c] = dot(work[j], work[block + j])
@@ -550,6 +574,7 @@ def deviation(Params p, const floating[::1] data, const index_t[::1] indices, co
         for i in range(n):
             for c in range(k):
                 deviations[i, c] = sqrt(larger(deviations[i, c], <double>0.0))
+    return 0
 
 
 # --- checking ------------------------------------------------------------------------------------------------------------------

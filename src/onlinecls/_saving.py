@@ -117,7 +117,7 @@ def _described(who: str, learner, metadata: dict) -> tuple[dict, dict[str, np.nd
     classes, names = learner.__dict__.get("classes_"), learner.__dict__.get("feature_names_in_")
     if classes is not None and not _LABELS.fullmatch(classes.dtype.str):
         raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
-    state = learner._state.__getstate__()
+    state = learner._state.parts()
     arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
     if classes is not None:
         arrays["classes"] = np.frombuffer(classes.tobytes(), np.uint8)
@@ -146,7 +146,7 @@ def _require(that: bool, required: str, came) -> None:
 
 def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: bool, arrays: dict[str, np.ndarray]) -> State:
     """A State of these parts, each of them of the type, shape and range that learning gives it."""
-    state, scalars = kind.__new__(kind), set(kind.PARTS) - arrays.keys()
+    scalars = set(kind.PARTS) - arrays.keys()
     _require(told.keys() == scalars, f"a state of {sorted(scalars)}", sorted(told))
     _require(told["geometry"] == geometry, f"geometry {geometry!r}", told["geometry"])
     _require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
@@ -162,7 +162,7 @@ def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: 
     expected = kind.layout(geometry, told["n_features"], n_classes, dtype, average, kind.n_shared(told, arrays))
     found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
     _require(found == expected, f"arrays {expected}", found)
-    state.__setstate__({**told, **arrays})
+    state = kind.of({**told, **arrays})
     problem = state.problem()
     _require(not problem, "numbers that learning can give", problem)
     return state
@@ -315,6 +315,7 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     _require(_is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
 
     learner._state, learner._params, learner._params_of = state, learnt, (None,)
+    state.params = learnt
     learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
     if is_classifier:
         learner._open, learner.classes_ = told["open"], classes

@@ -21,9 +21,9 @@ import numpy as np
 
 from .line cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
 from .._geometry.hyperbolic cimport LANES, changes, cosh_all, largest_of, masses_of, sinh_all, whole
-from .._geometry.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch, row_at
+from .._geometry.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 from .._geometry.powers cimport exp_all, with_sign
-from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up, note
+from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up, note, row_at
 
 BOOKS = {"gain": GAIN, "lipschitz": LIPSCHITZ, "sigma": SIGMA, "shared": N_SHARED, "ages": AGES, "energy": ENERGY,
          "high": Z_HIGH, "low": Z_LOW, "shift": SHIFT, "peak": PEAK, "top": TOP, "group": N_GROUP}

@@ -24,8 +24,7 @@ _REBUILD = {sizes[0]: kernel for sizes, kernel in _specialised(ascent.rebuild).i
 class AscentState(State):
     """The arrays of `_ascent`: values as there; books, float64, the numbers of the model and of each of its groups."""
 
-    __slots__ = ("bias", "books", "joint")
-    PARTS = (*State.PARTS, *__slots__)
+    PARTS = (*State.PARTS, "bias", "books", "joint")
 
     def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
         self.geometry = "entropic" if params["entropic"] else "additive"

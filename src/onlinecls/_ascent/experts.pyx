@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .ascent cimport AUTO, GAIN, Params
-from .._geometry.sparse cimport Row, column, floating, index_t, larger, row_at
-from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, REACH, ROUNDS, SKIPPED, UPDATES, count_in, look_up
+from .._geometry.sparse cimport Row, column, floating, index_t, larger
+from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, REACH, ROUNDS, SKIPPED, UPDATES, count_in, look_up, row_at
 
 
 cdef void committee(const floating[::1] theta, Py_ssize_t n, double rate, double[::1] w) noexcept nogil:

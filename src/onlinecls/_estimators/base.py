@@ -26,20 +26,11 @@ def _specialised(kernel) -> dict:
     return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
 
 
-_TASKS = {
-    "binary": _specialised(_core.binary),
-    "crammer_singer": _specialised(_core.crammer_singer),
-    "ovr": _specialised(_core.ovr),
-    "regression": _specialised(_core.regression),
-}
-_FULL = _specialised(_core.full)
 NO_PREDICTIONS = np.empty(0, np.int32)
 _LINK = _specialised(link.learn)
 _LINK_DECISION = _specialised(link.decision)
 _ONE_CLASS = {"centre": _specialised(link.enclose), "sinh": _specialised(link.surround)}
 _ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
-_DECISION = _specialised(_core.decision)
-_DEVIATION = _specialised(_core.deviation)
 
 
 class Estimator:
@@ -115,7 +106,7 @@ class OnlineLearner(Estimator):
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
 
-    _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see _core.full
+    _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
     _numbered = {"rule": _core.RULES, "geometry": _core.GEOMETRIES}  # Params that stand for a name
@@ -267,6 +258,7 @@ class OnlineLearner(Estimator):
         """Take an (empty) model; until here nothing of the estimator has changed."""
         names = validate.feature_names(type(self).__name__, X)
         self._state, self._params, self._params_of = state, params, (None,)
+        state.params = params
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("_sparse_coef", None)
@@ -291,24 +283,25 @@ class OnlineLearner(Estimator):
                 "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
                 **link.roots(state.power),
             }  # fmt: skip
+        state.params = self._params
+        if task == "one_class" or state.is_linked:
+            self._learn_linked(task, state, rows, targets, weights, class_weights, order, predictions)
+            return
+        if state.is_full:
+            blas.load()
+            state.foresight, state.depth = _core.FORESIGHT[self._foresight], self._depth
+        state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
+
+    def _learn_linked(self, task, state, rows, targets, weights, class_weights, order, predictions) -> None:
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
-        books = weights, class_weights, state.values, state.drift, state.counts, state.tally
         if task == "one_class":
             books = weights, state.values, state.counts, state.tally, state.norms
             _ONE_CLASS[state.geometry][sizes](self._params, *arrays, *books)
             return
-        if state.is_linked:
-            state.link(task)
-            targets = targets.astype(np.float64, copy=False)
-            books = weights, class_weights, state.values, state.counts, state.tally, predictions, state.norms
-            _LINK[sizes](self._params, _core.TASKS[task], *arrays, targets, *books)
-            return
-        if not state.is_full:
-            _TASKS[task][sizes](self._params, *arrays, targets, *books, *(() if task == "regression" else (predictions,)))
-            return
-        blas.load()
-        targets, how = targets.astype(np.float64, copy=False), (_core.TASKS[task], _core.FORESIGHT[self._foresight], self._depth)
-        _FULL[sizes](self._params, *how, *arrays, targets, *books, predictions, state.sigma)
+        state.link(task)
+        targets = targets.astype(np.float64, copy=False)
+        books = weights, class_weights, state.values, state.counts, state.tally, predictions, state.norms
+        _LINK[sizes](self._params, _core.TASKS[task], *arrays, targets, *books)
 
     def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
@@ -370,14 +363,12 @@ class OnlineLearner(Estimator):
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state
         scores = np.empty((rows.n_rows, state.n_columns))
-        params = self._read_params()
         if state.is_linked:
             arrays = rows.data, rows.indices, rows.indptr
+            params = self._read_params()
             _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
-            return scores
-        _DECISION[state.values.itemsize, rows.indices.itemsize](
-            params, rows.data, rows.indices, rows.indptr, state.values, state.drift, state.average_rounds(params), scores
-        )
+        else:
+            state.decision(rows, scores)
         return scores
 
     def _read_params(self) -> dict:
@@ -457,7 +448,5 @@ class WithVariances(OnlineLearner):
         deviations = np.empty((rows.n_rows, state.n_columns))
         if state.is_full:
             blas.load()
-        _DEVIATION[state.values.itemsize, rows.indices.itemsize](
-            self._read_params(), rows.data, rows.indices, rows.indptr, state.values, state.sigma, deviations
-        )
+        state.deviation(rows, deviations)
         return deviations

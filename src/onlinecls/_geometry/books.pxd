@@ -3,7 +3,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from .sparse cimport DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR
+from .sparse cimport DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Row
 from .._rules cimport Params, Stats, Step, smaller
 
 
@@ -168,3 +168,18 @@ cdef inline Party party(Task task, Py_ssize_t number, double y, const double[:, 
     elif members.n == 2:
         members.margin -= scores[i, members.c[1]]
     return members
+
+
+cdef inline Row row_at(const int64_t[::1] indptr, const int64_t[::1] order, Py_ssize_t i) noexcept nogil:
+    cdef Row row
+    cdef Py_ssize_t n = indptr.shape[0] - 1, at = i
+    if order.shape[0]:
+        at = order[i]
+    row.lo = indptr[at]
+    row.hi = indptr[at + 1]
+    row.ahead = max(80, min(row.hi - row.lo, 128))
+    if order.shape[0]:
+        row.ahead = indptr[order[i + 1]] - row.lo if i + 1 < order.shape[0] else 0
+    if row.hi + row.ahead > indptr[n]:
+        row.ahead = 0
+    return row

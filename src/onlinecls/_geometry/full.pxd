@@ -26,18 +26,34 @@ matrix as written would be large beside what is left (Σ would no longer be posi
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
+from .._rules cimport Params, Stats, Step, out_of_reach, precision, smaller
 from .blas cimport gemv, gemv_t, symm, symv, syrk
-from .sparse cimport Row, column, dense_t, floating, index_t, larger
-from .._rules cimport Params, smaller
+from .rounds cimport OVR, Batch, Books, Example, Round, Task, averaged, example, fits, row_at
+from .sparse cimport (
+    ADDITIVE, FULL_POTENTIAL, Row, Sums, column, dense_t, floating, index_t, larger, scan_classes, scan_single,
+)
 
 
 cdef enum:
     AHEAD_AT_LEAST = 3      # products that pay for a matrix product instead of one by one
     FALL = 4                # a variance that falls to less than a fourth of what is written has its matrix written
     SPARSE = 12             # a row with fewer than D/12 non-zeros gathers its rows of Σ instead
+    SPAN = 4                # rows looked at for each product that is to be made ahead
+    WORTH = 64              # to look at D/64 rows costs as much as one product made ahead saves
+    RARELY = 16             # where it is not worth it, rows that are not looked at for each that is
+    NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
+
+
+cdef enum Foresight:        # which products Σx are made ahead, many at once
+    NEVER
+    LIKELY                  # those of rows that ask for one if the weights stay as they are
+    ALWAYS
 
 
 ctypedef struct Full:
+    Task task
+    int foresight
+    const Params* p
     Py_ssize_t k            # vectors of weights
     Py_ssize_t D            # features, the constant one among them
     Py_ssize_t depth        # M and B
@@ -54,6 +70,11 @@ ctypedef struct Full:
     int64_t* place          # [k] the workspace row of the present row's u
     int64_t* slots          # [k, span] which product is that of the window's row; -1: none
     int64_t* chosen         # [k, depth] the rows whose products are made
+    double* scores          # [k] of the present row
+    double* ahead_scores    # [k] of a row that is looked at ahead
+    Py_ssize_t present      # the workspace row of the present row's numbers
+    Py_ssize_t now          # the present row of the pass
+    double[2] v             # x'Σx of the vectors of the present step
 
 
 cdef inline Py_ssize_t waiting_at(const Full* f, Py_ssize_t c) noexcept nogil:
@@ -72,19 +93,15 @@ cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
     return waiting_at(f, c) + 2 * f.depth + 1
 
 
-cdef inline Py_ssize_t present_at(const Full* f) noexcept nogil:
-    return waiting_at(f, f.k)
-
-
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x,
-                        const Params* p) noexcept nogil:
+                        double bias) noexcept nogil:
     """The row as D numbers, the constant feature last."""
     cdef Py_ssize_t j
     for j in range(x.shape[0]):
         x[j] = 0.0
     for j in range(row.lo, row.hi):
         x[column(indices, j, row.lo)] = data[j]
-    x[x.shape[0] - 1] = <floating>p.bias
+    x[x.shape[0] - 1] = <floating>bias
 
 
 cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const floating[::1] data, const index_t[::1] indices,
@@ -104,13 +121,13 @@ cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const f
 
 
 cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row,
-                        const Params* p) noexcept nogil:
+                        double bias) noexcept nogil:
     """x'Sx, of the non-zeros alone."""
     cdef Py_ssize_t k, j, a, b, n = S.shape[0] - 1
-    cdef double total = p.bias * p.bias * S[n, n], part
+    cdef double total = bias * bias * S[n, n], part
     for k in range(row.lo, row.hi):
         a = column(indices, k, row.lo)
-        part = p.bias * S[n, a]
+        part = bias * S[n, a]
         for j in range(row.lo, k):
             b = column(indices, j, row.lo)
             part += <double>data[j] * S[max(a, b), min(a, b)]
@@ -187,7 +204,7 @@ cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noe
 
 
 cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, const floating[::1] data,
-                               const index_t[::1] indices, const int64_t[::1] indptr, const Params* p) noexcept nogil:
+                               const index_t[::1] indices, const int64_t* indptr) noexcept nogil:
     """The products that were foreseen, one matrix product for each vector."""
     cdef Py_ssize_t c, i, n, operand
     cdef Row row
@@ -201,15 +218,15 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
-            expand(data, indices, row, work[operand + i], p)
+            expand(data, indices, row, work[operand + i], f.p.bias)
         symm(sigma[c], work[operand:], work[ahead_at(f, c):], <int>n)
         f.made += n
 
 
-cdef inline void calm(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v,
-                      double least) noexcept nogil:
+cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v,
+                                    double least) noexcept nogil:
     """Σ moves towards its diagonal until x'Σx, which came out as v, is `least`; u = Σx moves along."""
-    cdef Py_ssize_t i, j, x = present_at(f)
+    cdef Py_ssize_t i, j, x = f.present
     cdef double diagonal = 0.0
     cdef floating share, one = 1.0
     write_down(S, work, f, c)
@@ -222,13 +239,13 @@ cdef inline void calm(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssi
         work[f.place[c], i] = (one - share) * work[f.place[c], i] + share * S[i, i] * work[x, i]
 
 
-cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, Py_ssize_t i,
-                               const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """x'Σx of vector c for the present row (expanded already), row i of the pass; u = Σx is left in the workspace."""
-    cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = present_at(f)
+cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
+                           const index_t[::1] indices, Row row) noexcept nogil:
+    """x'Σx of vector c for the present row (expanded already); u = Σx is left in the workspace."""
+    cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0, least
-    if i < f.stop:
-        slot = f.slots[c * f.span + i - f.start]
+    if f.now < f.stop:
+        slot = f.slots[c * f.span + f.now - f.start]
     f.place[c] = ahead_at(f, c) + slot if slot >= 0 else alone_at(f, c)
     if slot >= 0:
         f.used += 1
@@ -243,19 +260,25 @@ cdef inline double spread_full(floating[:, ::1] S, floating[:, ::1] work, Full* 
         v += <double>work[present, j] * work[f.place[c], j]
         a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
         most = larger(most, fabs(work[f.place[c], j]))
-    least = larger(f.noise * a * a, p.floor)
+    least = larger(f.noise * a * a, f.p.floor)
     if not isfinite(v):
         return v
     if v < least:
-        calm(S, work, f, c, v, least)
+        shrink_to_diagonal(S, work, f, c, v, least)
         for j in range(f.D):
             most = larger(most, fabs(work[f.place[c], j]))
-    return larger(larger(v, least), most * most / p.variance)       # u_j² <= Σ_jj x'Σx
+    return larger(larger(v, least), most * most / f.p.variance)       # u_j² <= Σ_jj x'Σx
 
 
-cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double tau,
-                           double k, double[::1] drift, double rounds) noexcept nogil:
-    """w_c += τ u; the step Σ_c -= k u u' waits. The average's books take rounds * Δw."""
+cdef inline double gain(double beta, double v, double spacing) noexcept nogil:
+    """k of Σ -= k u u'. The variance left, v - k v², is never less than rounding can tell from 0."""
+    cdef double k = beta / (1.0 + beta * v)
+    return k if k * v < 1.0 - 8.0 * spacing else (1.0 - 8.0 * spacing) / v
+
+
+cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
+                          floating[:, ::1] work, double* drift, double rounds) noexcept nogil:
+    """w_c += τ u; the step Σ_c -= k u u' waits. The average takes rounds * Δw. (Nine arguments: what one vector's step moves.)"""
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
     cdef bint fallen = False
@@ -277,3 +300,117 @@ cdef inline void move_full(floating[::1] state, floating[:, ::1] S, floating[:, 
     f.n_waiting[c] += 1
     if fallen or f.n_waiting[c] == f.depth:
         write_down(S, work, f, c)
+
+
+cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
+                                  floating[:, :, ::1] sigma, floating[:, ::1] work, Books* books) noexcept nogil:
+    """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each vector that it moves.
+
+    A potential's stored weights are w = Σθ:  Δw = Σ_t τx - k u u'θ. False if the model would leave the range of the dtype.
+    """
+    cdef Py_ssize_t j
+    cdef double[2] k, tau
+    cdef double rounds = averaged(books)
+    for j in range(z.n):
+        k[j] = gain(step.beta, f.v[j], f.p.spacing)
+        tau[j] = z.sign[j] * step.tau
+        if f.p.geometry == FULL_POTENTIAL:
+            tau[j] = tau[j] * (1.0 - k[j] * f.v[j]) - k[j] * f.scores[z.c[j]]
+    step.tau = larger(fabs(tau[0]), fabs(tau[z.n - 1]))
+    if not fits(f.p.geometry, s, step, books, f.p):
+        return False
+    for j in range(z.n):
+        rank_one(f, z.c[j], tau[j], k[j], state, sigma[z.c[j]], work, books.drift, rounds)
+    return True
+
+
+# --- deciding whether a row needs a product, and making those of several rows at once -------------------------------------------
+
+cdef inline double peeked(const Example* z, const double* scores, double beta, const double* v, const Params* p) noexcept nogil:
+    """m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
+    cdef Py_ssize_t j
+    cdef double margin = 0.0
+    for j in range(z.n):
+        margin += z.sign[j] * scores[z.c[j]] * (1.0 - gain(beta, v[j], p.spacing) * v[j])
+    return margin
+
+
+cdef inline bint passes(const Example* z, const double* scores, double q, const Params* p) noexcept nogil:
+    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2."""
+    cdef Py_ssize_t j
+    cdef double[2] v
+    cdef Stats s
+    s.v = p.variance * q * z.n
+    s.margin = z.margin
+    if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
+        for j in range(z.n):
+            v[j] = p.variance * q if z.sign[j] * scores[z.c[j]] > 0.0 else 0.0
+        s.margin = peeked(z, scores, precision(&s, p), v, p)
+    return out_of_reach(&s, p)
+
+
+cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                             double* scores, Py_ssize_t k, const Params* p) noexcept nogil:
+    """The scores of all vectors; returns ||x||^2."""
+    cdef Sums sums
+    if k > 1:
+        return scan_classes(ADDITIVE, state, data, indices, row, scores, k, p)
+    sums = scan_single(state, data, indices, row, p)
+    scores[0] = sums.score
+    return sums.q
+
+
+cdef inline void look_ahead(Full* f, const Batch* b, const Books* books, const floating[::1] state,
+                            floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
+                            const index_t[::1] indices) noexcept nogil:
+    """Open a window at the present row, and make the products that its rows will ask for if the weights stay as they are."""
+    cdef Py_ssize_t j, number, n_steps = f.k if f.task == OVR else 1, n_products = 0
+    cdef double q
+    cdef bint full = False
+    cdef Round r
+    cdef Example z
+    open_window(sigma, work, f, f.now)
+    while f.stop < b.n and f.stop - f.start < f.span and not full:
+        r.row = row_at(b, f.stop)
+        r.at = f.stop if b.order == NULL else b.order[f.stop]
+        r.label = 0 if b.labels == NULL else b.labels[r.at]
+        f.stop += 1
+        for j in range(f.k):
+            f.slots[j * f.span + f.stop - 1 - f.start] = -1
+        if is_sparse(indices, r.row, f):
+            continue
+        q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
+        for number in range(n_steps):
+            z = example(f.task, number, &r, b, f.ahead_scores, books, f.p.epsilon)
+            if f.foresight == ALWAYS or not passes(&z, f.ahead_scores, q, f.p):
+                for j in range(z.n):
+                    foresee(f, z.c[j], f.stop - 1, r.at)
+        for j in range(f.k):
+            full |= f.n_ahead[j] == f.aim
+    for j in range(f.k):
+        n_products += f.n_ahead[j]
+    if f.foresight == LIKELY and n_products * f.D < WORTH * f.k * (f.stop - f.start):
+        f.resume = f.stop + RARELY * (f.stop - f.start)
+    make_products(sigma, work, f, data, indices, b.indptr)
+
+
+cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
+    """Begin a pass: nothing waits, nothing is made ahead."""
+    cdef Py_ssize_t i, j
+    f.start, f.stop, f.resume, f.aim, f.made, f.used, f.now = 0, 0, 0, (f.depth + 3) // 4, 0, 0, 0
+    f.n_waiting, f.n_ahead, f.place = places, places + f.k, places + 2 * f.k
+    f.slots, f.chosen = places + 3 * f.k, places + f.k * (3 + f.span)
+    f.present = waiting_at(f, f.k)
+    for i in range(f.k * f.span):
+        f.slots[i] = -1
+    for i in range(f.k):
+        for j in range(f.D):
+            work[roots_at(f, i), j] = 0.0
+        keep_roots(sigma[i], work, f, i, 0.0)
+
+
+cdef inline void close_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
+    """End a pass: all steps that wait are written."""
+    cdef Py_ssize_t i
+    for i in range(f.k):
+        write_down(sigma[i], work, f, i)

@@ -33,7 +33,8 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .sparse cimport (
-    ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch, row_at, scan_as,
+    ADDITIVE, CENTRE, P_NORM, SINH, Row, Sums, column, dense_t, floating, index_t, larger, prefetch,
+    scan_single,
 )
 from .multiplicative cimport join, multiply, n_weights, scan_products, write_anew
 from .multiplicative cimport settle as settle_products
@@ -43,7 +44,7 @@ from .norm cimport (
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .books cimport (
     MISTAKES, OVR, QUANTUM, REACH, REGRESSION, SKIPPED, UPDATES, Party, Task, charge, enter, fits, look_up, note, party, readable,
-    top,
+    row_at, top,
 )
 from .._rules cimport AGGRESSIVE_P_NORM, MULTIPLICATIVE, MULTIPLICATIVE_CENTRE, Params, Stats, Step, apply_rule, settled, smaller
 
@@ -482,7 +483,7 @@ def enclose(Params p, const floating[::1] data, const index_t[::1] indices, cons
             s.weight = enter(at, 0, weights, no_weights, counts, tally, &p)
             if s.weight == 0.0:
                 continue
-            sums = scan_as(ADDITIVE, state, 1, data, indices, row, &p)
+            sums = scan_single(state, data, indices, row, &p)
             first = norm[SCALE] == 0.0
             square = squared_distance(sums, norm, &size)
             distance = sqrt(square)
@@ -657,7 +658,7 @@ def squared_distances(Params p, const floating[::1] data, const index_t[::1] ind
         for i in range(squares.shape[0]):
             budget = look_up(budget, indptr[i + 1] - indptr[i] + 8)
             if p.geometry == CENTRE:
-                squares[i] = squared_distance(scan_as(ADDITIVE, state, 1, data, indices, row_at(indptr, order, i), &p),
+                squares[i] = squared_distance(scan_single(state, data, indices, row_at(indptr, order, i), &p),
                                               &norms[0, 0], &sizes[i])
             else:
                 squares[i] = squared_distance_of_product(state, &norms[0, 0], data, indices, row_at(indptr, order, i), &sizes[i])

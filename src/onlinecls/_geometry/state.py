@@ -1,4 +1,4 @@
-"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: _linalg.pxd, _full.pxd."""
+"""The arrays of a model, how they grow when a class joins, and what can be read off them. Layout: sparse.pxd, full.pxd."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def problem_of_counters(counts: np.ndarray, tally: dict) -> str:
     return ""
 
 
-class State:
+class State(_core.Model):
     """Everything that learning changes.
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
@@ -43,11 +43,9 @@ class State:
     counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
     """
 
-    __slots__ = (
+    PARTS = (
         "counts", "drift", "geometry", "n_columns", "n_features", "norms", "power", "sigma", "tally", "values", "variance"
     )  # fmt: skip
-
-    PARTS = __slots__
 
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool, power: float = 2.0):
         self.geometry = geometry
@@ -62,12 +60,20 @@ class State:
         self.counts = np.zeros(n_classes)
         self.tally = np.zeros(_core.TALLY_SIZE)
 
-    def __getstate__(self):
+    def parts(self) -> dict:
+        """All there is to a model but the parameters that it was last learnt with."""
         return {name: getattr(self, name) for name in self.PARTS}
 
-    def __setstate__(self, state):
-        for name, value in state.items():
-            setattr(self, name, value)
+    @classmethod
+    def of(cls, parts: dict):
+        """The model of these parts."""
+        state = cls.__new__(cls)
+        for name, value in parts.items():
+            setattr(state, name, value)
+        return state
+
+    def __reduce__(self):
+        return type(self).of, ({**self.parts(), "params": self.params},)
 
     @staticmethod
     def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_norms: int = 1) -> dict:
