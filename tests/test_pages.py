@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+import onlinecls
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 INDEX = DOCS / "index.md"
@@ -47,10 +49,6 @@ def blocks(page):
     ]
 
 
-def pages_with(language):
-    return [page for page in PAGES if any(found == language for found, _, _ in blocks(page))]
-
-
 def execute(code, page, line, namespace):
     """Run a block, of statements or of ``>>>``; what it printed."""
     if ">>>" not in code:
@@ -72,8 +70,34 @@ def start(namespace):
             execute(code, INDEX, line, namespace)
 
 
-@every(pages_with("python"))
-def test_python_runs_as_printed(page, tmp_path, monkeypatch):
+def without_times(text):
+    """The output of a command with its figures of time, which differ from run to run, replaced by a dash."""
+    text = re.sub(r"\d+\.\d\d s\b|\d+ MB/s", "-", text)
+    text = re.sub(r"^( *[\d,]+ +)\d+\.\d\d(?= )", r"\1-", text, flags=re.MULTILINE)  # train's column of seconds
+    return re.sub(r"( [\d,]+ +)\d+\.\d\d$", r"\1-", text, flags=re.MULTILINE)  # compare's
+
+
+def check_console(code, page, line):
+    """Every command of a console block prints what is shown below it, but for times."""
+    for each in re.split(r"^(?=\$ )", code, flags=re.MULTILINE)[1:]:
+        command, _, shown = each[2:].partition("\n")
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        shown, printed = without_times(shown), without_times(done.stdout)
+        assert CHECKER.check_output(shown, printed, SHOWN), f"line {line}: {command}\nshows\n{shown}\nbut prints\n{printed}"
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """`onlinecls` on the path of the shell, as an installed package has it."""
+    path = tmp_path / "bin" / "onlinecls"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{Path(onlinecls.__file__).parents[1]}" exec "{sys.executable}" -m onlinecls "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(path.parent), prepend=os.pathsep)
+
+
+@every([page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}])
+def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     found = blocks(page)
@@ -86,54 +110,27 @@ def test_python_runs_as_printed(page, tmp_path, monkeypatch):
                 if found[i + 1 : i + 2] and found[i + 1][0] == "text":
                     shown = found[i + 1][1]
                     assert CHECKER.check_output(shown, printed, SHOWN), f"line {line} shows\n{shown}but prints\n{printed}"
+            elif language == "console" and os.name == "posix":
+                check_console(code, page, line)
     except ModuleNotFoundError as error:
         if error.name.split(".")[0] not in OPTIONAL:
             raise
         pytest.skip(f"{error.name} is not installed")
 
 
-def without_times(text):
-    """The output of a command with its figures of time, which differ from run to run, replaced by a dash."""
-    text = re.sub(r"\d+\.\d\d s\b|\d+ MB/s", "-", text)
-    text = re.sub(r"^( *[\d,]+ +)\d+\.\d\d(?= )", r"\1-", text, flags=re.MULTILINE)  # train's column of seconds
-    return re.sub(r"( [\d,]+ +)\d+\.\d\d$", r"\1-", text, flags=re.MULTILINE)  # compare's
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the commands are for a POSIX shell")
-@every(pages_with("console"))
-def test_console_shows_what_is_printed(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    start({})
-    command = tmp_path / "bin" / "onlinecls"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m onlinecls "$@"\n')
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
-    for language, code, line in blocks(page):
-        if language == "console":
-            for each in re.split(r"^(?=\$ )", code, flags=re.MULTILINE)[1:]:
-                given, _, shown = each[2:].partition("\n")
-                done = subprocess.run(given, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                shown, printed = without_times(shown), without_times(done.stdout)
-                assert CHECKER.check_output(shown, printed, SHOWN), f"line {line}: {given}\nshows\n{shown}\nprints\n{printed}"
-
-
 def commands(page):
-    """Every shell command of a page: lines of ``sh`` and ``console`` blocks and code in running text, without pipes and loops."""
+    """Every command of a page, in ``sh`` and ``console`` blocks and in running text, without pipes and loops."""
     text = page.read_text(encoding="utf-8")
     lines = [line for language, code, _ in blocks(page) if language == "sh" for line in code.splitlines()]
-    lines += [
-        line[2:]
-        for language, code, _ in blocks(page)
-        if language == "console"
-        for line in code.splitlines()
-        if line.startswith("$ ")
-    ]
-    lines += [" ".join(code.split()) for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M))]
+    shown = [line for language, code, _ in blocks(page) if language == "console" for line in code.splitlines()]
+    lines += [line[2:] for line in shown if line.startswith("$ ")]
+    running = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    mentioned = [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", running)]
+    lines += [code for code in mentioned if not re.fullmatch(r"onlinecls \w+", code)]  # a command's name, a format's
     for line in lines:
-        line = re.sub(r"\$\{\w+:-\}", "", line)
-        for part in re.split(r"\|\|?|&&|;|>", line.replace("\\|", "|")):
-            if re.match(r" *(onlinecls|make|python|pip) ", part) and "..." not in part and "COMMAND" not in part:
+        line = re.sub(r"\$\{\w+:-\}", "", line)  # the shell's ${variable:-}, empty at first
+        for part in re.split(r"\|\|?|&&|;|>", line):
+            if re.match(r" *(onlinecls|make|python|pip) ", part) and not re.search(r"\bCOMMAND\b|\bFILE\b|\[-", part):
                 yield shlex.split(part, comments=True)
 
 
@@ -149,7 +146,7 @@ def parses(arguments):
 @every([page for page in PAGES if any(commands(page))])
 def test_commands_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an empty directory: a command that is understood ends at its missing file
-    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115
+    monkeypatch.setattr("sys.stdin", open(os.devnull))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command, *arguments in commands(page):
         if command == "onlinecls":
