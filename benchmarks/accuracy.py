@@ -224,6 +224,8 @@ def main():
     parser.add_argument("--hindsight", action="store_true", help="AROW's least error on each binary set over a grid, too")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/accuracy.md, their means into README.md")
     args = parser.parse_args()
+    if args.write and (args.sets or args.only or args.grid):
+        parser.error("the page has all sets and systems: leave out --write, or --sets, --only and --grid")
     warnings.filterwarnings("ignore", category=FutureWarning)
 
     groups = {"binary": corpora.BINARY, "multiclass": corpora.MULTICLASS, "test": corpora.BINARY_TEST}

@@ -8,7 +8,6 @@ not compared; a line ``...`` stands for any lines.
 import contextlib
 import doctest
 import importlib
-import importlib.util
 import io
 import os
 import re
