@@ -6,7 +6,7 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src -name "*.p*" -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-.PHONY: demo test test-oldest lint format bench-smoke clean
+.PHONY: demo test test-oldest lint bench-smoke clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py

@@ -19,7 +19,7 @@ from functools import partial
 
 import corpora
 import numpy as np
-from pages import ROOT, write_readme
+from pages import DOCS, write_between, write_derived
 
 from benchmarks import common
 
@@ -196,16 +196,6 @@ def report(results, contestants, multiclass):
     return "\n\n".join([table(results, contestants), *filter(None, lines)])
 
 
-def summary(results, contestants, ours):
-    """For the README: a row a set, our algorithm beside the best run of VW and of scikit-learn."""
-    lines = [f"| error, % | {ours} | best of VW | best of SGD |", "|---|---:|---:|---:|"]
-    for name, errors in results.items():
-        others = (best(errors, contestants, group) for group in ("vw", "sklearn"))
-        cells = ("" if error is None else f"{error:.2f}" for error in (errors[ours], *others))
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
 def hindsight(results, contestants):
     """How far AROW's own parameters go: its least error on each set over a grid of them, beside the best run of VW."""
     lines = ["| error, % | best of VW | AROW | least of AROW | at |", "|---|---:|---:|---:|---|"]
@@ -224,14 +214,6 @@ def hindsight(results, contestants):
     return "\n".join(lines) + f"\n\n{says}each set's own best setting on {won} of {len(results)}."
 
 
-def write_pages(reports, summaries):
-    write_readme("accuracy", "\n\n".join(summaries))
-    text = "# Mistakes in one pass\n\n"
-    text += "Progressive error in per cent, default parameters, file order, unigrams in rows of unit length;\n"
-    text += "made by `python benchmarks/accuracy.py --write`. In bold the best of ours and the best of Vowpal Wabbit.\n\n"
-    (ROOT / "docs" / "accuracy.md").write_text(text + "\n\n".join(reports) + "\n", encoding="utf-8")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", help="names of sets, or 'binary', 'multiclass' (these two if left out), 'test'")
@@ -240,8 +222,10 @@ def main():
     parser.add_argument("--json", help="write the errors to this file as well")
     parser.add_argument("--reuse", help="take the errors of VW and scikit-learn from this file instead of running them")
     parser.add_argument("--hindsight", action="store_true", help="AROW's least error on each binary set over a grid, too")
-    parser.add_argument("--write", action="store_true", help="the tables into docs/accuracy.md, their summary into README.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/accuracy.md, their means into README.md")
     args = parser.parse_args()
+    if args.write and (args.sets or args.only or args.grid):
+        parser.error("the page has all sets and systems: leave out --write, or --sets, --only and --grid")
     warnings.filterwarnings("ignore", category=FutureWarning)
 
     groups = {"binary": corpora.BINARY, "multiclass": corpora.MULTICLASS, "test": corpora.BINARY_TEST}
@@ -254,7 +238,7 @@ def main():
     if absent:
         print(f"skipped, not in {corpora.data_dir()}: {', '.join(absent)}", file=sys.stderr)
 
-    everything, reports, summaries = {}, [], []
+    everything = {}
     for multiclass in (False, True):
         names = [name for name in wanted if name not in absent and (name in corpora.MULTICLASS) == multiclass]
         if not names:
@@ -266,16 +250,15 @@ def main():
             if args.json:  # after each set: a long run that is stopped keeps what it has
                 with open(args.json, "w") as file:
                     json.dump(everything, file, indent=1)
-        reports.append(report(results, contestants, multiclass))
-        print(reports[-1], end="\n\n")
-        lines = reports[-1].split("\n\n")[1:]
+        found = {"multiclass" if multiclass else "binary": report(results, contestants, multiclass)}
         if args.hindsight and not multiclass:
-            reports.append("## What AROW's parameters could do\n\n" + hindsight(results, contestants))
-            print(reports[-1], end="\n\n")
-        if args.write:
-            summaries += [summary(results, contestants, "arow ovr" if multiclass else "arow"), *lines]
+            found["hindsight"] = hindsight(results, contestants)
+        for name, text in found.items():
+            print(text, end="\n\n")
+            if args.write:
+                write_between(DOCS / "accuracy.md", name, text)
     if args.write:
-        write_pages(reports, summaries)
+        write_derived()
 
 
 if __name__ == "__main__":

@@ -1,19 +1,22 @@
-"""Choose the defaults: mean progressive error over the real data sets, one pass in file order, and write docs/defaults.md.
+"""Choose the defaults: progressive errors of a grid of parameters on the real data sets, one pass in file order.
 
-    python benchmarks/defaults.py [--write] [--only AROWClassifier]
+    python benchmarks/defaults.py [--write] [--only AROWClassifier multi_class]
 
 Rows are of unit length, unigrams hashed to 2^20 columns (corpora.py). A default is the value with the least mean progressive
 error over all sets; where an algorithm has several forms, over all forms. A regressor is given the labels of the sets of two
 classes as targets -1 and +1, and its error is its progressive mean squared error in per cent of the targets' variance.
+The errors are kept in docs/defaults.csv, a row a setting, a column a set; ``--write`` replaces the rows of what was measured
+and makes the tables of docs/defaults.md anew.
 """
 
 import argparse
+import csv
 import itertools
 import sys
-from pathlib import Path
 
 import corpora
 import numpy as np
+from pages import DOCS, write_between
 
 import onlinecls
 
@@ -36,7 +39,8 @@ GRIDS = {
 }
 SHARED = ("aggressive", "variant", "update")  # the constructor's own default of these is not for tuning
 PLAIN = ("Perceptron", "PassiveAggressiveClassifier")
-ROOT = Path(__file__).resolve().parents[1]
+CONSTRUCTIONS = ("crammer_singer", "ovr")
+DATA = DOCS / "defaults.csv"
 
 
 def is_regressor(name):
@@ -55,81 +59,107 @@ def settings(grid):
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def grid_table(name, sets):
-    cls, rows = getattr(onlinecls, name), []
-    for setting in settings(GRIDS[name]):
-        rows.append([progressive_error(cls(**setting), X, y) for X, y in sets.values()])
-        print(name, setting, np.round(rows[-1], 2), file=sys.stderr)
-    return np.array(rows)
-
-
-def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
-def grid_section(name, sets):
-    """A table for each form of the algorithm; the default must serve all forms, so the least mean over the forms is marked."""
+def grid_rows(name, sets):
+    """Every setting of the grid: a dict of class, form, setting, and the error on each set."""
     if is_regressor(name):
         sets = {of: (X, y) for of, (X, y) in sets.items() if of in corpora.BINARY}
-    grid, errors = GRIDS[name], grid_table(name, sets)
-    found, choices = settings(grid), [key for key in grid if key in SHARED]
-    forms = sorted({tuple(s[k] for k in choices) for s in found}, key=str)
-    rows_of = {form: [i for i, s in enumerate(found) if tuple(s[k] for k in choices) == form] for form in forms}
-    means = {form: errors[rows].mean(axis=1) for form, rows in rows_of.items()}
-    best, text = np.mean(list(means.values()), axis=0).argmin(), []
-    for form, rows in rows_of.items():
-        lines = []
-        for at, i in enumerate(rows):
-            mark = "**" if at == best else ""
-            values = ", ".join(f"{k}={v:g}" for k, v in found[i].items() if k not in SHARED)
-            lines.append([f"{mark}{values}{mark}", f"{means[form][at]:.2f}"] + [f"{e:.2f}" for e in errors[i]])
-        title = f"### {name}" + "".join(f", {k}={v!r}" for k, v in zip(choices, form, strict=True))
-        text.append(f"{title}\n\n{markdown(['setting', 'mean', *sets], lines)}\n")
-    return "\n".join(text)
+    found = []
+    for setting in settings(GRIDS[name]):
+        form = ", ".join(f"{k}={v}" for k, v in setting.items() if k in SHARED)
+        values = ", ".join(f"{k}={v:g}" for k, v in setting.items() if k not in SHARED)
+        found.append({"class": name, "form": form, "setting": values, **errors_on(sets, name, setting)})
+    return found
 
 
-def construction_section(sets):
+def construction_rows(sets):
     """multi_class: both constructions with every classifier's defaults."""
-    constructions, rows, means = ("crammer_singer", "ovr"), [], []
-    for name in (*PLAIN, *(name for name in GRIDS if not is_regressor(name))):
-        cls = getattr(onlinecls, name)
-        errors = [[progressive_error(cls(multi_class=m), X, y) for X, y in sets.values()] for m in constructions]
-        means.append(np.mean(errors, axis=1))
-        best = means[-1].argmin()
-        for at, (construction, found) in enumerate(zip(constructions, errors, strict=True)):
-            mark = "**" if at == best else ""
-            rows.append([f"{mark}{name}, {construction}{mark}", f"{means[-1][at]:.2f}"] + [f"{e:.2f}" for e in found])
-        print(rows[-2:], file=sys.stderr)
-    overall = ", ".join(f"{m} {mean:.2f}" for m, mean in zip(constructions, np.mean(means, axis=0), strict=True))
-    table = markdown(["classifier", "mean", *sets], rows)
-    return f"### multi_class\n\nMean over all classifiers, each with its defaults: {overall}.\n\n{table}\n"
+    sets = {of: (X, y) for of, (X, y) in sets.items() if of in corpora.MULTICLASS}
+    names = [*PLAIN, *(name for name in GRIDS if not is_regressor(name))]
+    return [
+        {"class": name, "form": f"multi_class={scheme}", "setting": "", **errors_on(sets, name, {"multi_class": scheme})}
+        for name in names
+        for scheme in CONSTRUCTIONS
+    ]
+
+
+def errors_on(sets, name, setting):
+    cls = getattr(onlinecls, name)
+    errors = {of: f"{progressive_error(cls(**setting), X, y):.2f}" for of, (X, y) in sets.items()}
+    print(name, setting, *errors.values(), file=sys.stderr, flush=True)
+    return errors
+
+
+# --- The page, from the data ---
+
+
+def read_data():
+    with open(DATA, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_data(rows):
+    columns = ["class", "form", "setting", *corpora.BINARY, *corpora.MULTICLASS]
+    with open(DATA, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def mean(row):
+    return np.mean([float(error) for of, error in row.items() if of not in ("class", "form", "setting") and error])
+
+
+def grid_summary(rows):
+    """A row a form: its error at the default, which is chosen for all forms of the class, and at its own best setting."""
+    lines = ["| class | form | default | mean error, % | least of the grid | at | most |", "|---|---|---|---:|---:|---|---:|"]
+    for name in GRIDS:
+        forms = {}
+        for row in rows:
+            if row["class"] == name and row["setting"]:
+                forms.setdefault(row["form"], {})[row["setting"]] = mean(row)
+        if not forms:
+            continue
+        tried = next(iter(forms.values()))
+        default = min(tried, key=lambda setting: sum(errors[setting] for errors in forms.values()))
+        for form, errors in forms.items():
+            best = min(errors, key=lambda setting: (round(errors[setting], 2), setting != default))
+            cells = f"{errors[default]:.2f} | {errors[best]:.2f} | {best} | {max(errors.values()):.2f}"
+            lines.append(f"| `{name}` | {form} | {default} | {cells} |")
+    return "\n".join(lines)
+
+
+def construction_summary(rows):
+    found = {(row["class"], row["form"].removeprefix("multi_class=")): mean(row) for row in rows if not row["setting"]}
+    lines = ["| mean error, % | " + " | ".join(CONSTRUCTIONS) + " |", "|---|---:|---:|"]
+    for name in dict.fromkeys(name for name, _ in found):
+        lines.append(f"| `{name}` | " + " | ".join(f"{found[name, scheme]:.2f}" for scheme in CONSTRUCTIONS) + " |")
+    return "\n".join(lines)
+
+
+def write_page(rows):
+    write_between(DOCS / "defaults.md", "grids", grid_summary(rows))
+    write_between(DOCS / "defaults.md", "multi_class", construction_summary(rows))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write docs/defaults.md instead of standard output")
-    parser.add_argument("--only", nargs="*", default=list(GRIDS), help="classifiers")
-    parser.add_argument("--construction", action="store_true", help="only the section on multi_class")
+    parser.add_argument("--write", action="store_true", help="put the errors and tables into docs/defaults.csv and .md")
+    parser.add_argument("--only", nargs="*", default=[*GRIDS, "multi_class"], help="classes, or multi_class")
     args = parser.parse_args()
     names = [name for name in corpora.BINARY + corpora.MULTICLASS if corpora.available(name)]
     if not names:
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
     sets = {name: corpora.load(name) for name in names}
-    sections = [] if args.construction else [grid_section(name, sets) for name in args.only]
-    sections.append(construction_section({name: sets[name] for name in names if name in corpora.MULTICLASS}))
-    intro = (
-        "# How the defaults were chosen\n\n"
-        "Progressive error in per cent, one pass in file order, rows of unit length, unigrams hashed to 2^20 columns; made by\n"
-        "`python benchmarks/defaults.py --write`. The setting with the least mean error over the sets (where an algorithm has\n"
-        "several forms, over all forms) is in bold: it is the default. Regressors: the labels of two classes are the targets -1\n"
-        "and +1, and the error is the progressive mean squared error in per cent of the targets' variance.\n\n"
-    )
-    text = intro + "\n".join(sections)
+    for only in args.only:
+        rows = construction_rows(sets) if only == "multi_class" else grid_rows(only, sets)
+        if not args.write:
+            print(construction_summary(rows) if only == "multi_class" else grid_summary(rows))
+            continue
+        measured = {(row["class"], row["form"], row["setting"]) for row in rows}
+        kept = [row for row in read_data() if (row["class"], row["form"], row["setting"]) not in measured]
+        write_data(kept + rows)  # after each class: a long run that is stopped keeps what it has
     if args.write:
-        (ROOT / "docs" / "defaults.md").write_text(text)
-    else:
-        print(text)
+        write_page(read_data())
 
 
 if __name__ == "__main__":

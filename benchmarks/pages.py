@@ -1,25 +1,103 @@
-"""Where measured figures go: between two marker lines of README.md or of a page of docs, and nowhere else."""
+"""What scripts write into README.md and docs: text between two marker lines of a page.
 
+    python benchmarks/pages.py
+
+writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, and
+the README's table of measurements, from the tables of docs/speed.md and docs/accuracy.md. tests/test_pages.py compares.
+"""
+
+import inspect
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 README = ROOT / "README.md"
+
+# Rows of the README's table: title, row of docs/speed.md, rows of docs/accuracy.md (two classes, several classes).
+MEASURED = (
+    ("**`AROWClassifier`**", "**AROW**", "arow", "arow ovr"),
+    ("**`AdaGradClassifier`**", "**AdaGrad (mirror descent)**", "adagrad_md", "adagrad_md ovr"),
+    ("**`PassiveAggressiveClassifier`**", "**PA-I (PA with C=inf)**", "pa1", "pa1 ovr"),
+    ("scikit-learn `SGDClassifier`, hinge", "scikit-learn SGDClassifier, hinge", "SGD hinge", "SGD hinge"),
+    ("Vowpal Wabbit, hinge, from its cache", "VW hinge, from its binary cache", "VW hinge", "VW oaa"),
+)
 
 
 def markers(name):
     return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
 
 
-def write_readme(name, text):
-    write_between(README, name, text)
-
-
-def write_between(path, name, text):
-    """Replace what stands between the markers of that name."""
+def between(path, name):
+    """(before, text, after): what stands between the markers of that name, and around it."""
     page = path.read_text(encoding="utf-8")
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1:
         raise SystemExit(f"{path.name} must hold the lines {begin} and {end} once each; nothing was written")
     head, rest = page.split(begin)
-    tail = rest.split(end)[1]
+    text, tail = rest.split(end)
+    return head, text.strip("\n"), tail
+
+
+def write_between(path, name, text):
+    """Replace what stands between the markers of that name."""
+    begin, end = markers(name)
+    head, _, tail = between(path, name)
     path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+
+
+def rows(table):
+    """The rows of Markdown tables, by their first cell; of rows with the same one, the first."""
+    found = {}
+    for line in table.splitlines():
+        if line.startswith("|"):
+            title, *cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
+            found.setdefault(title, cells)
+    return found
+
+
+def measurements():
+    """The README's table: time of one pass and mean error, ours beside others, from the pages that have all of it."""
+    speed = rows(between(DOCS / "speed.md", "peers")[1])
+    two, several = (rows(between(DOCS / "accuracy.md", name)[1]) for name in ("binary", "multiclass"))
+    lines = [
+        "| one pass, default parameters | ns a non-zero | times scipy's `X @ w` | error, two classes | error, several classes |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for title, timed, binary, multiclass in MEASURED:
+        ns, ratio = speed[timed][2:4]
+        lines.append(f"| {title} | {ns} | {ratio} | {two[binary][-1]} % | {several[multiclass][-1]} % |")
+    return "\n".join(lines)
+
+
+def call(algorithm):
+    """How to ask for an algorithm: its class, with the arguments that are not the defaults."""
+    import onlinecls
+
+    defaults = inspect.signature(getattr(onlinecls, algorithm.estimator)).parameters
+    chosen = [f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+              for name, value in algorithm.selects.items() if value != defaults[name].default]
+    return f"{algorithm.estimator}({', '.join(chosen)})"
+
+
+def algorithms():
+    """The table of algorithms of docs/algorithms.md."""
+    from onlinecls._registry import ALGORITHMS
+
+    lines = ["| algorithm | on the command line | in Python | source |", "|---|---|---|---|"]
+    for name, algorithm in ALGORITHMS.items():
+        on_command_line = f"`{name}`" if {"binary", "regression"} & set(algorithm.tasks) else ""
+        lines.append(f"| {algorithm.title} | {on_command_line} | `{call(algorithm)}` | {algorithm.paper} |")
+    return "\n".join(lines)
+
+
+# (page, markers' name, function that makes the text) of all that needs no measuring.
+DERIVED = ((DOCS / "algorithms.md", "algorithms", algorithms), (README, "measurements", measurements))
+
+
+def write_derived():
+    for path, name, make in DERIVED:
+        write_between(path, name, make())
+
+
+if __name__ == "__main__":
+    write_derived()

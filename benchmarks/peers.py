@@ -31,7 +31,7 @@ import corpora
 import numpy as np
 import scipy.sparse as sp
 from benchmarks.common import ALGORITHMS, make_estimator, stream
-from pages import write_readme
+from pages import DOCS, write_between, write_derived
 
 FLOOR = "scipy `X @ w`"
 FLOOR_20 = "scipy `X @ W`, W of 20 columns"
@@ -424,13 +424,13 @@ def measure(quick, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into README.md, between its markers")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/speed.md, a summary into README.md")
     parser.add_argument("--quick", action="store_true", help="a smoke run of seconds, on small synthetic data")
     parser.add_argument("--repeats", type=int, help="10 if left out, 2 with --quick")
     parser.add_argument("--json", help="write what was measured to this file as well")
     args = parser.parse_args()
     if args.quick and args.write:
-        parser.error("a quick run measures nothing that belongs into the README: leave out --quick or --write")
+        parser.error("a quick run measures nothing that belongs into a page: leave out --quick or --write")
     warnings.filterwarnings("ignore", category=FutureWarning)  # scikit-learn's about its passive-aggressive classes
 
     try:
@@ -442,7 +442,8 @@ def main():
             json.dump(results, file, indent=1, default=dataclasses.asdict)
     text = report(results)
     if args.write:
-        write_readme("peers", text)
+        write_between(DOCS / "speed.md", "peers", text)
+        write_derived()
     else:
         print(text)
     if not args.quick:

@@ -77,13 +77,3 @@ def test_email_says_what_is_missing(tmp_path):
         done = run("email_folders.py", place)
         assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.startswith(f"no mail in {place}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz")
-
-
-@pytest.mark.parametrize("page", ["dual_ascent", "bounds"])
-def test_the_page_s_code_runs(page):
-    """All of it as one program; what it shows, it asserts."""
-    code = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
-    assert code and "assert" in "".join(code)
-    exec(compile("".join(code), f"docs/{page}.md", "exec"), {})  # our own page

@@ -1,0 +1,218 @@
+"""README and docs: code runs as printed and prints what is shown, commands exist, links lead somewhere, tables are up to date.
+
+Every page is one program, in its order, in an empty directory; it starts from what docs/index.md makes. A ``text`` block behind
+a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time are
+not compared; a line ``...`` stands for any lines.
+"""
+
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import onlinecls
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+INDEX = DOCS / "index.md"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports"}
+CHECKER = doctest.OutputChecker()
+SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def every(pages):
+    return pytest.mark.parametrize("page", pages, ids=name_of)
+
+
+def blocks(page):
+    """(language, code, line of the code's start) of every fenced block."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (found[1], found[2], text[: found.start()].count("\n") + 2)
+        for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    ]
+
+
+def execute(code, page, line, namespace):
+    """Run a block, of statements or of ``>>>``; what it printed."""
+    if ">>>" not in code:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (line - 1) + code, name_of(page), "exec"), namespace)  # our own page
+        return printed.getvalue()
+    test = doctest.DocTestParser().get_doctest(code, namespace, name_of(page), name_of(page), line - 1)
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=SHOWN, verbose=False)
+    assert not runner.run(test, out=said.write, clear_globs=False).failed, said.getvalue()
+    namespace.update(test.globs)
+    return ""
+
+
+def start(namespace):
+    for language, code, line in blocks(INDEX):
+        if language == "python":
+            execute(code, INDEX, line, namespace)
+
+
+def without_times(text):
+    """The output of a command with its figures of time, which differ from run to run, replaced by a dash."""
+    text = re.sub(r"\d+\.\d\d s\b|\d+ MB/s", "-", text)
+    text = re.sub(r"^( *[\d,]+ +)\d+\.\d\d(?= )", r"\1-", text, flags=re.MULTILINE)  # train's column of seconds
+    return re.sub(r"( [\d,]+ +)\d+\.\d\d$", r"\1-", text, flags=re.MULTILINE)  # compare's
+
+
+def check_console(code, page, line):
+    """Every command of a console block prints what is shown below it, but for times."""
+    for each in re.split(r"^(?=\$ )", code, flags=re.MULTILINE)[1:]:
+        command, _, shown = each[2:].partition("\n")
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        shown, printed = without_times(shown), without_times(done.stdout)
+        assert CHECKER.check_output(shown, printed, SHOWN), f"line {line}: {command}\nshows\n{shown}\nbut prints\n{printed}"
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """`onlinecls` on the path of the shell, as an installed package has it."""
+    path = tmp_path / "bin" / "onlinecls"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{Path(onlinecls.__file__).parents[1]}" exec "{sys.executable}" -m onlinecls "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(path.parent), prepend=os.pathsep)
+
+
+@every([page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}])
+def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    found = blocks(page)
+    try:
+        if page != INDEX:
+            start(namespace)
+        for i, (language, code, line) in enumerate(found):
+            if language == "python":
+                printed = execute(code, page, line, namespace)
+                if found[i + 1 : i + 2] and found[i + 1][0] == "text":
+                    shown = found[i + 1][1]
+                    assert CHECKER.check_output(shown, printed, SHOWN), f"line {line} shows\n{shown}but prints\n{printed}"
+            elif language == "console" and os.name == "posix":
+                check_console(code, page, line)
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in OPTIONAL and "onlinecls[" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
+def commands(page):
+    """Every command of a page, in ``sh`` and ``console`` blocks and in running text, without pipes and loops."""
+    text = page.read_text(encoding="utf-8")
+    lines = [line for language, code, _ in blocks(page) if language == "sh" for line in code.splitlines()]
+    shown = [line for language, code, _ in blocks(page) if language == "console" for line in code.splitlines()]
+    lines += [line[2:] for line in shown if line.startswith("$ ")]
+    running = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    mentioned = [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", running)]
+    lines += [code for code in mentioned if not re.fullmatch(r"onlinecls \w+", code)]  # a command's name, a format's
+    for line in lines:
+        line = re.sub(r"\$\{\w+:-\}", "", line)  # the shell's ${variable:-}, empty at first
+        for part in re.split(r"\|\|?|&&|;|>", line):
+            if re.match(r" *(onlinecls|make|python|pip) ", part) and not re.search(r"\bCOMMAND\b|\bFILE\b|\[-", part):
+                yield shlex.split(part, comments=True)
+
+
+def parses(arguments):
+    """Whether the command line takes these arguments (wrong usage is its exit code 2, found before anything is read)."""
+    module, name = PROJECT["scripts"]["onlinecls"].split(":")
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        code = getattr(importlib.import_module(module), name)(arguments)
+    return code != 2, said.getvalue()
+
+
+@every([page for page in PAGES if any(commands(page))])
+def test_commands_exist(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # an empty directory: a command that is understood ends at its missing file
+    monkeypatch.setattr("sys.stdin", open(os.devnull))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command, *arguments in commands(page):
+        if command == "onlinecls":
+            understood, said = parses(arguments)
+            assert understood, f"onlinecls {arguments}: {said}"
+        elif command == "make":
+            for target in (a for a in arguments if "=" not in a):
+                assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"make {target}"
+        elif command == "pip":
+            for extras in re.findall(r"\[([\w,]+)\]", " ".join(arguments)):
+                assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"]), arguments
+        elif arguments[0].endswith(".py"):
+            source = (ROOT / arguments[0]).read_text(encoding="utf-8")
+            for option in (a for a in arguments if a.startswith("--")):
+                assert f'"{option}"' in source, f"{arguments[0]} has no {option}"
+
+
+@every(PAGES)
+def test_every_block_is_of_a_kind_that_is_tested(page):
+    assert {language for language, _, _ in blocks(page)} <= {"python", "sh", "console", "text"}
+
+
+def slug(heading):
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@every(PAGES)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"https?:", target):
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path) if path else page
+            assert there.exists(), target
+            if anchor:
+                headings = re.findall(r"^#+ (.*)", there.read_text(encoding="utf-8"), re.MULTILINE)
+                assert anchor in map(slug, headings), target
+    for target in re.findall(r"`((?:docs|benchmarks|examples|tests|src)/[\w./]+)`", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_index_lists_every_page_and_the_readme_the_index():
+    linked = set(re.findall(r"\]\((\w+\.\w+)\)", INDEX.read_text(encoding="utf-8")))
+    there = {path.name for path in DOCS.iterdir() if path.suffix in (".md", ".csv")} - {INDEX.name}
+    assert linked == there
+    assert "(docs/index.md)" in PAGES[0].read_text(encoding="utf-8")
+
+
+def script(name):
+    """A module of benchmarks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        return importlib.import_module(name)
+
+
+def test_tables_that_follow_from_others_are_up_to_date():
+    pages = script("pages")
+    for path, name, make in pages.DERIVED:
+        assert pages.between(path, name)[1] == make(), f"run python benchmarks/pages.py: {name_of(path)} has an old table"
+
+
+def test_the_page_of_defaults_says_what_its_data_say():
+    pages, defaults = script("pages"), script("defaults")
+    rows = defaults.read_data()
+    for name, make in (("grids", defaults.grid_summary), ("multi_class", defaults.construction_summary)):
+        assert pages.between(DOCS / "defaults.md", name)[1] == make(rows)
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
