@@ -419,9 +419,9 @@ def test_input_that_is_refused(make, error, message):
 @pytest.mark.parametrize(
     ("params", "needed"),
     [
-        ({"n_features": 0}, "n_features must be an integer in 1..2**63 - 1, got n_features=0."),
-        ({"n_features": 2.0}, "n_features must be an integer in 1..2**63 - 1, got n_features=2.0."),
-        ({"n_features": 2**63}, f"n_features must be an integer in 1..2**63 - 1, got n_features={2**63}."),
+        ({"n_features": 0}, "n_features must be an integer in 1..2**56, got n_features=0."),
+        ({"n_features": 2.0}, "n_features must be an integer in 1..2**56, got n_features=2.0."),
+        ({"n_features": 2**56 + 1}, f"n_features must be an integer in 1..2**56, got n_features={2**56 + 1}."),
         ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
         ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
         ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
@@ -583,7 +583,7 @@ def test_a_hasher_goes_on_after_a_text_that_failed():
 # --- a 64-bit feature space --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_features", [2**31, 2**33 - 5, 2**40, 2**63 - 1])
+@pytest.mark.parametrize("n_features", [2**31, 2**33 - 5, 2**40, 2**56 - 1, 2**56])
 def test_64_bits(n_features):
     texts = TEXTS * 2
     X = HashingVectorizer(n_features=n_features, norm=None, ngram_range=(1, 2)).transform(texts)

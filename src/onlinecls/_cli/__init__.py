@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 
+from .._escaping import escaped
 from .options import parser
 
 _DONE, _BAD_DATA, _INTERRUPTED, _BROKEN_PIPE = 0, 1, 130, 141  # the last two as shells report SIGINT and SIGPIPE; argparse has 2
@@ -29,12 +30,14 @@ def main(argv: list[str] | None = None) -> int:
         return _BROKEN_PIPE
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"onlinecls {options.command}: {_message(error)}", file=sys.stderr)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        print(f"onlinecls {options.command}: {escaped(_message(error))}", file=sys.stderr)
         return _BAD_DATA
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error}). Fewer --bits take less."
     return str(error)

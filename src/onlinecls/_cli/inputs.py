@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from .._escaping import escaped
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
 from .._saving import load
@@ -55,6 +56,8 @@ class Input:
                 if not all(text is None or isinstance(text, str) for text in texts) or not isinstance(found.header, bool):
                     raise TypeError("names that are no texts")
                 found.ngrams = tuple(found.ngrams)
+                if not all(type(n) is int and 1 <= n < 2**30 for n in found.ngrams):
+                    raise TypeError("n-grams of no length")
                 found.names = _unpacked_names(metadata.get("names"))
                 found.vectorizer().fit([])
             except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -106,7 +109,11 @@ class Input:
         return stream
 
     def _column(self, name: str | None):
-        return name if self.header or name is None else int(name)
+        if self.header or name is None:
+            return name
+        if not (name.isascii() and name.isdigit() and len(name) < 10):
+            raise ValueError(f"the columns of CSV without a header must be given by number, from 0, got {name!r}.")
+        return int(name)
 
 
 def _threads() -> int:
@@ -168,7 +175,7 @@ def require_place(options, name: str) -> None:
 
 
 def shown_label(label) -> str:
-    """A label as text, on one line: 1.0 as 1, as it stands in files."""
+    """A label as text, on one line and harmless to a terminal: 1.0 as 1, as it stands in files."""
     if isinstance(label, float) and label.is_integer():
         label = int(label)
-    return str(label).translate({9: "\\t", 10: "\\n", 13: "\\r"})
+    return escaped(str(label))

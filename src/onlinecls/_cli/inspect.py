@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from .._escaping import escaped
 from .._registry import ALGORITHMS
 from .inputs import loaded, shown_label
 from .learning import algorithm_of, counts_of, found, is_regressor, own_parameters, summary
@@ -70,6 +71,7 @@ def _page(about: dict, errors: str) -> str:
     rows = "(the file does not say how they were made)"
     if about["input"] is not None:
         rows = "from {trained_on}; texts: {analyzer} n-grams of {ngrams[0]} to {ngrams[1]}".format(**about["input"])
+        rows = escaped(rows)
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
@@ -83,5 +85,5 @@ def _page(about: dict, errors: str) -> str:
         lines += ["", f"for {label}"]
         for f in features:
             spread = "" if f["std"] is None else f" ± {f['std']:<8.4f}"
-            lines.append(f"  {f['weight']:>+9.4f}{spread}  {f['name']}{'  (shared)' if f['shared'] else ''}")
+            lines.append(f"  {f['weight']:>+9.4f}{spread}  {escaped(f['name'])}{'  (shared)' if f['shared'] else ''}")
     return "\n".join(lines)

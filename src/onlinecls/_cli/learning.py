@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import onlinecls
 
 from .._core import TALLY
+from .._escaping import escaped
 from .._estimators.regressor import OnlineRegressor
 from .._evaluation import _rows
 from .._input.validate import available_memory
@@ -156,7 +157,7 @@ def summary(learner, counts: tuple) -> str:
 
 
 def skipped(n: int, reasons: tuple) -> str:
-    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *reasons])
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, reasons)])
 
 
 @dataclass

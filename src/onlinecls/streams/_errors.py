@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from .._escaping import escaped
+
 KEPT = 5  # reasons
 
 
@@ -21,7 +23,8 @@ class MalformedLineError(ValueError):
     """
 
     def __init__(self, file: str, line: int, column: int | None, problem: str):
-        super().__init__(f"{file}:{line}:{problem}" if column is None else f"{file}:{line}:{column}: {problem}")
+        place = f"{escaped(file)}:{line}:"
+        super().__init__(f"{place}{problem}" if column is None else f"{place}{column}: {problem}")
         self.file, self.line, self.column = file, line, column
 
     def __reduce__(self):

@@ -29,7 +29,8 @@ cdef class FeatureRows(EntryParser):
                 return False
             hash = <int32_t>murmur3(name, len(name), 0)
             if value != 0.0:
-                # scikit-learn keeps within 32 bits where it takes abs(-2^31): 2^31 - n_features.
-                column = llabs(hash) if hash != -2147483648 else 2147483648 - self.n_features
+                column = llabs(hash)
+                if column == 2147483648 and self.n_features < column:
+                    column -= self.n_features       # scikit-learn keeps within 32 bits where it takes abs(-2^31)
                 push(self, column % self.n_features, value if hash >= 0 else -value)
         return self.end_row(NULL, False) == Found.ROW

@@ -74,7 +74,7 @@ def by_lines(lines: list[bytes]) -> str | None:
 def _is_object(line: bytes) -> bool:
     try:
         return line.lstrip().startswith(b"{") and isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -319,7 +319,7 @@ cdef class EntryParser(LineParser):
             insert(target, row, n)
             return 0
         shift = 0
-        while shift == 0 or (self.n_features - 1) >> shift:
+        while shift == 0 or (shift < 64 and (self.n_features - 1) >> shift):
             count(source, n, shift, starts)
             scatter(source, target, n, shift, starts)
             source, target = target, source

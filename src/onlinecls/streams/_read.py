@@ -14,6 +14,7 @@ import numpy as np
 from .._input.compat import Csr
 from ..streams import _arrow, _blocks, _formats, _records
 from ..text import HashingVectorizer
+from ..text._hashing import MAX_FEATURES
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files
@@ -22,6 +23,7 @@ from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
 
+_MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
 
@@ -44,7 +46,7 @@ def read(
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
         suffix of compression), else from its first lines. See docs/streams.md for a line of each.
-    n_features : int, default=2**20
+    n_features : int in 1..2**56, default=2**20
         Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
         tables of numbers it is the number of their columns. The vectorizer's, if one is given.
     batch_rows : int, default=4096
@@ -122,13 +124,12 @@ class _Reader:
 
     def __init__(self, **options):
         self.__dict__.update(options)
-        for name, least in (("batch_rows", 1), ("threads", 1), ("block_bytes", 1), ("max_line_bytes", 1), ("n_features", 1)):
+        for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
             value = options[name]
-            whole = isinstance(value, Integral) and not isinstance(value, bool) and least <= value < 2**62
-            _require(whole or (name == "n_features" and value is None), name, f"an int >= {least}", value)
+            self._require_whole(name, value)
         try:
             self.dtype = np.dtype(self.dtype)
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             pass
         _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
         _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
@@ -145,7 +146,14 @@ class _Reader:
                     f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out."
                 )
             self.n_features = width if width is not None else self.n_features
+            self._require_whole("n_features", self.n_features)
         self.n_features = 2**20 if self.n_features is None else int(self.n_features)
+
+    def _require_whole(self, name: str, value) -> None:
+        most = _MOST.get(name, 2**62)
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        right = (whole and 1 <= value <= most) or (name == "n_features" and value is None)
+        _require(right, name, f"an int in 1..{most}" if whole and value > most else "an int >= 1", value)
 
     def stream(self, source, prefetch: bool) -> Stream:
         stop = threading.Event()

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from .._escaping import escaped
 from .._input.compat import Csr
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
@@ -33,13 +34,18 @@ class LabelReader:
             return None
         if self.kind == "auto":
             self.kind = "str" if isinstance(value, (str, bytes)) else "number"
-        if value is None or value in ("", b""):
+        if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
         if self.kind == "number":
             return number(value, "a label")
         if isinstance(value, bytes):
             return decoded(value)
-        return value if isinstance(value, str) else str(value)
+        if isinstance(value, str):
+            return value
+        try:
+            return str(value)
+        except Exception:
+            raise WrongRecordError(f"expected a label that is a text or a number, got {shown(value)}") from None
 
     def array(self, labels):
         if self.kind is None:
@@ -48,11 +54,13 @@ class LabelReader:
 
 
 def number(value, what: str) -> float:
+    if isinstance(value, bytes):
+        value = decoded(value)
     try:
         if isinstance(value, str) and "_" in value:
             raise ValueError
         result = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):  # (of a Decimal that signals: ArithmeticError)
         raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}") from None
     if not math.isfinite(result):
         raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}")
@@ -82,7 +90,12 @@ def utf8(text: str) -> bytes:
 
 
 def shown(value) -> str:
-    text = repr(value)
+    """A value for a message. repr escapes control characters; it may fail, of an integer of 5000 digits for one."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+    text = escaped(text)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -330,6 +343,8 @@ class Columns:
         else:
             taken = {self.label, self.weight}
             self.features = [] if self.text is not None else [k for k in range(len(names)) if k not in taken]
+        if self.text is None and not self.features:
+            raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
 
     def _place(self, name, what: str) -> int:
         if name not in self.names:

@@ -14,6 +14,7 @@ from importlib import import_module
 
 HEAD = 1 << 16  # bytes that are looked at before the first line is read
 _RAW = 1 << 17  # bytes that are asked of the disk at a time
+_UNPACKED = 1 << 16  # bytes that are asked of a compressed file at a time
 
 # How a compressed file begins, and the modules that unpack it, the first that is there.
 _PACKED = (
@@ -104,9 +105,8 @@ class Source(io.RawIOBase):
 
     def peek(self, n: int = HEAD) -> bytes:
         """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too."""
-        read = self._file.read1 if self.packed else self._file.read  # (read1 gives what there is before it fails)
         try:
-            while len(self._head) < n and not self._failure and (more := self._guarded(read, n - len(self._head))):
+            while len(self._head) < n and not self._failure and (more := self._more(n - len(self._head))):
                 self._head += more
         except (ValueError, OSError) as error:
             if b"\n" not in self._head:
@@ -134,9 +134,28 @@ class Source(io.RawIOBase):
             raise self._failure
         if not self.packed:
             return self._guarded(self._file.readinto, buffer)
-        more = self._guarded(self._file.read1, len(buffer))  # (readinto goes on until all is full, and loses it where that fails)
-        buffer[: len(more)] = more
-        return len(more)
+        more = self._more(len(buffer))
+        n = min(len(buffer), len(more))
+        buffer[:n] = more[:n]
+        self._head = more[n:]
+        return n
+
+    def read(self, size: int = -1) -> bytes:
+        """As many bytes as pyarrow asks for, fewer at the end only. A file that lies asks for more than memory has room for."""
+        if size is None or size < 0:
+            return self.readall()
+        parts = []
+        while size > 0 and (more := super().read(min(size, 1 << 20))):
+            parts.append(more)
+            size -= len(more)
+        return b"".join(parts)
+
+    def _more(self, n: int) -> bytes:
+        """About n bytes. Of a compressed file always as many are asked for: what is lost where it is damaged depends on that."""
+        if self.packed:
+            # Not readinto, which goes on until all is full, and loses it where that fails.
+            return self._guarded(self._file.read1, _UNPACKED)
+        return self._guarded(self._file.read, n)
 
     def _guarded(self, read, argument):
         try:

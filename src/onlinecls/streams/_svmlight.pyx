@@ -1,6 +1,6 @@
 """svmlight and libsvm: ``label [qid:id] index:value ... [# comment]``."""
 from libc.math cimport fabs
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
 from ._numbers cimport is_digit, read_number
@@ -39,6 +39,7 @@ cdef class SvmlightParser(EntryParser):
         cdef const unsigned char* p = after_blanks(line)
         cdef const unsigned char* field = p
         cdef const unsigned char* behind
+        cdef uint64_t digits             # unsigned: those of an index that is too long run over
         cdef int64_t index, last = -1
         cdef double value
         cdef bint in_order = True
@@ -64,9 +65,9 @@ cdef class SvmlightParser(EntryParser):
                 if p is NULL:
                     return self.fault(field, b"qid:id with a whole number for an id")
                 continue
-            index = 0
+            digits = 0
             while is_digit(p[0]):
-                index = index * 10 + (p[0] - 48)
+                digits = digits * 10 + (p[0] - 48)
                 p += 1
             if p == field:
                 return self.fault(p, b"an index, a whole number >= 0")
@@ -79,7 +80,7 @@ cdef class SvmlightParser(EntryParser):
             if behind is NULL or not is_over(behind, end) or not fabs(value) < self.too_large:
                 return self.fault(p, b"a finite number after ':', then a blank")
             p = behind
-            index -= self.first
+            index = <int64_t>digits - self.first
             if index < 0:
                 return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
             if index >= self.n_features:

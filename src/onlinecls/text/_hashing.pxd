@@ -65,6 +65,7 @@ cdef class RowHasher:
 
     cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil
     cdef int _add_through_utf8(self, str text) except -1
+    cdef bint _is_short(self, str text) except -1
     cdef int _refuse_long(self, Py_ssize_t n) except -1 nogil
     cdef int _hash(self, Py_ssize_t n) except -1 nogil
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil

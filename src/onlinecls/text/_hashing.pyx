@@ -13,6 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+import re
+
 import numpy as np
 
 from .._murmur cimport murmur3
@@ -45,7 +47,9 @@ cdef enum:
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
     SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
 
+MAX_FEATURES = 2**56                # more than any memory has room for; hashes have 63 bits, indices of columns sort by bytes
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
+WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
 NORMS = {None: NONE, "l1": L1, "l2": L2}
 
 ctypedef fused number:
@@ -406,6 +410,10 @@ cdef handed_over(void* start, Py_ssize_t n_bytes, dtype):
     return np.frombuffer(memory, dtype)
 
 
+class DamagedError(ValueError):
+    """Offsets or views that point elsewhere than into their text."""
+
+
 cdef class RowHasher:
     """Documents in, CSR rows out.
 
@@ -417,7 +425,8 @@ cdef class RowHasher:
                   bint alternate_sign=True, norm="l2", dtype=np.float64, int64_t n_features=2**20, int min_chars=2,
                   str decode_error="strict", Names names=None):
         self.analyzer = ANALYZERS[analyzer]
-        self.min_n, self.max_n = ngram_range
+        # No document has more units than MAX_DOCUMENT: longer n-grams are all alike, and these fit an int.
+        self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
         self.lowercase = lowercase
         self.binary = binary
         self.alternate_sign = alternate_sign
@@ -953,36 +962,65 @@ cdef class RowHasher:
         try:
             utf8 = text.encode("utf-8")
         except UnicodeEncodeError:
-            if self.analyzer != WORD:           # a character that has no UTF-8 has no hash
+            if self.analyzer == WORD:
+                utf8 = text.encode("utf-8", "replace")
+            elif self._is_short(text):
+                utf8 = b""
+            else:                               # a character that has no UTF-8 has no hash
                 raise
-            utf8 = text.encode("utf-8", "replace")
         return self.add(<const unsigned char*>PyBytes_AS_STRING(utf8), PyBytes_GET_SIZE(utf8))
 
+    cdef bint _is_short(self, str text) except -1:
+        """Whether it has too few characters for an n-gram of characters, which would hold all of them."""
+        if self.analyzer != CHAR:               # a word that is too short is hashed as it is
+            return False
+        return len(WHITE_SPACES.sub(" ", text.lower() if self.lowercase else text)) < self.min_n
+
     def add_offsets(self, const index_t[::1] offsets, const unsigned char[::1] text):
-        """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them."""
-        cdef Py_ssize_t i = 0, until, n = offsets.shape[0] - 1
-        cdef const unsigned char* start = &text[0] if text.shape[0] else <const unsigned char*>b""
+        """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them.
+
+        Offsets outside the text, or not in order, raise DamagedError; the rows before them are appended.
+        """
+        cdef Py_ssize_t i = 0, n = offsets.shape[0] - 1, size = text.shape[0]
+        cdef int64_t first, end, until
+        cdef const unsigned char* start = &text[0] if size else <const unsigned char*>b""
         while i < n:
-            until = offsets[i] + BATCH
+            until = -1
             with nogil:
-                while i < n and offsets[i] < until:
-                    self.add(start + offsets[i], offsets[i + 1] - offsets[i])
+                while i < n:
+                    first, end = offsets[i], offsets[i + 1]
+                    if not 0 <= first <= end <= size:
+                        with gil:
+                            raise DamagedError(
+                                f"the offsets of a text of {size} bytes must be in order and within it, got {first} and {end}"
+                            )
+                    if until < 0:
+                        until = first + BATCH
+                    elif first >= until:
+                        break
+                    self.add(start + first, end - first)
                     i += 1
             PyErr_CheckSignals()
 
     def add_views(self, const int32_t[:, ::1] views, list texts):
         """The same for Arrow's string views: (length, 12 bytes) of a short one, (length, prefix, buffer, offset) of another."""
-        cdef Py_ssize_t i, length
+        cdef int64_t i, length, first
         cdef const unsigned char[::1] text
+        if views.shape[1] != 4:
+            raise DamagedError(f"a view must be 4 integers, got {views.shape[1]}")
         for i in range(views.shape[0]):
-            length = views[i, 0]
-            if length <= 12:
+            length, first = views[i, 0], views[i, 3]
+            if 0 <= length <= 12:
                 with nogil:
                     self.add(<const unsigned char*>&views[i, 1], length)
-            else:
+            elif length > 12 and 0 <= views[i, 2] < len(texts):
                 text = texts[views[i, 2]]
+                if not 0 <= first <= text.shape[0] - length:
+                    raise DamagedError(f"a view must lie within its text of {text.shape[0]} bytes, got {length} bytes from {first}")
                 with nogil:
-                    self.add(&text[0] + views[i, 3], length)
+                    self.add(&text[0] + first, length)
+            else:
+                raise DamagedError(f"a view must have a length >= 0 and one of {len(texts)} texts, got {length} and {views[i, 2]}")
             if i % 4096 == 0:
                 PyErr_CheckSignals()
 

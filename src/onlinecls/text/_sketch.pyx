@@ -6,6 +6,9 @@ from libc.string cimport memcmp, memcpy, memset
 import numpy as np
 
 
+cdef int64_t MAX_COLUMNS = <int64_t>1 << 56, MAX_VOTES = <int64_t>1 << 62
+
+
 cdef inline Py_ssize_t home_of(uint64_t column, Py_ssize_t size) noexcept nogil:
     """Fibonacci hashing: size is a power of two."""
     return <Py_ssize_t>((column * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (size - 1)
@@ -105,9 +108,12 @@ cdef class Names:
                     self.n_used += 1
         return self._resize(self.size)                  # no gaps where names were
 
-    def look_up(self, uint64_t column):
+    def look_up(self, column):
         """(name, whether tokens of other names fell there too, sign of the name's values); unknown: (None, False, 1)."""
-        cdef Name* there = self._find(column)
+        cdef Name* there
+        if not 0 <= column < MAX_COLUMNS:
+            return None, False, 1
+        there = self._find(column)
         if there.key == 0:
             return None, False, 1
         return self._shown(there), bool(there.shared), -1 if there.negative else 1
@@ -129,14 +135,26 @@ cdef class Names:
         ])
 
     def restore(self, const unsigned char[::1] state):
-        """Take over the state of an empty sketch's predecessor."""
+        """Take over the state of an empty sketch's predecessor. What no sketch writes raises ValueError, and it stays empty."""
         cdef Py_ssize_t i, n = state.shape[0] // <Py_ssize_t>sizeof(Name)
         cdef Name name
+        cdef Name* there
+        if state.shape[0] != n * <Py_ssize_t>sizeof(Name) or n > self.limit:
+            raise ValueError(
+                f"names must come as {sizeof(Name)} bytes each, and at most {self.limit} of them, got {state.shape[0]} bytes"
+            )
         while self.size < 2 * n:
             self._resize(2 * self.size)
         for i in range(n):
             memcpy(&name, &state[i * <Py_ssize_t>sizeof(Name)], sizeof(Name))
-            self._find(name.key - 1)[0] = name
+            there = self._find(name.key - 1)
+            if not 1 <= name.key <= <uint64_t>MAX_COLUMNS or there.key != 0 or not 0 <= name.votes <= MAX_VOTES:
+                memset(self.slots, 0, self.size * sizeof(Name))
+                self.n_used = 0
+                raise ValueError(
+                    f"a name must have a column of its own >= 0 and 0 to 2^62 votes, got key {name.key} and {name.votes} votes"
+                )
+            there[0] = name
             self.n_used += 1
 
 

@@ -12,9 +12,10 @@ from numbers import Integral
 
 import numpy as np
 
+from .._escaping import escaped
 from .._estimators.base import Estimator
 from .._input.compat import Csr, sparse_rows, text_transformer_tags
-from ._hashing import RowHasher
+from ._hashing import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
 from ._names import FeatureNames
 
 _WORDS = r"(?u)\b\w\w+\b"
@@ -58,7 +59,7 @@ class HashingVectorizer(Estimator):
         Lengths of n-grams, in words or in characters.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         "char_wb": characters within words, which have a space at either end.
-    n_features : int in 1..2**63 - 1, default=2**20
+    n_features : int in 1..2**56, default=2**20
         Columns. More than 2**31 - 1: a 64-bit feature space.
     binary : bool, default=False
         Make all values 1 (before `norm`).
@@ -211,11 +212,11 @@ class HashingVectorizer(Estimator):
         require(isinstance(self.encoding, str), "encoding", "the name of an encoding")
         try:
             codecs.lookup(self.encoding)
-        except LookupError:
+        except (LookupError, ValueError):  # ValueError: a NUL in the name
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
         is_integer = isinstance(n, Integral) and not isinstance(n, bool)
-        require(is_integer and 1 <= n < 2**63, "n_features", "an integer in 1..2**63 - 1")
+        require(is_integer and 1 <= n <= MAX_FEATURES, "n_features", "an integer in 1..2**56")
         pair = self.ngram_range
         require(
             isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
@@ -245,7 +246,7 @@ class HashingVectorizer(Estimator):
             require(n_groups <= 1, "token_pattern", "a regular expression with at most one group")
         try:
             dtype = np.dtype(self.dtype)
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             dtype = np.dtype(object)
         require(dtype in (np.float32, np.float64) or dtype.kind == "i", "dtype", "float32, float64 or a signed integer type")
         require(
@@ -337,7 +338,7 @@ class HashingVectorizer(Estimator):
         if not self._is_native():
             self._fill_with_tokens(hasher, X)
             return
-        arrow = _arrow_chunks(X) if self.input == "content" and _is_utf8(self.encoding) else None
+        arrow = _arrow_chunks(X, full=False) if self.input == "content" and is_utf8(self.encoding) else None
         if arrow is not None:
             for chunk in arrow:
                 self._fill_from_arrow(hasher, chunk)
@@ -354,13 +355,19 @@ class HashingVectorizer(Estimator):
 
     def _lists(self, X):
         """X in lists of str and bytes, the latter UTF-8."""
-        plain = self.input == "content" and _is_utf8(self.encoding)
+        plain = self.input == "content" and is_utf8(self.encoding)
         if plain and isinstance(X, list):
             yield X
             return
-        texts = iter(X.tolist() if isinstance(X, np.ndarray) else X)
+        texts = self._each(X)
         while chunk := list(islice(texts, _CHUNK)):
             yield chunk if plain else [self._read(text) for text in chunk]
+
+    def _each(self, X):
+        try:
+            return iter(X.tolist() if isinstance(X, np.ndarray) and X.ndim else X)
+        except TypeError:
+            raise TypeError(f"{type(self).__name__}: X must be an iterable of texts, got {type(X).__name__}.") from None
 
     def _read(self, text):
         """A text as str, or as bytes of UTF-8."""
@@ -369,7 +376,7 @@ class HashingVectorizer(Estimator):
                 text = file.read()
         elif self.input == "file":
             text = text.read()
-        if isinstance(text, bytes) and not _is_utf8(self.encoding):
+        if isinstance(text, bytes) and not is_utf8(self.encoding):
             text = text.decode(self.encoding, self.decode_error)
         return text
 
@@ -398,20 +405,22 @@ class HashingVectorizer(Estimator):
         texts = [np.frombuffer(text, np.uint8) if text is not None and text.size else np.empty(0, np.uint8) for text in texts]
         try:
             if kind.endswith("_view"):
-                hasher.add_views(np.frombuffer(places, np.int32).reshape(-1, 4)[start : start + n], texts)
+                hasher.add_views(np.frombuffer(places, np.int32, 4 * (start + n)).reshape(-1, 4)[start:], texts)
             else:
                 width = np.int64 if kind.startswith("large_") else np.int32
-                hasher.add_offsets(np.frombuffer(places, width)[start : start + n + 1], texts[0])
+                hasher.add_offsets(np.frombuffer(places, width, start + n + 1)[start:], texts[0])
         except UnicodeError as error:
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
+        except DamagedError as error:
+            raise _damaged(f"{type(self).__name__}: X must be", error) from None
 
     # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
 
     def _fill_with_tokens(self, hasher: RowHasher, X) -> None:
         analyze = self.build_analyzer()
         chunks = _arrow_chunks(X)
-        texts = X if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
+        texts = self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
         for text in texts:
             tokens = analyze(text)
             if isinstance(tokens, str):
@@ -471,12 +480,12 @@ def _is_missing(value) -> bool:
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _is_utf8(encoding: str) -> bool:
+def is_utf8(encoding: str) -> bool:
     return codecs.lookup(encoding).name == "utf-8"
 
 
-def _arrow_chunks(X):
-    """pyarrow arrays of texts that X consists of; None if it is no Arrow column."""
+def _arrow_chunks(X, full=True):
+    """pyarrow arrays of texts that X consists of; None if it is no Arrow column. Offsets and views are checked if full."""
     if type(X).__module__.startswith("pandas."):
         dtype = getattr(X, "dtype", None)
         if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
@@ -488,18 +497,39 @@ def _arrow_chunks(X):
     if not type(X).__module__.startswith("pyarrow."):
         return None
     chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
-    chunks = [chunk.dictionary_decode() if str(chunk.type).startswith("dictionary") else chunk for chunk in chunks]
-    kinds = {str(chunk.type) for chunk in chunks}
+    kinds = {str(chunk.type.value_type if hasattr(chunk, "dictionary") else chunk.type) for chunk in chunks}
     if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
         raise TypeError(f"HashingVectorizer: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
-    return chunks
+    return [sound(chunk, "HashingVectorizer: X must be", full) for chunk in chunks]
 
 
-_WHITE_SPACES = re.compile(r"\s\s+")
+def sound(column, must_be: str, full=True):
+    """A pyarrow array whose offsets, views and indices have been checked, dictionaries decoded, texts as bytes.
+
+    pyarrow follows those of a damaged file wherever they point to. Whether texts are UTF-8 is left to who reads them.
+    """
+    pyarrow = sys.modules["pyarrow"]
+    try:
+        if hasattr(column, "dictionary"):
+            # The bounds of indices are checked here; those of the dictionary's texts below, and once more when it is decoded.
+            column.validate()
+            words = sound(column.dictionary, must_be)
+            column = pyarrow.DictionaryArray.from_arrays(column.indices, words, safe=True).dictionary_decode()
+        bytes_type = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}.get(str(column.type))
+        if bytes_type:
+            column = column.view(getattr(pyarrow, bytes_type)())
+        column.validate(full=full)
+    except pyarrow.ArrowException as error:
+        raise _damaged(must_be, error) from None
+    return column
+
+
+def _damaged(must_be: str, error: Exception) -> ValueError:
+    return ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.")
 
 
 def _character_ngrams(text: str, least: int, most: int) -> list[str]:
-    text = _WHITE_SPACES.sub(" ", text)
+    text = WHITE_SPACES.sub(" ", text)
     return [text[i : i + n] for n in range(least, min(most, len(text)) + 1) for i in range(len(text) - n + 1)]
 
 

@@ -1,0 +1,396 @@
+"""Hostile files, texts and metadata: our error, with the rows before it, or the right rows. Never a crash, never without end."""
+
+import base64
+import bz2
+import gzip
+import io
+import json
+import lzma
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from onlinecls import AROWClassifier, load
+from onlinecls._cli import main
+from onlinecls.streams import read
+from onlinecls.text import FeatureNames, HashingVectorizer
+
+# In a process of its own: without the checks it crashes, or never ends.
+PROCESS = """
+import io, sys
+import numpy as np
+from onlinecls.text._hashing import RowHasher
+text = np.frombuffer(b"ab cd " * 9, np.uint8)
+try:
+    {}
+except ValueError as error:
+    print(error)
+"""
+
+
+def printed_by(code):
+    run = subprocess.run([sys.executable, "-c", PROCESS.format(code)], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def rows_before(path, **options):
+    """The rows that come before the error, and the error."""
+    labels = []
+    with pytest.raises(ValueError) as caught, read(path, **options) as stream:
+        for _, y, _ in stream:
+            labels += y.tolist()
+    return labels, str(caught.value)
+
+
+# --- Arrow ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offsets", "told"),
+    [
+        ("int32", [0, 2, 2**30], "2 and 1073741824"),
+        ("int64", [0, 2, 2**62], "2 and 4611686018427387904"),
+        ("int64", [2**63 - 1, 2**63 - 1], "9223372036854775807 and 9223372036854775807"),  # + BATCH ran over: no end
+        ("int64", [-(2**63), 2**63 - 1], "-9223372036854775808 and 9223372036854775807"),
+        ("int32", [-9, 3], "-9 and 3"),
+        ("int32", [0, 5, 2], "5 and 2"),
+    ],
+)
+def test_offsets_outside_the_text(dtype, offsets, told):
+    assert printed_by(f"RowHasher().add_offsets(np.array({offsets}, np.{dtype}), text)") == (
+        f"the offsets of a text of 54 bytes must be in order and within it, got {told}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ([-5, 0, 0, 0], "a view must have a length >= 0 and one of 1 texts, got -5 and 0"),
+        ([20, 0, 7, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and 7"),
+        ([20, 0, -1, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and -1"),
+        ([20, 0, 0, 35], "a view must lie within its text of 54 bytes, got 20 bytes from 35"),
+        ([20, 0, 0, -1], "a view must lie within its text of 54 bytes, got 20 bytes from -1"),
+        ([2**31 - 1, 0, 0, 2**31 - 1], "a view must lie within its text of 54 bytes, got 2147483647 bytes from 2147483647"),
+    ],
+)
+def test_views_outside_their_text(view, told):
+    assert printed_by(f"RowHasher().add_views(np.array([[2, 0, 0, 0], {view}], np.int32), [text])") == told
+
+
+FORGED_ARROW = """
+    import pyarrow as pa
+    from onlinecls.streams import read
+    from onlinecls.text import HashingVectorizer
+    buffers = [None, pa.py_buffer(np.array({values}, np.{dtype}))] + [pa.py_buffer(bytes(text))] * {has_text}
+    column = pa.Array.from_buffers({type}, 2, buffers)
+    if {words}: column = pa.DictionaryArray.from_arrays(column, pa.array(["a", "b"]), safe=False)
+    if {as_file}:
+        table, file = pa.table({{"{name}": column, "{other}": ["x", "y"]}}), io.BytesIO()
+        with pa.ipc.new_stream(file, table.schema) as out: out.write_table(table)
+        for batch in read(io.BytesIO(file.getvalue()), "arrow", vectorizer=HashingVectorizer({options})): pass
+    else: HashingVectorizer({options}).transform(column)
+"""
+FORGED = {
+    "offsets": {"values": [0, 2**30, 4], "dtype": "int32", "type": "pa.string()"},
+    "large offsets": {"values": [0, 2**62, 4], "dtype": "int64", "type": "pa.large_string()"},
+    "views": {"values": [[2, 0, 0, 0], [2**30, 0, 0, 0]], "dtype": "int32", "type": "pa.string_view()"},
+    "words": {"values": [0, 2**30], "dtype": "int32", "type": "pa.int32()", "words": True, "has_text": 0},
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize("read_as", ["text", "label", "tokens", "column"])
+def test_arrow_files_and_columns_that_lie(what, read_as):
+    pytest.importorskip("pyarrow")
+    name, other = ("label", "text") if read_as == "label" else ("text", "label")
+    options = r"token_pattern=r'[a-z]+'" if read_as == "tokens" else ""
+    told = printed_by(FORGED_ARROW.format(**{
+        "words": False, "has_text": 1, **FORGED[what], "name": name, "other": other, "options": options,
+        "as_file": read_as != "column",
+    }))  # fmt: skip
+    who = "HashingVectorizer: X" if read_as == "column" else f"<stream>: the column '{name}'"
+    assert told.startswith(f"{who} must be a sound Arrow column, got a damaged one: ")
+
+
+def arrow(columns):
+    pa = pytest.importorskip("pyarrow")
+    file, table = io.BytesIO(), pa.table(columns)
+    with pa.ipc.new_stream(file, table.schema) as out:
+        out.write_table(table)
+    return file.getvalue()
+
+
+def not_utf8(pa, values, kind="string"):
+    column = pa.array(values, pa.large_binary() if kind == "large_string" else pa.binary())
+    if kind == "dictionary":
+        column = column.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.view(pa.string()))
+    return column.view(getattr(pa, kind)())
+
+
+class Counting:
+    def transform(self, texts):
+        return HashingVectorizer(n_features=16).transform(texts)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+@pytest.mark.parametrize("vectorizer", [None, HashingVectorizer(feature_names=FeatureNames()), Counting()])
+def test_arrow_texts_and_labels_that_are_not_utf8_are_malformed_rows(kind, vectorizer):
+    pa = pytest.importorskip("pyarrow")
+    good, bad = ["ab", "cd", "ef"], [b"ab", b"c\xff", b"ef"]
+    for columns in ({"label": good, "text": not_utf8(pa, bad, kind)}, {"label": not_utf8(pa, bad, kind), "text": good}):
+        with read(io.BytesIO(arrow(columns)), vectorizer=vectorizer, on_error="skip") as stream:
+            assert [y for batch in stream for y in batch.y] == ["ab", "ef"]
+        assert stream.skipped == (r"<stream>:2: expected text in UTF-8, got b'\xff' at byte 2",)
+    columns = {"label": good, "text": not_utf8(pa, bad, kind)}
+    with read(io.BytesIO(arrow(columns)), vectorizer=HashingVectorizer(decode_error="replace")) as stream:
+        assert sum(len(batch.y) for batch in stream) == 3
+
+
+def test_arrow_columns_that_cannot_be_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    late = pa.array([2**40], pa.timestamp("s"))  # after the year 9999
+    for columns, told in (
+        ({"label": pa.nulls(2), "text": ["a", "b"]}, " a column must hold numbers or texts, got 'label' of type null."),
+        ({"label": [1], "text": [["a"]]}, " a column must hold numbers or texts, got 'text' of type list<item: string>."),
+        ({"label": [1]}, " must have a column of texts or of numbers besides labels and weights, got only ['label']."),
+        ({"label": late, "text": ["a"]}, "1: expected a number or a text, got a timestamp[s] that Python has no value for"),
+    ):
+        assert rows_before(io.BytesIO(arrow(columns))) == ([], f"<stream>:{told}")
+    twice = pa.Table.from_arrays([pa.array(["a"])] * 3, names=["label", "text", "text"])
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, twice.schema) as out:
+        out.write_table(twice)
+    assert rows_before(io.BytesIO(file.getvalue()))[1] == "<stream>: expected one column of a name, got several named 'text'."
+
+
+@pytest.mark.parametrize("kind", ["stream", "file", "parquet"])
+def test_arrow_and_parquet_files_with_a_byte_changed(kind):
+    """Every error is ours, wherever the byte is; in a process of its own, for the crashes there were."""
+    pytest.importorskip("pyarrow")
+    code = f"""
+    import random
+    import pyarrow as pa, pyarrow.parquet
+    from onlinecls.streams import read
+    table, file, draw = pa.table({{"label": ["a", "b"] * 20, "text": ["one text", "two"] * 20}}), io.BytesIO(), random.Random(0)
+    if {kind!r} == "parquet": pa.parquet.write_table(table, file)
+    else:
+        with getattr(pa.ipc, "new_{kind}")(file, table.schema) as out: out.write_table(table, max_chunksize=16)
+    whole = file.getvalue()
+    for _ in range(700):
+        data = bytearray(whole)
+        data[draw.randrange(len(data))] = draw.choice((0, 1, 255, draw.randrange(256)))
+        for on_error in ("raise", "skip"):
+            try:
+                with read(io.BytesIO(data), "{"parquet" if kind == "parquet" else "arrow"}", on_error=on_error) as stream:
+                    for _ in range(100): next(stream, None)
+            except ValueError as error:
+                if not str(error).startswith(("<stream>", "HashingVectorizer")): print(type(error), error)
+    """
+    assert printed_by(code) == ""
+
+
+# --- numbers and sizes ---------------------------------------------------------------------------------------------------------
+
+
+def test_more_features_or_rows_than_there_can_be_are_refused():
+    line = b"1 " + b" ".join(b"%d:1" % (7 * i % 101) for i in range(101)) + b"\n"
+    for n_features in (2**56 + 1, 2**61, 2**63, 2**70):
+        told = f"read: n_features must be an int in 1..{2**56}, got {n_features}."
+        assert rows_before_open(line, n_features=n_features) == told
+    assert rows_before_open(line, batch_rows=2**61) == f"read: batch_rows must be an int in 1..{2**31 - 1}, got {2**61}."
+    with read(io.BytesIO(line), "svmlight", n_features=2**56) as stream:
+        assert next(stream).X.indices.tolist() == list(range(101))
+    wide = Counting()
+    wide.n_features = 2**63
+    assert rows_before_open(line, vectorizer=wide) == f"read: n_features must be an int in 1..{2**56}, got {2**63}."
+
+
+def rows_before_open(line, **options):
+    with pytest.raises(ValueError) as caught:
+        read(io.BytesIO(line), "svmlight", **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("digits", ["9" * 18, "9" * 19, "18446744073709551617", "9" * 400], ids=len)
+def test_an_index_of_too_many_digits_is_refused(digits):
+    """Digits ran over in a signed integer: that is seen where the build has a sanitizer."""
+    told = "at most 18 digits" if len(digits) > 18 else "an index < n_features"
+    assert told in rows_before(io.BytesIO(f"1 {digits}:1\n".encode()), format="svmlight")[1]
+
+
+def test_n_grams_longer_than_any_text():
+    """A length of 2^32 was 0 as an int."""
+    for length in (2**31, 2**32, 2**32 + 1, 2**64, 10**30):
+        for analyzer in ("word", "char"):
+            X = HashingVectorizer(ngram_range=(length, length), analyzer=analyzer).transform(["some words", ""])
+            assert X.nnz == 0
+
+
+def test_the_hash_that_has_no_absolute_value_in_a_wide_space():
+    """Its column was below 0."""
+    from test_text import word_with_hash
+
+    line = json.dumps({"label": 1, "features": {word_with_hash(2**31): 1.0}}).encode()
+    with read(io.BytesIO(line), "jsonl", n_features=2**33) as stream:
+        assert next(stream).X.indices.tolist() == [2**31]
+
+
+# --- damage --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: bz2.compress(data, 1), lzma.compress])
+def test_rows_before_damage_depend_on_nothing_but_the_file(tmp_path, pack):
+    draw, path = np.random.default_rng(0), tmp_path / "data.svm"
+    whole = bytearray(pack(b"".join(b"%d %d:%d\n" % (i, v, i) for i, v in enumerate(draw.integers(0, 1000, 60_000)))))
+    at = len(whole) * 2 // 3
+    whole[at : at + 40] = b"\xff" * 40
+    path.write_bytes(whole)
+    first, message = rows_before(path, format="svmlight")
+    assert message.startswith("data.svm:") and first[:1000] == list(range(1000))
+    for more in ({"block_bytes": 1000}, {"block_bytes": 1 << 22}, {"threads": 2}, {"threads": 3, "block_bytes": 3000},
+                 {"zero_based": "auto"}, {"prefetch": False, "max_line_bytes": 5000}, {"format": "auto"}):  # fmt: skip
+        assert rows_before(path, **{"format": "svmlight", **more}) == (first, message)
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_lone_surrogate_in_a_text_shorter_than_its_n_grams():
+    Peer = pytest.importorskip("sklearn.feature_extraction.text").HashingVectorizer
+    for analyzer in ("char", "char_wb"):
+        for ngram_range in ((1, 3), (2, 2), (3, 3), (4, 5)):
+            for text in ("\ud800", "a\ud800", "\ud800  \t ", "İ\udfff", "ab\ud800c", "x \ud83d"):
+                params = {"analyzer": analyzer, "ngram_range": ngram_range}
+                try:
+                    theirs = Peer(**params).transform(["before", text]).toarray().tolist()
+                except UnicodeEncodeError:
+                    with pytest.raises(UnicodeEncodeError):
+                        HashingVectorizer(**params).transform(["before", text])
+                else:
+                    assert HashingVectorizer(**params).transform(["before", text]).toarray().tolist() == theirs
+
+
+def test_what_is_no_iterable_of_texts_is_said():
+    for X in (None, 3, np.array("one text"), np.array(None)):
+        for params in ({}, {"token_pattern": "[a-z]+"}):
+            with pytest.raises(TypeError) as caught:
+                HashingVectorizer(**params).transform(X)
+            assert str(caught.value) == f"HashingVectorizer: X must be an iterable of texts, got {type(X).__name__}."
+
+
+def test_dtypes_that_numpy_cannot_parse_are_refused():
+    for dtype in ("(,)f4", "(2,", "f4,", "x"):
+        with pytest.raises(ValueError, match=r"^HashingVectorizer: dtype must be"):
+            HashingVectorizer(dtype=dtype).transform(["a"])
+        assert rows_before_open(b"1 1:1\n", dtype=dtype) == f"read: dtype must be 'float32' or 'float64', got {dtype!r}."
+
+
+@pytest.mark.parametrize("bad", [10**5000, np.array([1, 2]), np.array([1, None], object)], ids=range(3))
+def test_pairs_of_anything(bad):
+    with read([("a", 1), ("b", bad), (bad, 1), bad, ("c", 2)], on_error="skip") as stream:
+        assert [y for batch in stream for y in batch.y] == [1, 2]
+    assert stream.n_skipped == 3 and all(reason.startswith("<pairs>:") for reason in stream.skipped)
+
+
+def test_json_of_any_depth_is_looked_at():
+    """The format was told by a parser that gave up with RecursionError."""
+    with pytest.raises(ValueError, match="cannot tell the format"):
+        read(io.BytesIO(b'{"a":' * 100_000))
+
+
+# --- names, metadata, control characters ---------------------------------------------------------------------------------------
+
+
+def test_forged_names_are_refused():
+    names = FeatureNames(4)
+    HashingVectorizer(feature_names=names).transform(["ab cd"])
+    state = names.__getstate__()
+    one, two = state["sketch"][:64], state["sketch"][64:]
+
+    def forged(key=None, votes=None):
+        record = np.frombuffer(one, np.int64).copy()
+        record[:2] = [record[0] if key is None else key, record[1] if votes is None else votes]
+        return record.tobytes() + two
+
+    for sketch in (forged(key=0), forged(key=-1), forged(key=-(2**63)), forged(key=2**56 + 1), forged(votes=-1),
+                   forged(votes=2**63 - 1), one + one, one[:-1], (one + two) * 3):  # fmt: skip
+        with pytest.raises(ValueError, match=r"^(a name|names) must"):
+            names.__setstate__({**state, "sketch": sketch})
+        assert len(names) == 0 and len(names.columns()) == 0
+    names.__setstate__(state)
+    assert len(names) == 2 and names[-1] is names[2**70] is None
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_forged_metadata_is_refused(tmp_path, run):
+    data, model = tmp_path / "a.tsv", str(tmp_path / "model")
+    data.write_text("ham\tlunch at noon\nspam\twin a prize\n")
+    assert run("train", data, "--bits", 8, "--names", 9, "--save", model, "--quiet")[0] == 0
+    learner, metadata = load(model, return_metadata=True)
+    sketch = bytearray(base64.b64decode(metadata["names"]["sketch"]))
+    sketch[:8] = (2**63 + 5).to_bytes(8, "little")
+    forged = {"max_names": 9, "sketch": base64.b64encode(sketch).decode()}
+    for change in ({"names": forged}, *({"input": {**metadata["input"], **change}} for change in (
+        {"ngrams": [-(10**12), 1]}, {"ngrams": [1, 10**30]}, {"ngrams": [0, 1]}, {"ngrams": [True, 1]}, {"ngrams": "ab"},
+        {"dtype": "(,)f4"}, {"n_features": 2**60}, {"n_features": 1e300},
+    ))):  # fmt: skip
+        learner.save(model, {**metadata, **change})
+        code, out, err = run("inspect", model)
+        assert (code, out) == (1, "") and "must say in its metadata how its rows were read, got what train does not write" in err
+    learner.save(model, {"input": {**metadata["input"], "header": False, "label": "x"}})
+    code, _, err = run("predict", model, data)
+    assert (code, err) == (
+        1, "onlinecls predict: the columns of CSV without a header must be given by number, from 0, got 'x'.\n",
+    )  # fmt: skip
+
+
+def test_control_characters_never_reach_the_terminal(tmp_path, run):
+    data, model = tmp_path / "a.tsv", str(tmp_path / "model")
+    strange = "sp\x1b]0;x\x07am\x9b\u202e\u2028"
+    data.write_text(f"ham\tlunch at noon\n{strange}\twin a \x1b[2J prize\n" * 2, newline="\n")
+    assert run("train", data, "--bits", 12, "--analyzer", "char", "--names", 99, "--save", model, "--quiet")[0] == 0
+    shown = r"sp\x1b]0;x\x07am\x9b\u202e\u2028"
+    assert run("predict", model, data)[1] == f"ham\n{shown}\n" * 2
+    assert run("predict", model, data, "--scores")[1].splitlines()[0] == f"prediction\t{shown}"
+    page = run("inspect", model, "--top", 99)[1]
+    assert shown in page and r"\x1b" in page.replace(shown, "") and not set(page) & set("\x1b\x07\x9b\u202e\u2028")
+    learner, metadata = load(model, return_metadata=True)
+    learner.save(model, {"input": {**metadata["input"], "trained_on": "\x1b[2J\nvw"}})
+    assert r"from \x1b[2J\nvw; texts" in run("inspect", model)[1]
+
+
+def test_control_characters_in_errors_are_escaped(tmp_path, run):
+    path = tmp_path / "a\x1b[2J\n.svm"
+    path.write_bytes(b"1 1:\x1b[2J\n1 1:1\n")
+    place = r"a\x1b[2J\n.svm:1:5: expected a finite number after ':', then a blank, got '\x1b[2J'"
+    assert rows_before(path)[1] == place
+    assert run("train", path, "--quiet", "--bits", 4)[2] == f"onlinecls train: {place}\n"
+    assert place in run("train", path, "--bits", 4, "--on-error", "skip")[2].splitlines()
+    path.unlink()
+    assert run("train", path)[2].endswith("\\x1b[2J\\n.svm: No such file or directory\n")
+    pa = pytest.importorskip("pyarrow")
+    with read(io.BytesIO(arrow({"label": ["\x1b"], "text": ["a"]})), labels="number") as stream:
+        with pytest.raises(ValueError, match=r"got '\\x1b'$"):
+            next(stream)
+    with pytest.raises(ValueError) as caught:
+        read(io.BytesIO(arrow({"label": ["a"], "\x1b": pa.nulls(1)})), features=["\x1b"], prefetch=False).__next__()
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_model_without_a_word_of_its_input_is_shown(tmp_path, run):
+    model = str(tmp_path / "model")
+    AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["a\x1b", "b"]).save(model)
+    code, out, _ = run("inspect", model)
+    assert code == 0 and r"a\x1b" in out and "\x1b" not in out
