@@ -16,10 +16,13 @@ from .. import _core
 from .compat import Csr, issparse, warn_column_vector
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_BITS = {4: np.uint32, 8: np.uint64}
-_ALL_FINITE = {np.uint32: _core.all_finite["uint32_t"], np.uint64: _core.all_finite["uint64_t"]}
+_ALL_FINITE = {  # by the size of a float: its bits as an integer, and the check of these
+    4: (np.dtype(np.uint32), _core.all_finite["uint32_t"]),
+    8: (np.dtype(np.uint64), _core.all_finite["uint64_t"]),
+}
 _CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
 _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
+_INT64 = np.dtype(np.int64)
 _DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
 _ENCODE = "Encode texts and categories as numbers first."
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
@@ -77,11 +80,12 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     if isinstance(X, Csr):
         return _read_parsed(who, X, dtype)
-    _two_dimensional(who, X.ndim)
+    if X.ndim != 2:
+        _two_dimensional(who, X.ndim)
     if X.format != "csr":
         X = as_csr(who, X)
-    data, indices, indptr, in_order = read_structure(who, X)
-    n_rows, n_features = len(indptr) - 1, X.shape[1]
+    data, indices, indptr, n_features, in_order = read_structure(who, X)
+    n_rows = len(indptr) - 1
     if indptr[-1] < len(data):  # there may be slack behind the last row
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
     if not in_order:
@@ -91,7 +95,8 @@ def _read_sparse(who: str, X, dtype) -> Rows:
 
 
 def read_structure(who: str, X):
-    """A CSR matrix's data, indices and indptr, safe to follow, and whether columns rise in each row. Values are not looked at."""
+    """A CSR matrix's data, indices, indptr, safe to follow, its width, and whether columns rise in each row. Values are not
+    looked at."""
     data, indices, indptr = X.data, X.indices, X.indptr
     try:
         flat = data.ndim == indices.ndim == indptr.ndim == 1
@@ -105,7 +110,12 @@ def read_structure(who: str, X):
         indices = _plain(indices)
     else:
         indices = _integers(f"{who}: X.indices", indices, _REBUILD)
-    indptr = _plain(indptr) if indptr.dtype == np.int64 else _integers(f"{who}: X.indptr", indptr, _REBUILD)
+    if indptr.dtype is _INT64:
+        indptr = _plain(indptr)
+    elif indptr.dtype.kind == "i":
+        indptr = indptr.astype(np.int64)
+    else:
+        indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
     if len(data) < len(indices):
         raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
     n_rows, n_features = X.shape
@@ -115,7 +125,7 @@ def read_structure(who: str, X):
         raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
     if wrong in ("indptr", "indices"):
         raise _broken(who, wrong, indices, indptr, n_rows, n_features)
-    return data, indices, indptr, wrong != "order"
+    return data, indices, indptr, n_features, wrong != "order"
 
 
 def _vector(who: str, name: str, values) -> np.ndarray:
@@ -319,8 +329,8 @@ def _summed(who: str, data, indices, indptr, shape):
 
 def all_finite(array: np.ndarray) -> bool:
     """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
-    bits = _BITS[array.dtype.itemsize]
-    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+    bits, check = _ALL_FINITE[array.itemsize]
+    return check((array if array.ndim == 1 else array.reshape(-1)).view(bits))
 
 
 def _finite(who: str, data, indices, indptr, original) -> np.ndarray:
@@ -395,7 +405,7 @@ def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
     _require_targets(who, y, "numbers")
     y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
-    if not _ALL_FINITE[np.uint64](y.view(np.uint64)):
+    if not all_finite(y):
         at = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
     return y
