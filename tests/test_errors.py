@@ -155,6 +155,48 @@ BROKEN = {
 }  # fmt: skip
 
 
+NO_ARRAYS = {
+    "data of two dimensions": ({"data": np.ones((7, 1))}, "Perceptron: X.data must be a 1-D array, got 2 dimensions. " + BUILD),
+    "indices of two dimensions": (
+        {"indices": np.zeros((7, 1), np.int32)}, "Perceptron: X.indices must be a 1-D array, got 2 dimensions. " + BUILD),
+    "fractions for indices": (
+        {"indices": np.full(7, 0.5)}, "Perceptron: X.indices must be integers, got dtype float64. " + BUILD),
+    "fractions for indptr": (
+        {"indptr": np.array([0.0, 2.5, 3.0, 5.0, 7.0])}, "Perceptron: X.indptr must be integers, got dtype float64. " + BUILD),
+    "texts for values": (
+        {"data": ["1"] * 7}, "Perceptron: X must be numbers, got dtype <U1. Encode texts and categories as numbers first."),
+    "dates for values": (
+        {"data": np.ones(7, "M8[s]")}, "Perceptron: X must be numbers, got dtype datetime64[s]. Turn dates into numbers first."),
+    "a huge integer": (
+        {"data": np.array([1, 10**400] + [1] * 5, object)}, "Perceptron: X must fit float64, got a number beyond it at row 0, "
+        "column 2. Scale the data."),
+    "a huge shape": (
+        {"shape": (4, 2**70)}, f"Perceptron: X.shape must be two integers, got (4, {2**70}). " + BUILD),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arrays, message", NO_ARRAYS.values(), ids=NO_ARRAYS)
+def test_csr_of_something_else_than_arrays_of_numbers(arrays, message):
+    """One that only the kernel finds comes too late: the model has begun by then."""
+    refused_everywhere(message, broken(**arrays))
+
+
+def test_lists_in_the_place_of_csr_arrays_are_read():
+    lists = sparse.csr_matrix(X)
+    for name in ("data", "indices", "indptr"):
+        setattr(lists, name, getattr(lists, name).tolist())
+    assert fingerprint(LEARNER().partial_fit(lists, Y)) == fingerprint(LEARNER().partial_fit(X, Y))
+
+
+def test_dtypes_that_scipy_does_not_add_up():
+    """Duplicates of float16, of longdouble and of objects are added up in float64."""
+    indices, indptr = np.array([2, 0, 2, 1], np.int32), np.array([0, 3, 4, 4, 4])
+    plain = broken(data=[1.0, 2.0, 3.0, 4.0], indices=indices, indptr=indptr)
+    for dtype in (np.float16, np.longdouble, object):
+        odd = broken(data=np.array([1, 2, 3, 4], dtype), indices=indices, indptr=indptr)
+        assert fingerprint(LEARNER().partial_fit(odd, Y)) == fingerprint(LEARNER().partial_fit(plain, Y))
+
+
 @pytest.mark.parametrize("arrays, message", BROKEN.values(), ids=BROKEN)
 def test_broken_csr(arrays, message):
     if "indices" in arrays:
@@ -174,6 +216,174 @@ def test_other_sparse_formats_are_checked_before_scipy_converts_them():
             with pytest.raises(ValueError, match=r"^Perceptron: X must be a valid sparse matrix, got "):
                 learner.partial_fit(bad, Y)
             assert fingerprint(learner) == before
+
+
+def replaced(kind, **parts):
+    """X in that format, with other parts put in its place unchecked."""
+    matrix = getattr(sparse, f"{kind}_matrix")(X)
+    for name, part in parts.items():
+        setattr(matrix, name, part)
+    return matrix
+
+
+def lil(row, columns, values):
+    matrix = sparse.lil_matrix(X)
+    matrix.rows[row], matrix.data[row] = columns, values
+    return matrix
+
+
+def dok(key, value=1.0):
+    matrix = sparse.dok_matrix(X)
+    getattr(matrix, "_dict", matrix)[key] = value
+    return matrix
+
+
+def coo(*places):
+    """X with other places of its values; set past the converting setters of row and col that newer scipy has."""
+    matrix = sparse.coo_matrix(X)
+    if "coords" in vars(matrix):
+        matrix.coords = places
+    else:
+        matrix.row, matrix.col = places
+    return matrix
+
+
+NOTHING, PLACES = np.empty(0, np.int32), np.zeros(7, np.int32)
+UNCONVERTIBLE = {
+    "dia, a list": replaced("dia", offsets=[10**9]),
+    "dia, fractions": replaced("dia", offsets=np.array([-2.5, -1, 0, 2])),
+    "dia, the same twice": replaced("dia", offsets=np.full(4, -(2**63))),
+    "dia, one diagonal in two dimensions": replaced("dia", data=np.ones(3)),
+    "lil, more columns": lil(0, [0, 1, 2], [1.0]),
+    "lil, more values": lil(0, [0], [1.0, 2.0, 3.0]),
+    "lil, a column outside": lil(0, [0, 7], [1.0, 1.0]),
+    "lil, a text": lil(0, ["a"], [1.0]),
+    "lil, no list": lil(0, None, [1.0]),
+    "lil, a huge column": lil(0, [2**70], [1.0]),
+    "lil, fewer rows": replaced("lil", rows=np.array([[0, 2], [1], None], object)[:2]),
+    "csc, no values": replaced("csc", data=np.empty(0), indices=NOTHING, indptr=np.array([0, 10**8, -(10**8), 0], np.int32)),
+    "csc, values of two dimensions": replaced("csc", data=np.ones((7, 2))),
+    "csc, fractions": replaced("csc", indices=np.full(7, 0.5)),
+    "bsr, no values": replaced("bsr", data=np.empty((0, 1, 1)), indices=NOTHING, indptr=np.array([0, 10**8, -(10**8), 5, 0])),
+    "bsr, no block": replaced("bsr", data=np.ones((7, 0, 1))),
+    "dok, a row outside": dok((2**31 - 1, 0)),
+    "dok, a negative row": dok((-1, 0)),
+    "dok, a column outside": dok((0, 99)),
+    "dok, a huge row": dok((2**70, 0)),
+    "dok, a text": dok("a"),
+    "dok, three numbers": dok((0, 0, 0)),
+    "dok, a list": dok((0, 0), [1, 2]),
+    "coo, fewer rows": coo(PLACES[:1], PLACES),
+    "coo, fractions": coo(np.full(7, 0.5), PLACES),
+    "coo, texts": coo(np.array(["a"] * 7), PLACES),
+    "coo, objects": coo(np.array([None] * 7, object), PLACES),
+    "coo, beyond int64": coo(np.full(7, 2**64 - 1, np.uint64), PLACES),
+    "coo, rows of two dimensions": coo(PLACES.reshape(-1, 1), PLACES.reshape(-1, 1)),
+    "coo, no rows": coo(None, PLACES),
+}
+
+
+@pytest.mark.parametrize("bad", UNCONVERTIBLE.values(), ids=UNCONVERTIBLE)
+def test_parts_that_scipy_cannot_convert(bad):
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        before = fingerprint(learner)
+        for call in (learner.partial_fit, learner.fit):
+            with pytest.raises(ValueError, match=rf"^Perceptron: X must be a valid sparse matrix, got a {bad.format} matrix "):
+                call(bad, Y)
+        assert fingerprint(learner) == before
+
+
+@pytest.mark.parametrize("kind", ["coo", "csc", "bsr", "lil", "dok", "dia"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, bool])
+def test_every_format_learns_as_csr_does_and_stays_as_it_was(kind, dtype):
+    csr, twin = sparse.csr_matrix(X.astype(dtype)), LEARNER()
+    twin.partial_fit(csr, Y)
+    for family in ("matrix", "array"):
+        other = getattr(sparse, f"{kind}_{family}")(csr)
+        parts = {name: part.copy() for name, part in vars(other).items() if isinstance(part, np.ndarray)}
+        assert fingerprint(LEARNER().partial_fit(other, Y)) == fingerprint(twin)
+        for name, part in parts.items():
+            assert vars(other)[name].dtype == part.dtype and vars(other)[name].tolist() == part.tolist()
+
+
+def test_diagonals_beyond_the_matrix_hold_nothing():
+    """scipy takes such offsets; one near -2**63 made its conversion write outside its arrays."""
+    dia = sparse.dia_matrix((np.ones((3, 3)), [0, 7, -7]), shape=(4, 3))
+    dia.offsets = np.array([0, 2**62, -(2**63)])
+    assert fingerprint(LEARNER().partial_fit(dia, Y)) == fingerprint(LEARNER().partial_fit(np.eye(4, 3), Y))
+
+
+def test_missing_values_of_pandas_are_called_missing():
+    pandas = pytest.importorskip("pandas")
+    missing = pandas.array([1, None, 2, 3], "Int64")
+    message = "Perceptron: X must be finite, got the missing value <NA> at row 1, column 1. Drop the row, or fill in the value."
+    mixed = pandas.DataFrame({"a": [True, False, True, True], "b": pandas.array([1, None, 2, 3], "Int64")})
+    fitted = pandas.DataFrame(X[:, :2], columns=["a", "b"])
+    for frame in (mixed, mixed.astype({"b": "boolean"}), mixed.astype(object)):
+        for learner in (LEARNER(), LEARNER().partial_fit(fitted, Y)):
+            refused(message, lambda: learner.partial_fit(frame, Y), learner)  # noqa: B023
+    message = "Perceptron: y must be labels, got <NA> at row 1: a label is missing. Drop that row."
+    refused_everywhere(message, X, pandas.Series(["a", None, "b", "a"], dtype="string"))
+    refused_everywhere(message, X, np.array(missing, object))
+
+
+class Odd:
+    """An object whose conversion to an array fails in its own way."""
+
+    def __array__(self, *arguments, **options):
+        raise RuntimeError("no array today")
+
+
+def test_what_an_object_raises_becomes_ours():
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        for call in (learner.partial_fit, learner.fit):
+            for bad in ({"X": Odd()}, {"y": Odd()}, {"sample_weight": Odd()}):
+                before = fingerprint(learner)
+                with pytest.raises(ValueError, match=rf"^Perceptron: {next(iter(bad))} must be .* \(no array today\)"):
+                    call(**{"X": X, "y": Y, **bad})
+                assert fingerprint(learner) == before
+        for classes in (Odd(), [0, [1, 2]], [0, 10**400], [object(), 0], [0, None]):
+            with pytest.raises(ValueError, match=r"^Perceptron: classes must be "):
+                learner.partial_fit(X, Y, classes=classes)
+    regressor = onlinecls.PassiveAggressiveRegressor()
+    for y in (Odd(), [10**400] * 4, [[1], [1, 2], 1, 1], np.ones(4, "M8[s]")):
+        with pytest.raises(ValueError, match=r"^PassiveAggressiveRegressor: y must be numbers"):
+            regressor.partial_fit(X, y)
+    assert fingerprint(regressor) is None
+
+
+def test_objects_that_are_no_numbers():
+    huge = np.array(X, object)
+    huge[2, 1] = -(10**400)
+    refused_everywhere("Perceptron: X must fit float64, got a number beyond it at row 2, column 1. Scale the data.", huge)
+    for dtype, hint in (
+        ("M8[s]", "Turn dates into numbers first."), ("m8[s]", "Turn durations into numbers first."),
+        ([("a", "<f8")], "Give the fields as columns."),
+    ):  # fmt: skip
+        refused_everywhere(f"Perceptron: X must be numbers, got dtype {np.dtype(dtype)}. {hint}", np.zeros((4, 3), dtype))
+
+
+def test_control_characters_are_escaped():
+    """A label or a name that a message shows must not steer the terminal that prints it."""
+    evil = "\x1b[31m\x07"
+    for one in (evil, evil.encode()):
+        others = [type(one)(b"a") if isinstance(one, bytes) else "a", type(one)(b"b") if isinstance(one, bytes) else "b"]
+        calls = [
+            lambda: LEARNER().partial_fit(X, [*others, one, one], classes=others),  # noqa: B023
+            lambda: LEARNER().fit(X, [one] * 4),  # noqa: B023
+            lambda: LEARNER(class_weight={one: 1.0}).fit(X, others * 2),  # noqa: B023
+            lambda: LEARNER(class_weight={one: -1.0}).fit(X, [one, others[0]] * 2),  # noqa: B023
+            lambda: LEARNER().partial_fit(X, [one, others[0]] * 2).partial_fit(X, Y),  # noqa: B023
+        ]
+        for call in calls:
+            with pytest.raises(ValueError) as raised:
+                call()
+            assert "\\x1b" in str(raised.value) and str(raised.value).isprintable()
+    pandas = pytest.importorskip("pandas")
+    learner = LEARNER().partial_fit(pandas.DataFrame(X, columns=["a", "b", evil]), Y)
+    with pytest.raises(ValueError) as raised:
+        learner.predict(pandas.DataFrame(X, columns=["a", "b", "c"]))
+    assert evil not in str(raised.value) and "\\x1b[31m\\x07" in str(raised.value)
 
 
 def test_column_names():
@@ -223,14 +433,18 @@ LABELS = {
     "mixed": (np.array([0, "b", 0, "b"], object), "Perceptron: Unknown label type: y must be all strings or all "
         "numbers, got a mixture of "
               "int, str."),
-    "mixed with None": (["a", None, "a", "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, "
-        "got a mixture of "
-                        "NoneType, str."),
+    "None among texts": (["a", None, "a", "b"], "Perceptron: y must be labels, got None at row 1: a label is missing. Drop "
+        "that row."),
+    "None among numbers": (
+        [0, 1, 0, None], "Perceptron: y must be labels, got None at row 3: a label is missing. Drop that row."),
+    "bytes among texts": (["a", b"a", "b", "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
+        "mixture of bytes, str."),
+    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Perceptron: Unknown label type: y must be all strings or all numbers, "
+        "got labels of type list."),
     "mixed list": ([0, "b", 0, "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
         "mixture of int, str."),
-    "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: Unknown label type: y must be all strings or "
-        "all numbers, got a "
-                          "mixture of float, str."),
+    "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: y must be labels, got nan at row 2: a label is missing. "
+        "Drop that row."),
 }  # fmt: skip
 
 
@@ -299,6 +513,11 @@ WEIGHTS = {
         "with weight 0."),
     "short": ([1, 1], "Perceptron: sample_weight.shape == (2,), expected (4,): one weight a row of X."),
     "2d": (np.ones((4, 1)), "Perceptron: sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
+    "a huge integer": ([1, 10**400, 1, 1], "Perceptron: sample_weight must be numbers that fit float64, got one beyond it (int "
+        "too large to convert to float). Scale them."),
+    "scalar, a huge integer": (10**400, "Perceptron: sample_weight must be numbers that fit float64, got one beyond it (int "
+        "too large to convert to float). Scale them."),
+    "dates": (np.ones(4, "M8[s]"), "Perceptron: sample_weight must be numbers, got something else (dtype datetime64[s])."),
     "scalar nan": (np.nan, "Perceptron: sample_weight must be finite and >= 0, got nan at row 0. Leave a row out with weight 0."),
 }  # fmt: skip
 
@@ -325,6 +544,10 @@ def test_weights_all_zero_in_fit():
 CLASS_WEIGHTS = {
     "negative": ({1: -2.0}, "Perceptron: class_weight must be finite and >= 0, got -2 for class 1."),
     "nan": ({0: np.nan}, "Perceptron: class_weight must be finite and >= 0, got nan for class 0."),
+    "a huge integer": ({0: 10**400}, "Perceptron: class_weight must be numbers that fit float64, got one beyond it (int too "
+        "large to convert to float). Scale them."),
+    "lists of one": (
+        {0: [1.0], 1: [1.0]}, "Perceptron: class_weight must have one number for a label, got {0: [1.0], 1: [1.0]}."),
     "text": ("auto", "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
     "list": ([1.0, 2.0], "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
     "array": (np.array([1.0, 2.0]), "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, "
@@ -339,6 +562,13 @@ def test_class_weight(weights, message):
         refused(message, lambda: fresh.partial_fit(X, Y, classes=classes), fresh)  # noqa: B023
         for call in (fresh.fit, learner.partial_fit, learner.fit):
             refused(message, lambda: call(X, Y), fresh, learner)  # noqa: B023
+
+
+def test_a_class_weight_for_a_label_that_cannot_be_printed():
+    """Python does not print integers of more than 4300 digits."""
+    learner = LEARNER(class_weight={10**5000: 1.0})
+    message = "Perceptron: class_weight must have classes for keys, got <int>, not among [0, 1]."
+    refused(message, lambda: learner.fit(X, Y), learner)
 
 
 def test_class_weight_must_hold_numbers():

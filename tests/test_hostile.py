@@ -12,6 +12,7 @@ from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
+from onlinecls._input import validate
 
 LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
 NO_AVERAGE = onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier
@@ -162,9 +163,16 @@ from scipy import sparse
 X = sparse.random(60, 40, 0.3, random_state=0)
 bad = {
     "csc": sparse.csc_matrix(X), "csc_indptr": sparse.csc_matrix(X), "bsr": sparse.bsr_matrix(X), "coo": sparse.coo_array(X),
+    "csc_empty": sparse.csc_matrix(X), "bsr_empty": sparse.bsr_matrix(X), "dia": sparse.dia_matrix(X),
+    "lil": sparse.lil_matrix(X),
 }[KIND]
 if KIND == "csc": bad.indices[3] = 2**30
 elif KIND == "coo": bad.row[3] = 2**30
+elif KIND == "dia": bad.offsets = np.full(len(bad.offsets), -2**63)
+elif KIND == "lil": bad.rows = bad.rows[:9]
+elif "empty" in KIND:
+    bad.data, bad.indices, bad.indptr[1:] = bad.data[:0], bad.indices[:0], 0
+    bad.indptr[1:3] = 10**8, -10**8
 else: bad.indptr[-1] = 2**30
 learner = onlinecls.Perceptron().partial_fit(np.eye(2, 40), [0, 1])
 before = learner._state.values.tobytes()
@@ -176,7 +184,7 @@ except ValueError as error:
 """
 
 
-@pytest.mark.parametrize("kind", ["csc", "csc_indptr", "bsr", "coo"])
+@pytest.mark.parametrize("kind", ["csc", "csc_indptr", "csc_empty", "bsr", "bsr_empty", "coo", "dia", "lil"])
 def test_no_other_format_crashes_in_its_conversion(kind):
     """In a process of its own: scipy's tocsr writes wherever an index points to."""
     run = subprocess.run(
@@ -197,3 +205,54 @@ def test_fit_that_fails_opens_no_way_to_a_crash():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "refused\n" * 2), run.stderr
+
+
+def unaligned(array):
+    """The same numbers, one byte off: no number at a multiple of its size."""
+    moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
+def test_kernels_see_aligned_arrays_only():
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    csr = sparse.csr_matrix(X)
+    for index in (np.int32, np.int64):
+        moved = csr.copy()
+        moved.data, moved.indices = unaligned(csr.data), unaligned(csr.indices.astype(index))
+        moved.indptr = unaligned(csr.indptr.astype(np.int64))
+        rows = validate.read_rows("test", moved, None)
+        assert all(array.flags.aligned for array in (rows.data, rows.indices, rows.indptr))
+        assert rows.data.tolist() == csr.data.tolist() and rows.indices.tolist() == csr.indices.tolist()
+    for rows in (validate.read_rows("test", unaligned(X), None), validate.read_rows("test", unaligned(X.T), None)):
+        assert rows.data.flags.aligned
+    y = unaligned(np.arange(6.0))
+    assert not y.flags.aligned
+    assert validate.read_targets("test", y, 6).flags.aligned and validate.read_weights("test", y, 6).flags.aligned
+    aligned = onlinecls.AROWRegressor().partial_fit(X, np.arange(6.0), sample_weight=np.arange(6.0))
+    assert fingerprint(onlinecls.AROWRegressor().partial_fit(unaligned(X), y, sample_weight=y)) == fingerprint(aligned)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_indices_at_the_ends_of_their_type_are_outside_any_matrix(index):
+    """last - index would overflow."""
+    info, indptr = np.iinfo(index), np.array([0, 3])
+    for n_columns in (1, 5, 2**31 - 1, 2**31, 2**31 + 7, 2**63 - 1):
+        for wild in (info.min, info.min + 1, -1, n_columns, info.max):
+            outside = not 0 <= wild < n_columns
+            for at in range(3):
+                indices = np.array([0, 0, 0])
+                indices[at] = wild if wild <= info.max else -1
+                found = validate._CHECK_ROWS[np.dtype(index)](indices.astype(index), indptr, n_columns)
+                assert (found == "indices") == (outside or wild > info.max)
+
+
+def test_a_stream_is_checked_before_it_is_cut():
+    """Of a matrix that progressive_validation cuts, it follows indptr itself."""
+    X, y = sparse.random(30, 5, 0.5, format="csr", random_state=0), [0, 1] * 15
+    for name, values in (("indptr", X.indptr[:-1]), ("indptr", X.indptr[::-1].copy()), ("data", np.ones((X.nnz, 2)))):
+        bad, learner = X.copy(), onlinecls.Perceptron()
+        setattr(bad, name, values)
+        with pytest.raises(ValueError, match=r"^progressive_validation: X"):
+            onlinecls.progressive_validation(learner, (bad, y), every=10)
+        assert fingerprint(learner) is None

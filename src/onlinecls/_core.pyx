@@ -609,6 +609,15 @@ ctypedef fused column_t:
     int64_t
 
 
+cdef inline column_t outside(column_t column, column_t last) noexcept nogil:
+    """Sign bit set if a column is below 0 or beyond the last. (The difference of unsigned numbers cannot overflow; where the
+    column is not below 0, it is that of the signed ones.)"""
+    if column_t is int32_t:
+        return column | <int32_t>(<uint32_t>last - <uint32_t>column)
+    else:
+        return column | <int64_t>(<uint64_t>last - <uint64_t>column)
+
+
 def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns):
     """What is wrong with a CSR structure: "" (nothing), "indptr", "indices" or, harmless but not in order, "order".
 
@@ -616,7 +625,9 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
     strictly within each row (else there may be duplicates).
     """
     cdef Py_ssize_t k, i, n = indptr.shape[0] - 1, lo, nnz
-    cdef column_t outside = 0, falls = 0, last  # (falls of the columns' width: no widening in the loop)
+    cdef column_t wrong = 0, falls, last        # (falls of the columns' width: no widening in the loop)
+    cdef int64_t all_falls = 0
+    cdef Py_ssize_t stop
     cdef bint broken = False
     if n < 0 or indptr[0] != 0:
         return "indptr"
@@ -626,20 +637,26 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
     if broken or indptr[n] > indices.shape[0]:
         return "indptr"
     nnz = indptr[n]
+    n_columns = max(n_columns, 0)
     if column_t is int32_t:
         last = <column_t>min(n_columns - 1, <int64_t>0x7fffffff)
     else:
         last = n_columns - 1
     with nogil:
         if nnz:
-            outside = indices[0] | (last - indices[0])
-        for k in range(1, nnz):                 # the sign bit of either: below 0, or beyond the last
-            outside |= indices[k] | (last - indices[k])
-            falls += indices[k] <= indices[k - 1]
+            wrong = outside(indices[0], last)
+        k = 1
+        while k < nnz:
+            falls, stop = 0, min(nnz, k + (1 << 30))  # so many falls that int32 counts them
+            for k in range(k, stop):
+                wrong |= outside(indices[k], last)
+                falls += indices[k] <= indices[k - 1]
+            all_falls += falls
+            k = stop
         for i in range(n):                      # a fall from one row to the next is none
             lo = indptr[i]
             if 0 < lo < indptr[i + 1]:
-                falls -= indices[lo] <= indices[lo - 1]
-    if outside < 0:
+                all_falls -= indices[lo] <= indices[lo - 1]
+    if wrong < 0:
         return "indices"
-    return "order" if falls else ""
+    return "order" if all_falls else ""

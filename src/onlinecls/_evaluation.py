@@ -108,6 +108,11 @@ def _batches(stream) -> Iterable[tuple]:
     """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one."""
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
+    if not isinstance(stream, Iterable):
+        raise ValueError(
+            f"{_WHO}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {type(stream).__name__}. "
+            "Give arrays as progressive_validation(estimator, (X, y))."
+        )
     for batch in stream:
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
             raise ValueError(
@@ -117,7 +122,7 @@ def _batches(stream) -> Iterable[tuple]:
             )
         X, y, weight = (*batch, None)[:3]
         if not hasattr(X, "shape"):
-            X = np.asarray(X)
+            X = validate.as_array(f"{_WHO}: X", X, "rows of equal length")
         n_rows = X.shape[0] if X.ndim else 0
         yield X, validate.read_labels(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
 
@@ -128,7 +133,7 @@ def _rows(X, start: int, stop: int):
         return X
     if not issparse(X):
         return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
-    lo, hi = X.indptr[start], X.indptr[stop]
+    lo, hi = X.indptr[start], X.indptr[stop]  # (of a matrix that `progressive_validation` has looked at)
     parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
     shape = stop - start, X.shape[1]
     return Csr(*parts, shape) if isinstance(X, Csr) else type(X)(parts, shape=shape)
@@ -141,12 +146,13 @@ class _CleanLabels:
         self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
         self.batches, self.at = None if self.whole is not None or y_clean is None else iter(y_clean), 0
         if self.whole is not None:
-            self.whole = validate.read_labels(_WHO, y_clean, len(y_clean))
+            whole = validate.plain_labels(_WHO, "y_clean", y_clean)
+            self.whole = validate.read_labels(_WHO, whole, len(whole))
 
     def of(self, y: np.ndarray) -> np.ndarray:
         if self.batches is not None:
             clean = next(self.batches, None)
-            return self._fit(None if clean is None else np.asarray(clean), y)
+            return self._fit(None if clean is None else validate.plain_labels(_WHO, "y_clean", clean), y)
         if self.whole is None:
             return y
         self.at += len(y)
@@ -156,7 +162,7 @@ class _CleanLabels:
     def _fit(clean, y: np.ndarray) -> np.ndarray:
         if clean is None or clean.shape != y.shape:
             raise ValueError(
-                f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else len(clean)} labels "
+                f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else clean.size} labels "
                 f"for {len(y)} rows of a batch. Give one array for the whole stream, or an iterator of one array a batch."
             )
         validate.comparable(_WHO, clean, y)
@@ -267,13 +273,15 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
                 f"{_WHO}: classes must name all labels for {type(estimator).__name__} on a stream of batches, got None. "
                 "Its first partial_fit needs them."
             )
-        classes = np.unique(stream[1])
+        classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
     clean_labels, tally = _CleanLabels(y_clean), _Tally(updates=0 if by_row else None)
     rows = 0
     for X, y, weights in _batches(stream):
         clean, start = clean_labels.of(y), 0
         if issparse(X) and X.format != "csr":
             X = validate.as_csr(_WHO, X)
+        elif issparse(X) and not isinstance(X, Csr) and (not by_row or len(y) > every - rows % every):  # it will be cut
+            validate.read_structure(_WHO, X)
         while start < len(y):
             stop = min(start + every - rows % every, len(y))
             if not by_row:

@@ -39,7 +39,7 @@ class OnlineClassifier(WithWeights):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
-            are converted.
+            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats that are integers.
         classes : array-like of shape (n_classes,), default=None
@@ -190,6 +190,7 @@ class OnlineClassifier(WithWeights):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Labels of at least two classes: integers, booleans, strings, or floats that are integers.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -38,7 +38,7 @@ class OnlineRegressor(WithWeights):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
-            are converted.
+            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Targets: finite numbers.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -71,6 +71,7 @@ class OnlineRegressor(WithWeights):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Targets: finite numbers.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -16,11 +16,17 @@ from .. import _core
 from .compat import Csr, issparse, warn_column_vector
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_BITS = {4: np.uint32, 8: np.uint64}
-_ALL_FINITE = {np.uint32: _core.all_finite["uint32_t"], np.uint64: _core.all_finite["uint64_t"]}
+_ALL_FINITE = {  # by the size of a float: its bits as an integer, and the check of these
+    4: (np.dtype(np.uint32), _core.all_finite["uint32_t"]),
+    8: (np.dtype(np.uint64), _core.all_finite["uint64_t"]),
+}
 _CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
 _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
+_INT64 = np.dtype(np.int64)
 _DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
+_ENCODE = "Encode texts and categories as numbers first."
+_HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
+_SHOWN_LENGTH = 200  # of a value in a message
 
 
 class Rows(NamedTuple):
@@ -74,87 +80,247 @@ def _two_dimensional(who: str, ndim: int) -> None:
 def _read_sparse(who: str, X, dtype) -> Rows:
     if isinstance(X, Csr):
         return _read_parsed(who, X, dtype)
-    _two_dimensional(who, X.ndim)
+    if X.ndim != 2:
+        _two_dimensional(who, X.ndim)
     if X.format != "csr":
         X = as_csr(who, X)
-    n_rows, n_features = X.shape
-    data, indices, indptr = X.data, X.indices, X.indptr
-    if data.dtype.kind == "c":
-        raise ValueError(f"{who}: Complex data not supported, got X of dtype {data.dtype}. Use its real part.")
-    indices = np.ascontiguousarray(indices, dtype=None if indices.dtype in _CHECK_ROWS else np.int64)
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
-    if len(data) < len(indices):
-        raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
-    wrong = "indptr" if len(indptr) != n_rows + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
-    if wrong in ("indptr", "indices"):
-        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
+    data, indices, indptr, n_features, in_order = read_structure(who, X)
+    n_rows = len(indptr) - 1
     if indptr[-1] < len(data):  # there may be slack behind the last row
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
-    if wrong == "order":
-        data, indices, indptr = _summed(data, indices, indptr, X.shape)
-    data = _finite(who, _cast(who, data, dtype), indices, indptr, n_features, data)
+    if not in_order:
+        data, indices, indptr = _summed(who, data, indices, indptr, X.shape)
+    data = _finite(who, _cast(who, data, dtype, indices, indptr), indices, indptr, data)
     return Rows(data, indices, indptr, n_rows, n_features)
+
+
+def read_structure(who: str, X):
+    """A CSR matrix's data, indices, indptr, safe to follow, its width, and whether columns rise in each row. Values are not
+    looked at."""
+    data, indices, indptr = X.data, X.indices, X.indptr
+    try:
+        flat = data.ndim == indices.ndim == indptr.ndim == 1
+    except AttributeError:
+        flat = False
+    if not flat:  # something else was put in the place of an array, a list say
+        data, indices, indptr = (_vector(who, name, getattr(X, name)) for name in ("data", "indices", "indptr"))
+    if data.dtype.kind not in "biufO":
+        raise _no_numbers(who, data.dtype)
+    if indices.dtype in _CHECK_ROWS:
+        indices = _plain(indices)
+    else:
+        indices = _integers(f"{who}: X.indices", indices, _REBUILD)
+    if indptr.dtype is _INT64:
+        indptr = _plain(indptr)
+    elif indptr.dtype.kind == "i":
+        indptr = indptr.astype(np.int64)
+    else:
+        indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
+    if len(data) < len(indices):
+        raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
+    n_rows, n_features = X.shape
+    try:
+        wrong = "indptr" if len(indptr) != n_rows + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
+    except (TypeError, OverflowError):
+        raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
+    if wrong in ("indptr", "indices"):
+        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
+    return data, indices, indptr, n_features, wrong != "order"
+
+
+def _vector(who: str, name: str, values) -> np.ndarray:
+    array = as_array(f"{who}: X.{name}", values, "a 1-D array")
+    if array.ndim != 1:
+        raise ValueError(f"{who}: X.{name} must be a 1-D array, got {array.ndim} dimensions. {_REBUILD}")
+    return array
+
+
+def _integers(what: str, array: np.ndarray, what_to_do: str) -> np.ndarray:
+    """Places in a matrix as int64."""
+    if array.dtype.kind not in "iu" and array.size:
+        raise ValueError(f"{what} must be integers, got dtype {array.dtype}. {what_to_do}")
+    return array.astype(np.int64)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The array as kernels read it: in one piece, each number at a multiple of its size. Copied where it is not."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else array.copy()
 
 
 def _read_parsed(who: str, X: Csr, dtype) -> Rows:
     """What a parser here has made: in order, inside the matrix and finite, as long as it need not fit another dtype."""
-    data = _cast(who, X.data, dtype)
+    data = _cast(who, X.data, dtype, X.indices, X.indptr)
     if data is not X.data:
-        data = _finite(who, data, X.indices, X.indptr, X.shape[1], X.data)
+        data = _finite(who, data, X.indices, X.indptr, X.data)
     return Rows(data, X.indices, np.ascontiguousarray(X.indptr, dtype=np.int64), *X.shape)
 
 
 def as_csr(who: str, X):
-    """X as CSR. scipy's conversions trust the indices that they are given, so these are checked first."""
+    """X as CSR. scipy's conversions trust what they are given and write where it points to, so they get parts that were checked;
+    X itself stays as it is."""
+    from scipy import sparse
+
     try:
-        if X.format == "coo":
-            places = zip((X.row, X.col), X.shape, strict=True)
-            if len(X.row) != len(X.data) or any(at.min(initial=0) < 0 or at.max(initial=-1) >= n for at, n in places):
-                raise ValueError("an index is outside the matrix")
-        elif hasattr(X, "check_format"):
-            X.check_format(full_check=True)
-        return X.tocsr()
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}).") from None
+        _two_dimensional(who, X.ndim)
+        name, parts = _parts(X)
+        csr = getattr(sparse, f"{name}_array")(parts, shape=X.shape).tocsr()
+    except MemoryError:
+        raise
+    except Exception as error:  # texts, lists and objects in the place of arrays fail in many ways
+        raise ValueError(
+            f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}). "
+            "Build it with scipy.sparse.csr_matrix((data, (rows, columns)), shape=...)."
+        ) from None
+    return csr if isinstance(X, sparse.sparray) else sparse.csr_matrix(csr)
+
+
+def _parts(X) -> tuple[str, tuple]:
+    """A format, and what its constructor takes: the parts of X, checked."""
+    n_rows, n_columns = X.shape
+    if X.format == "dia":
+        data, offsets = _values(X.data, 2), _places("offset", X.offsets)
+        if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
+            raise ValueError(f"{len(data)} diagonals at the offsets {shown(offsets)}")
+        inside = (offsets > -n_rows) & (offsets < n_columns)  # a diagonal beyond has no place in the matrix
+        return "dia", (data[inside], offsets[inside])
+    if X.format in ("csc", "bsr"):
+        data, indices = _values(X.data, 3 if X.format == "bsr" else 1), _places("index", X.indices)
+        indptr = _places("indptr", X.indptr).astype(np.int64, copy=False)
+        block = data.shape[1:] or (1, 1)
+        if 0 in block or n_rows % block[0] or n_columns % block[1]:
+            raise ValueError(f"blocks of {block} in a matrix of {X.shape}")
+        major, minor = (n_columns, n_rows) if X.format == "csc" else (n_rows // block[0], n_columns // block[1])
+        wrong = "indptr" if len(indptr) != major + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, minor)
+        if wrong in ("indptr", "indices") or len(data) < len(indices):
+            came = f"{len(data)} values, {len(indices)} indices and the indptr {shown(indptr)}"
+            raise ValueError(f"{came}; indices must be in 0..{minor - 1}")
+        return X.format, (data[: indptr[-1]], indices[: indptr[-1]], indptr)
+    if X.format == "lil":
+        if not len(X.rows) == len(X.data) == n_rows or [*map(len, X.rows)] != [*map(len, X.data)]:
+            raise ValueError("as many lists as rows are needed, in rows and in data, of the same lengths")
+        row = np.repeat(np.arange(n_rows), [len(columns) for columns in X.rows])
+        column, data = [at for columns in X.rows for at in columns], [value for values in X.data for value in values]
+        data = _values(data, 1).astype(X.dtype)
+    elif X.format == "dok":
+        places = np.array(list(X.keys()))
+        if places.size and places.shape[1:] != (2,):
+            raise ValueError("a key that is no pair of a row and a column")
+        row, column = places.reshape(-1, 2).T
+        data = _values(list(X.values()), 1).astype(X.dtype)
+    else:  # coo
+        row, column = X.coords if hasattr(X, "coords") else (X.row, X.col)
+        data = _values(X.data, 1)
+    row, column = _places("row", row, n_rows), _places("column", column, n_columns)
+    if not len(row) == len(column) == len(data):
+        raise ValueError(f"{len(data)} values at {len(row)} rows and {len(column)} columns")
+    return "coo", (data, (row, column))
+
+
+def _values(values, ndim: int) -> np.ndarray:
+    """Values in a type that scipy converts."""
+    array = np.asarray(values)
+    if array.ndim != ndim or array.dtype.kind not in "biufcO":
+        raise ValueError(f"data of {array.ndim} dimensions and dtype {array.dtype}")
+    known = array.dtype.kind in "biuc" or array.dtype.newbyteorder("=") in FLOATS
+    return np.asarray(array, array.dtype.newbyteorder("=") if known else np.float64)
+
+
+def _places(what: str, values, size: int | None = None) -> np.ndarray:
+    """Whole numbers in one dimension, in 0 .. size - 1 if there is a size."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"an array of {array.ndim} dimensions for places")
+    array = _plain(array) if array.dtype in _CHECK_ROWS else _integers(f"{what} numbers", array, "Count from 0.")
+    if size is not None and array.size and not 0 <= array.min() <= array.max() < size:
+        raise ValueError(f"{what} {array[(array < 0) | (array >= size)][0]} outside 0..{size - 1}")
+    return array
 
 
 def _read_dense(who: str, X, dtype) -> Rows:
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise ValueError(f"{who}: X must be rows of equal length, got something else ({error}).") from None
-    if array.dtype.kind in "US":
-        raise ValueError(f"{who}: X must be numbers, got dtype {array.dtype}. Encode texts and categories as numbers first.")
-    if array.dtype.kind == "c":
-        raise ValueError(f"{who}: Complex data not supported, got X of dtype {array.dtype}. Use its real part.")
+    array = as_array(f"{who}: X", X, "rows of equal length")
+    if array.dtype.kind not in "biufO":
+        raise _no_numbers(who, array.dtype)
     _two_dimensional(who, array.ndim)
     n_rows, n_features = array.shape
     indptr = np.arange(0, (n_rows + 1) * n_features, n_features, dtype=np.int64) if n_features else np.zeros(n_rows + 1, np.int64)
     original = np.ascontiguousarray(array).reshape(-1)
-    data = _finite(who, _cast(who, original, dtype), None, indptr, n_features, original)
+    data = _finite(who, _cast(who, original, dtype, None, indptr), None, indptr, original)
     return Rows(data, _DENSE, indptr, n_rows, n_features)
 
 
-def _cast(who: str, data: np.ndarray, dtype) -> np.ndarray:
+def as_array(what: str, values, required: str) -> np.ndarray:
+    """What numpy makes of the values; whatever it raises, or an object's own __array__ does, becomes a ValueError of ours."""
+    try:
+        return np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{what} must be {required}, got something else ({error}). Give a numpy array.") from None
+
+
+def _no_numbers(who: str, dtype) -> ValueError:
+    if dtype.kind == "c":
+        return ValueError(f"{who}: Complex data not supported, got X of dtype {dtype}. Use its real part.")
+    return ValueError(f"{who}: X must be numbers, got dtype {dtype}. {_HINTS.get(dtype.kind, _ENCODE)}")
+
+
+def _place(at: int, indices, indptr) -> str:
+    """Where the value of that number is in the matrix; no indices: it is dense."""
+    row = int(np.searchsorted(indptr, at, side="right")) - 1
+    return f"row {row}, column {at - int(indptr[row]) if indices is None else int(indices[at])}"
+
+
+def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
     """The data in the dtype asked for, itself where it can be."""
     if dtype is None:
         dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
     if data.dtype == dtype:
-        return data if data.flags.c_contiguous else np.ascontiguousarray(data)
+        return _plain(data)
     try:
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(data, dtype=dtype)
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"{who}: X must be numbers, got dtype {data.dtype} ({error}). Encode texts and categories as numbers first."
-        ) from None
+    except MemoryError:
+        raise
+    except Exception as error:  # only objects fail, each in its own way
+        raise _wrong_object(who, data, dtype, indices, indptr, error) from None
 
 
-def _summed(data, indices, indptr, shape):
+def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exception) -> Exception:
+    """What to say of the first object that is no number."""
+    for at, value in enumerate(data):
+        if is_missing(value) and value is not None:  # (None is NaN to numpy)
+            place = _place(at, indices, indptr)
+            return ValueError(
+                f"{who}: X must be finite, got the missing value {brief(value)} at {place}. Drop the row, or fill in the value."
+            )
+        try:
+            float(value)
+        except OverflowError:
+            return ValueError(
+                f"{who}: X must fit {dtype}, got a number beyond it at {_place(at, indices, indptr)}. Scale the data."
+            )
+        except Exception:
+            break
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{who}: X must be numbers, got dtype {data.dtype} ({error}). {_ENCODE}")
+
+
+def is_missing(value) -> bool:
+    """Whether it stands for no value: None, NaN, and pandas' NA and NaT."""
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _summed(who: str, data, indices, indptr, shape):
     """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
     from scipy.sparse import csr_array
 
-    native = data.astype(data.dtype.newbyteorder("="))
+    if data.dtype.kind == "O" or data.dtype.itemsize == 2:  # types that scipy does not add up
+        native = _cast(who, data, FLOATS[1], indices, indptr)
+    else:
+        native = data.astype(data.dtype.newbyteorder("="))
     X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
     X.sum_duplicates()
     index_type = indices.dtype
@@ -163,17 +329,15 @@ def _summed(data, indices, indptr, shape):
 
 def all_finite(array: np.ndarray) -> bool:
     """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
-    bits = _BITS[array.dtype.itemsize]
-    return _ALL_FINITE[bits](array.reshape(-1).view(bits))
+    bits, check = _ALL_FINITE[array.itemsize]
+    return check((array if array.ndim == 1 else array.reshape(-1)).view(bits))
 
 
-def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.ndarray:
+def _finite(who: str, data, indices, indptr, original) -> np.ndarray:
     if all_finite(data):
         return data
     at = int(np.flatnonzero(~np.isfinite(data))[0])
-    row = int(np.searchsorted(indptr, at, side="right")) - 1
-    column = at - int(indptr[row]) if indices is None else int(indices[at])
-    place = f"row {row}, column {column}"
+    place = _place(at, indices, indptr)
     if original.dtype.kind != "O" and np.isfinite(original[at]):
         raise ValueError(
             f"{who}: X must fit {data.dtype}, got {original[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
@@ -186,8 +350,27 @@ def _finite(who: str, data, indices, indptr, n_features: int, original) -> np.nd
 
 def shown(values) -> str:
     """A list of a few, or the ends of it."""
-    listed = [repr(value) for value in np.asarray(values).tolist()]
-    return "[" + ", ".join(listed if len(listed) <= 10 else [*listed[:4], "...", *listed[-4:]]) + "]"
+    array = np.asarray(values)
+    first, last = (array, array[:0]) if len(array) <= 10 else (array[:4], array[-4:])
+    listed = [*map(brief, first.tolist()), *["..."][: len(last)], *map(brief, last.tolist())]
+    return "[" + ", ".join(listed) + "]"
+
+
+def brief(value) -> str:
+    """What a message shows of a value that may be anything: its repr, not too long, nothing in it that a terminal obeys."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of more digits than Python prints, or an object's own fault
+        text = f"<{type(value).__name__}>"
+    text = printable(text)
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 3]}..."
+
+
+def printable(text: str) -> str:
+    """A text with its control characters (and whatever else does not print) escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) -> ValueError:
@@ -215,14 +398,14 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
     """y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
     _require_targets(who, y, "labels")
-    return _plain_labels(who, "y", _one_a_row(who, _as_labels(y), n_rows))
+    return _plain_labels(who, "y", _one_a_row(who, _as_labels(who, "y", y), n_rows))
 
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
     _require_targets(who, y, "numbers")
     y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
-    if not _ALL_FINITE[np.uint64](y.view(np.uint64)):
+    if not all_finite(y):
         at = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
     return y
@@ -251,21 +434,43 @@ def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
 
 def read_classes(who: str, classes) -> np.ndarray:
     """The classes argument, sorted, each once."""
-    if isinstance(classes, (str, set, frozenset)) or np.ndim(classes) != 1:
-        raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {classes!r}.")
-    return np.unique(_plain_labels(who, "classes", _as_labels(classes)))
+    array = None if isinstance(classes, (str, set, frozenset)) else _as_labels(who, "classes", classes)
+    if array is None or array.ndim != 1:
+        raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {brief(classes)}.")
+    return np.unique(_plain_labels(who, "classes", array))
 
 
-def _as_labels(y) -> np.ndarray:
+def plain_labels(who: str, name: str, y) -> np.ndarray:
+    """Labels that came in the argument of that name, as an array of numbers or texts."""
+    array = _as_labels(who, name, y)
+    if array.ndim == 0:
+        raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {brief(y)}.")
+    return _plain_labels(who, name, array)
+
+
+def _as_labels(who: str, name: str, y) -> np.ndarray:
     """An array; numpy would turn a list that mixes texts and others into texts."""
     try:
         array = np.asarray(y)
-    except ValueError:  # rows of different lengths
-        array = np.array(y, dtype=object)
+    except ValueError:  # rows of different lengths, or bytes that are no text among texts
+        array = _array_of_objects(f"{who}: {name}", y)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{who}: {name} must be labels, got something else ({error}). Give a list or a numpy array.") from None
     if array.dtype.kind in "US" and isinstance(y, (list, tuple)) and array.ndim == 1:
-        if not all(isinstance(label, (str, bytes)) for label in y):
-            return np.array(y, dtype=object)
+        if not (all(isinstance(label, str) for label in y) or all(isinstance(label, bytes) for label in y)):
+            return _array_of_objects(f"{who}: {name}", y)
     return array
+
+
+def _array_of_objects(what: str, values) -> np.ndarray:
+    try:
+        return np.array(values, dtype=object)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{what} must be labels, got something else ({error}). Give a list or a numpy array.") from None
 
 
 def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
@@ -274,11 +479,10 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
     if y.dtype.kind == "O":  # all strings, or all numbers: a mixture has no order
         if all(isinstance(label, str) for label in y):
             y = y.astype(str) if y.size else y.astype("U1")
-        elif all(isinstance(label, numbers.Real) for label in y):
+        elif all(isinstance(label, (numbers.Real, bytes)) for label in y) and len({isinstance(label, bytes) for label in y}) == 1:
             y = np.array(y.tolist())
         else:
-            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
-            raise ValueError(f"{unknown}{name} must be all strings or all numbers, got a mixture of {kinds}.")
+            raise _no_labels(who, unknown, name, y)
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             raise ValueError(
@@ -288,11 +492,22 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
         if len(broken):
             unknown += "continuous. " if name == "y" else ""
             raise ValueError(
-                f"{unknown}{name} must be classes, got {broken[0]!s}. Use a regressor, or turn the values into classes."
+                f"{unknown}{name} must be classes, got {broken[0]:g}. Use a regressor, or turn the values into classes."
             )
     elif y.dtype.kind not in "biuUS":
         raise ValueError(f"{unknown}{name} must be integers, booleans or strings, got dtype {y.dtype}.")
     return y
+
+
+def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
+    """What to say of objects that are neither all texts nor all numbers."""
+    missing = next((at for at, label in enumerate(y) if is_missing(label)), None)
+    if missing is not None:
+        place, do = (f"row {missing}", "Drop that row") if name != "classes" else (f"place {missing}", "Leave it out")
+        return ValueError(f"{who}: {name} must be labels, got {brief(y[missing])} at {place}: a label is missing. {do}.")
+    kinds = sorted({type(label).__name__ for label in y})
+    came = f"a mixture of {', '.join(kinds)}" if len(kinds) > 1 else f"labels of type {kinds[0]}"
+    return ValueError(f"{unknown}{name} must be all strings or all numbers, got {came}.")
 
 
 def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
@@ -300,7 +515,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
     kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
     if len(y) and kinds[0] != kinds[1]:
         raise ValueError(
-            f"{who}: y must be labels like the model's classes, {classes.tolist()[0]!r} of dtype {classes.dtype}, "
+            f"{who}: y must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
 
@@ -324,7 +539,8 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
 
 def outside_classes(who: str, y: np.ndarray, unknown: np.ndarray, classes: np.ndarray) -> ValueError:
     return ValueError(
-        f"{who}: y must be among the classes {shown(classes)}, got {y[unknown].tolist()[0]!r} at row {int(unknown.argmax())}. "
+        f"{who}: y must be among the classes {shown(classes)}, got {brief(y[unknown].tolist()[0])} at row "
+        f"{int(unknown.argmax())}. "
         "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
     )
 
@@ -333,9 +549,9 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
     """Weights as float64, one a row; an empty array where all are 1."""
     if sample_weight is None:
         return np.empty(0)
-    if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(n_rows, float(sample_weight))
     weights = read_numbers(f"{who}: sample_weight", sample_weight)
+    if weights.ndim == 0 and isinstance(sample_weight, numbers.Real):
+        weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
         raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
     if n_rows and not (np.isfinite(weights).all() and weights.min() >= 0.0):
@@ -351,10 +567,14 @@ def read_numbers(what: str, values) -> np.ndarray:
     """An array of float64."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "cUS":
+        if array.dtype.kind not in "biufO":
             raise ValueError(f"dtype {array.dtype}")
-        return np.asarray(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        return _plain(np.asarray(array, dtype=np.float64))
+    except MemoryError:
+        raise
+    except OverflowError as error:
+        raise ValueError(f"{what} must be numbers that fit float64, got one beyond it ({error}). Scale them.") from None
+    except Exception as error:  # of numpy, or of an object's own
         raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
 
 
@@ -370,15 +590,17 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     if class_weight is None or is_balanced(class_weight):
         return np.empty(0)
     if not isinstance(class_weight, dict):
-        raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {class_weight!r}.")
+        raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}.")
     labels = classes.tolist()
     strange = [label for label in class_weight if label not in labels]
     if closed and strange:
-        raise ValueError(f"{who}: class_weight must have classes for keys, got {strange[0]!r}, not among {shown(classes)}.")
+        raise ValueError(f"{who}: class_weight must have classes for keys, got {brief(strange[0])}, not among {shown(classes)}.")
     weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
+    if weights.shape != (len(labels),):
+        raise ValueError(f"{who}: class_weight must have one number for a label, got {brief(class_weight)}.")
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
-        raise ValueError(f"{who}: class_weight must be finite and >= 0, got {weights[wrong]:g} for class {labels[wrong]!r}.")
+        raise ValueError(f"{who}: class_weight must be finite and >= 0, got {weights[wrong]:g} for class {brief(labels[wrong])}.")
     return weights
 
 
@@ -388,7 +610,7 @@ def read_dtype(who: str, dtype):
         return None
     if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
         return np.dtype(dtype)
-    raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={dtype!r}.")
+    raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 
 
 def available_memory() -> float:
@@ -418,7 +640,7 @@ def same_names(who: str, seen, names) -> None:
         return
 
     def listed(strings):
-        shown = [f"- {name}\n" for name in sorted(strings)]
+        shown = [f"- {printable(name)}\n" for name in sorted(strings)]
         return "".join(shown[:5]) + ("- ...\n" if len(shown) > 5 else "")
 
     unseen, missing = set(names) - set(seen), set(seen) - set(names)
