@@ -28,17 +28,12 @@ from ._geometry.sparse cimport (
     ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Moves, Row, Sums,
     dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
 )
-from ._rules cimport (
-    ADAGRAD, AGGRESSIVE_PERCEPTRON, AGGRESSIVE_P_NORM, AGGRESSIVE_SOP, AROW, CW_STDEV, CW_VARIANCE, LEAST_SQUARES, MULTIPLICATIVE,
-    MULTIPLICATIVE_CENTRE, NAROW, PA1, PA2, PERCEPTRON, SCW1, SCW2, SOP, Params, Stats, Step, apply_rule, precision, settled,
-)
+from ._rules cimport Params, Stats, Step, apply_rule, precision, settled
 
-RULES = {
-    "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2, "adagrad": ADAGRAD,
-    "aggressive_p_norm": AGGRESSIVE_P_NORM, "arow": AROW, "least_squares": LEAST_SQUARES, "cw_stdev": CW_STDEV,
-    "cw_variance": CW_VARIANCE, "scw1": SCW1, "scw2": SCW2, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP, "narow": NAROW,
-    "multiplicative": MULTIPLICATIVE, "multiplicative_centre": MULTIPLICATIVE_CENTRE,
-}
+from ._rules import Rule, Trigger
+
+RULES = {rule.name.lower(): int(rule) for rule in Rule}
+TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
 GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
               "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE, "sinh": SINH,
               "exp": EXP}

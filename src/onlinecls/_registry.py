@@ -161,8 +161,9 @@ class Algorithm:
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_core`` or, of
     dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects : constructor arguments that choose it
-    there. params : ranges of its own hyper-parameters. margin : that from which on a row is no loss. kernel : Params fields
-    that are not just a parameter of the same name. paper : its source. tasks : the kernels that the estimator runs it in,
+    there. params : ranges of its own hyper-parameters. margin : that from which on a row is no loss. trigger : when it may take
+    a step, a name of Trigger in _rules.pxd. kernel : Params fields that are not just a parameter of the same name. paper : its
+    source. tasks : the kernels that the estimator runs it in,
     ("binary", "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or
     ("leader",) where all rows are kept.
     """
@@ -176,6 +177,7 @@ class Algorithm:
     title: str
     selects: Mapping[str, object] = field(default_factory=dict)
     margin: float = 1.0
+    trigger: str = "loss"
     kernel: Mapping[str, Callable] = field(default_factory=dict)
     tasks: tuple = ("binary", "multiclass")
 
@@ -217,29 +219,36 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="PA-II", paper="PA, section 5"),
     Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": R},
               selects={"aggressive": False}, margin=0.0,
+              trigger="peeked_mistake",
               title="Second-order Perceptron", paper="NAROW, section 4.2"),
     Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", {"r": R},
               selects={"aggressive": True},
+              trigger="peeked_loss",
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R},
               title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE},
+              trigger="peeked_loss",
               title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              trigger="stdev",
               title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              trigger="variance",
               title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-I"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              trigger="stdev",
               title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-II"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
+              trigger="stdev",
               title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
     Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
               {"eta0": POSITIVE, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
@@ -250,12 +259,15 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
               {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND},
+              trigger="own_margin",
               title="Multiplicative PA", paper="PA, section 6"),
     Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
               {"epsilon": EPSILON, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("regression",),
+              trigger="own_margin",
               title="Multiplicative PA regression", paper="PA, section 6"),
     Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
               {"epsilon": BALL, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("one_class",),
+              trigger="own_margin",
               title="Multiplicative PA one-class (uniclass)", paper="PA, section 6 (uniclass)"),
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),

@@ -3,12 +3,12 @@
 A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, in regression
 z = sgn(y - s) x and the margin ε - |y - s|: how far the row is on the right side. Its loss is what the margin lacks of the one
 that is wanted (p.margin: 1 for classes, 0 for conservative rules and regression), so that one rule serves every task.
-Adding one: CONTRIBUTING.md.
+To add one: its name in Rule, its function with equation and source, its line in apply_rule; then its row in _registry.py.
 """
 from libc.math cimport sqrt
 
 
-cdef enum Rule:             # up to AROW: a margin of 1 settles the row
+cpdef enum Rule:            # (in lower case, the names that rows of the registry have)
     PERCEPTRON
     AGGRESSIVE_PERCEPTRON
     PA1
@@ -28,8 +28,18 @@ cdef enum Rule:             # up to AROW: a margin of 1 settles the row
     MULTIPLICATIVE_CENTRE
 
 
+cpdef enum Trigger:         # when a rule may take a step
+    LOSS                    # m < 1: the margin alone tells
+    PEEKED_LOSS             # m' < 1, the margin with the row already in Σ
+    PEEKED_MISTAKE          # m' <= 0
+    STDEV                   # m < φ √v
+    VARIANCE                # m < φ v
+    OWN_MARGIN              # m < margin, a parameter
+
+
 ctypedef struct Params:
     int rule
+    int trigger
     int geometry
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -245,16 +255,16 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline bint settled(double margin, const Params* p) noexcept nogil:
     """True if the margin alone tells that there is no step: the variances need not be read then."""
-    return margin >= 1.0 and p.rule <= AROW
+    return margin >= 1.0 and p.trigger == LOSS
 
 
 cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:
     """True if there is no step at any variance up to s.v. A potential rule wants the least m' in the place of the margin."""
-    if p.rule == CW_STDEV or p.rule == SCW1 or p.rule == SCW2:
+    if p.trigger == STDEV:
         return s.margin >= p.phi * sqrt(s.v)
-    elif p.rule == CW_VARIANCE:
+    elif p.trigger == VARIANCE:
         return s.margin >= p.phi * s.v
-    elif p.rule == SOP:
+    elif p.trigger == PEEKED_MISTAKE:
         return s.margin > 0.0
     return s.margin >= 1.0
 

@@ -176,7 +176,8 @@ def _read_learnt(told: dict, offered, may_choose: bool, compiled: dict) -> dict:
     algorithm = next((a for a, g in choices if kind == (a.rule, g, told["margin"] if "margin" in a.params else a.margin)), None)
     _require(algorithm is not None, "a rule and geometry of this estimator", kind)
     learnt = {name: _unpacked(value) for name, value in told.items()}
-    learnt.update(rule=_core.RULES[algorithm.rule], geometry=_core.GEOMETRIES[told["geometry"]])
+    trigger = _core.TRIGGERS[algorithm.trigger]
+    learnt.update(rule=_core.RULES[algorithm.rule], trigger=trigger, geometry=_core.GEOMETRIES[told["geometry"]])
     whole = {"open_classes": (0, 1), "balanced": (0, 1), "average_from": (-1, 2**31 - 1)}
     for name, value in learnt.items():
         if name in whole:

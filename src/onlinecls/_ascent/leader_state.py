@@ -34,6 +34,10 @@ class ForelState:
     def __getstate__(self):
         return self.__dict__.copy()
 
+    def parts(self) -> dict:
+        """All there is to a model but the parameters that it was last learnt with."""
+        return {name: getattr(self, name) for name in self.PARTS}
+
     @staticmethod
     def layout(n_features: int, n_classes: int, dtype, n_rows: int, n_entries: int) -> dict:
         """Name: (shape, dtype) of the arrays that a ForelState of these arguments has, without making one."""

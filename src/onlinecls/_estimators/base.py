@@ -109,7 +109,7 @@ class OnlineLearner(Estimator):
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
-    _numbered = {"rule": _core.RULES, "geometry": _core.GEOMETRIES}  # Params that stand for a name
+    _numbered = {"rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES}  # Params that stand for a name
     _state_type = State
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -128,7 +128,8 @@ class OnlineLearner(Estimator):
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
         params = {
-            "rule": _core.RULES[algorithm.rule], "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
+            "rule": _core.RULES[algorithm.rule], "trigger": _core.TRIGGERS[algorithm.trigger],
+            "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
             "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,

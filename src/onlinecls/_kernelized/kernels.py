@@ -121,12 +121,14 @@ class DualState:
     """
 
     __slots__ = (
-        "P", "Q", "alpha", "counts", "kernel", "n_features", "norms", "origin", "scale", "size", "slot_of", "tally", "vectors",
+        "P", "Q", "alpha", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "size", "slot_of", "tally",
+        "vectors",
     )  # fmt: skip
 
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
         columns = n_classes if n_classes > 2 else 1
         self.kernel, self.n_features, self.size, self.vectors = kernel, n_features, 0, None
+        self.params = None  # those that it was last learnt with
         self.alpha = np.zeros((columns, 1))
         self.P = np.zeros((columns, int(second_order)))
         self.Q = np.zeros(int(projects))

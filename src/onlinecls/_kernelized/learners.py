@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .. import _core
 from .._estimators.base import NO_PREDICTIONS, Estimator
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
@@ -317,7 +318,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         )  # fmt: skip
         rule = self._rule(CLASSIFIER_RULES)
         return {
-            "rule": support.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
+            "rule": _core.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
             "C": float(self.C), "r": float(self.r), "kind": self._kind(), "budget": self._budget(),
         }  # fmt: skip
 
@@ -543,7 +544,7 @@ class KernelOnlineRegressor(_KernelEstimator):
         self._read_parameters(
             {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": R, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
         )
-        return {"rule": support.RULES[self._rule(REGRESSOR_RULES)], "kind": self._kind()}
+        return {"rule": _core.RULES[self._rule(REGRESSOR_RULES)], "kind": self._kind()}
 
     def _read_targets(self, y, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)

@@ -19,14 +19,8 @@ import numpy as np
 
 from .._geometry.books cimport QUANTUM, look_up
 from .._rules cimport (
-    AGGRESSIVE_PERCEPTRON, AGGRESSIVE_SOP, AROW, LEAST_SQUARES, PA1, PA2, PERCEPTRON, SOP, Params, Stats, Step, apply_rule,
-    precision, settled, smaller,
+    AGGRESSIVE_SOP, LEAST_SQUARES, LOSS as ON_LOSS, PEEKED_LOSS, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
 )
-
-RULES = {
-    "perceptron": PERCEPTRON, "aggressive_perceptron": AGGRESSIVE_PERCEPTRON, "pa1": PA1, "pa2": PA2,
-    "arow": AROW, "least_squares": LEAST_SQUARES, "sop": SOP, "aggressive_sop": AGGRESSIVE_SOP,
-}
 
 cdef enum:                  # the slots of tally: those of _core, so that the estimators' shared code reads both
     ROUNDS
@@ -338,6 +332,7 @@ cdef inline Params params_of(int rule, double margin, double eta0, double C, dou
     cdef Params p
     memset(&p, 0, sizeof(Params))
     p.rule, p.margin, p.eta0, p.C, p.r = rule, margin, eta0, C, r
+    p.trigger = PEEKED_LOSS if rule == SOP or rule == AGGRESSIVE_SOP else ON_LOSS
     return p
 
 
