@@ -6,6 +6,16 @@ from ._geometry.sparse cimport floating, index_t
 from ._rules cimport Params
 
 
+cdef class Call:
+    """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
+    cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
+    cdef object classes, parameters
+    cdef list labels                # the classes as Python's objects
+    cdef object sparse              # the type of X where it is a CSR matrix
+    cdef Task task
+    cdef Py_ssize_t n_features
+
+
 cdef class Model:
     cdef public object values, drift, counts, tally     # arrays
     cdef public object params                           # the parameters that it was last learnt with, a dict
@@ -14,8 +24,15 @@ cdef class Model:
     cdef object bound                                   # the dict that p was made from
     cdef Params p
     cdef bint learning
+    cdef Call call                                      # what a small call must be like; None: none is taken
 
     cdef int bind(self) except -1
+    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
+    cdef int leave(self, const Books* books, double[::1] tally) except -1
+    cdef bint learn_few(self, X, y, sample_weight) except -1
+    cdef bint learn_these(self, X, const floating[::1] data, y, sample_weight) except -1
+    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
+    cdef bint learn_checked(self, const floating[::1] data, const index_t[::1] indices, Batch* b, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
                     Books* books) except -1

@@ -28,6 +28,7 @@ from ._geometry.sparse cimport (
     ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Moves, Row, Sums,
     dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
 )
+from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
 from ._rules cimport Params, Stats, Step, apply_rule, precision, settled
 
 from ._rules import Rule, Trigger
@@ -43,6 +44,10 @@ FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 #: The counters of `tally`, by their names in Python.
 TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "squared": 8, "absolute": 9}
 TALLY_SIZE = sizeof(Tally) // sizeof(double)
+
+
+INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
+NO_INDICES = np.empty(0, np.uint8)
 
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
@@ -359,6 +364,11 @@ cdef inline const double* doubles(const double[::1] numbers) noexcept:
     return &numbers[0] if numbers.shape[0] else NULL
 
 
+cdef inline bint is_array(array, dtype):
+    """A numpy array of one dimension, of just this dtype."""
+    return type(array) is np.ndarray and array.dtype is dtype and array.ndim == 1
+
+
 cdef class Model:
     """What learning changes, as the training loops see it. A state (_geometry/state.py) extends it by how it starts and grows.
 
@@ -386,40 +396,207 @@ cdef class Model:
         cdef const int64_t[::1] indptr = rows.indptr
         cdef const int32_t[::1] labels
         cdef const double[::1] numbers
-        cdef double[::1] counts = self.counts, tally = self.tally, drift = self.drift
-        if self.learning:
-            raise RuntimeError(
-                "This model is learning in another thread: a second one must wait until that call has returned, or learn with a "
-                "copy of its own (copy.deepcopy). Predicting at the same time is allowed."
-            )
+        cdef double[::1] tally = self.tally
         self.bind()
+        self.enter(&b, &books, self.counts, tally, self.drift)
         b.n_rows = indptr.shape[0] - 1
         b.n = order.shape[0] if order.shape[0] else b.n_rows
         b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
         b.weights, b.class_weights = doubles(weights), doubles(class_weights)
         b.predictions = &predictions[0] if predictions.shape[0] else NULL
-        b.labels, b.targets = NULL, NULL
         if task == REGRESSION:
             numbers = targets
             b.targets = doubles(numbers)
         elif task != ONE_CLASS:
             labels = targets
             b.labels = &labels[0] if labels.shape[0] else NULL
+        self.learning = True
+        try:
+            self.run(task, rows, &b, &books)
+        finally:
+            self.leave(&books, tally)
+
+    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1:
+        """Begin a pass: a batch without labels and weights, and books that go on from the model's counters."""
+        if self.learning:
+            raise RuntimeError(
+                "This model is learning in another thread: a second one must wait until that call has returned, or learn with a "
+                "copy of its own (copy.deepcopy). Predicting at the same time is allowed."
+            )
+        b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         books.tally = (<Tally*>&tally[0])[0]
         books.counts, books.n_classes = &counts[0], counts.shape[0]
         books.columns = books.n_classes if books.n_classes > 2 else 1
         books.drift = &drift[0] if drift.shape[0] else NULL
         books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         books.budget = QUANTUM
+        return 0
+
+    cdef int leave(self, const Books* books, double[::1] tally) except -1:
+        (<Tally*>&tally[0])[0] = books.tally
+        self.learning = False
+        return 0
+
+    # --- small calls: the same pass, with every check in C -----------------------------------------------------------------------
+
+    def take_calls(self, dict estimator, names, sparse, Task task, classes=None):
+        """From now on take small calls of an estimator whose parameters are those of the model's last pass (None for sparse: no
+        more). names : of its parameters; sparse : type of a CSR matrix; classes : its classes."""
+        cdef Call call = Call()
+        if sparse is None:
+            self.call = None
+            return
+        call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
+        call.classes, call.labels = classes, None if classes is None else classes.tolist()
+        if classes is not None and classes.dtype.kind == "U":
+            call.classes = classes.view(np.uint32).reshape(len(classes), -1)
+        call.sparse, call.task, call.parameters = sparse, task, self.params
+        call.n_features = estimator["n_features_in_"]
+        self.call = call
+
+    def learn_at_once(self, dict estimator, X, y, sample_weight):
+        """Learn a small call, or answer False: then nothing has happened, and it is to go the long way."""
+        cdef Call call = self.call
+        cdef Py_ssize_t i
+        if call is None or self.learning or self.params is not call.parameters:
+            return False
+        for i in range(len(call.names)):
+            if estimator.get(call.names[i]) is not call.values[i]:
+                return False
+        if "_sparse_coef" in estimator:
+            return False
+        return self.learn_few(X, y, sample_weight)
+
+    cdef bint learn_few(self, X, y, sample_weight) except -1:
+        cdef const float[::1] floats
+        cdef const double[::1] doubles
+        if type(X) is np.ndarray:
+            if X.ndim != 2 or X.shape[1] != self.call.n_features or not X.flags.c_contiguous or X.shape[0] == 0:
+                return False
+            data = X.reshape(-1)
+        elif type(X) is self.call.sparse:
+            data = X.data
+        else:
+            return False
+        if not is_array(data, self.values.dtype):
+            return False
+        try:
+            if self.values.itemsize == 4:
+                floats = data
+            else:
+                doubles = data
+        except ValueError:              # strided, say
+            return False
+        if self.values.itemsize == 4:
+            return self.learn_these(X, floats, y, sample_weight)
+        return self.learn_these(X, doubles, y, sample_weight)
+
+    cdef bint learn_these(self, X, const floating[::1] data, y, sample_weight) except -1:
+        """The rows as the loops read them: their places, which for few rows fit the stack."""
+        cdef const int32_t[::1] short_indices, short_places
+        cdef const int64_t[::1] long_indices, long_places
+        cdef const dense_t[::1] no_indices = NO_INDICES
+        cdef int64_t[FEW + 1] indptr
+        cdef Py_ssize_t i, n
+        cdef Batch b
+        b.indptr = indptr
+        if type(X) is np.ndarray:
+            n = X.shape[0]
+            if n > FEW:
+                return False
+            for i in range(n + 1):
+                indptr[i] = i * self.call.n_features
+            b.n = b.n_rows = n
+            return self.learn_checked(data, no_indices, &b, y, sample_weight)
+        shape, indices, places = X.shape, X.indices, X.indptr
+        n = shape[0]
+        if n == 0 or n > FEW or shape[1] != self.call.n_features:
+            return False
+        b.n = b.n_rows = n
+        try:
+            if is_array(indices, INT32) and is_array(places, INT32):
+                short_indices, short_places = indices, places
+            elif is_array(indices, INT64) and is_array(places, INT64):
+                long_indices, long_places = indices, places
+            else:
+                return False
+        except ValueError:
+            return False
+        if len(places) != n + 1:
+            return False
+        if indices.itemsize == 4:
+            for i in range(n + 1):
+                indptr[i] = short_places[i]
+            return self.learn_checked(data, short_indices, &b, y, sample_weight)
+        for i in range(n + 1):
+            indptr[i] = long_places[i]
+        return self.learn_checked(data, long_indices, &b, y, sample_weight)
+
+    cdef bint learn_checked(self, const floating[::1] data, const index_t[::1] indices, Batch* b, y, sample_weight) except -1:
+        cdef int32_t[FEW] labels
+        cdef const double[::1] targets, weights
+        cdef const int64_t* indptr = b.indptr
+        cdef Py_ssize_t n = b.n
+        cdef Books books
+        cdef double[::1] tally
+        cdef floating[::1] state
+        if not are_rows(data, indices, indptr, n, self.call.n_features):
+            return False
+        try:
+            state, tally = self.values, self.tally
+            if sample_weight is not None:
+                if not is_array(sample_weight, FLOAT64):
+                    return False
+                weights = sample_weight
+            if self.call.task == REGRESSION:
+                if not is_array(y, FLOAT64) or len(y) != n:
+                    return False
+                targets = y
+            elif not self.match(y, n, labels):
+                return False
+        except ValueError:              # strided, or read-only where the model is
+            return False
+        if sample_weight is not None and not are_weights(weights, n):
+            return False
+        if self.call.task == REGRESSION and not (is_aligned(&targets[0], 8) and are_finite(targets, n)):
+            return False
+        self.enter(b, &books, self.counts, tally, self.drift)
+        b.n = b.n_rows = n
+        b.indptr, b.labels = indptr, labels
+        if self.call.task == REGRESSION:
+            b.targets, b.labels = &targets[0], NULL
+        if sample_weight is not None:
+            b.weights = &weights[0]
         self.learning = True
         try:
-            self.run(task, rows, &b, &books)
+            self.run_on(self.call.task, state, data, indices, b, &books)
         finally:
-            (<Tally*>&tally[0])[0] = books.tally
-            self.learning = False
+            self.leave(&books, tally)
+        return True
+
+    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
+        """The labels' places among the classes."""
+        cdef const int64_t[::1] numbers, number_classes
+        cdef const double[::1] reals, real_classes
+        cdef const uint32_t[:, ::1] texts, text_classes
+        if type(y) is list:
+            return len(<list>y) == n and match_list(<list>y, self.call.labels, labels)
+        if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
+            return False
+        if y.dtype.kind == "U" and self.call.classes.ndim == 2 and y.flags.c_contiguous and y.dtype.isnative and y.dtype.itemsize:
+            texts, text_classes = y.view(np.uint32).reshape(n, -1), self.call.classes
+            return match_texts(texts, text_classes, labels)
+        if y.dtype is INT64 and self.call.classes.dtype is INT64:
+            numbers, number_classes = y, self.call.classes
+            return match_numbers(numbers, number_classes, labels)
+        if y.dtype is FLOAT64 and self.call.classes.dtype is FLOAT64:
+            reals, real_classes = y, self.call.classes
+            return match_numbers(reals, real_classes, labels)
+        return False
+
+    # --- the pass, in the types of the model and of the rows ----------------------------------------------------------------------
 
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
-        """The pass itself, in the types of the model and of the rows. Other families of learners have one of their own."""
         if self.values.itemsize == 4:
             return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
         return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
@@ -440,6 +617,7 @@ cdef class Model:
 
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     Books* books) except -1:
+        """Which loop: other families of learners have loops of their own."""
         cdef floating[:, :, ::1] sigma
         cdef Full f
         if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:

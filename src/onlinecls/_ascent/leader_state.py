@@ -34,6 +34,10 @@ class ForelState:
     def __getstate__(self):
         return self.__dict__.copy()
 
+    def learn_at_once(self, *call) -> bool:
+        """All rows are kept: there is no shorter way."""
+        return False
+
     def parts(self) -> dict:
         """All there is to a model but the parameters that it was last learnt with."""
         return {name: getattr(self, name) for name in self.PARTS}

@@ -16,7 +16,7 @@ from .. import _core, _saving
 from .._geometry import blas, link
 from .._geometry.state import NO_ORDER, State
 from .._input import validate
-from .._input.compat import not_fitted
+from .._input.compat import issparse, not_fitted
 from .._registry import algorithms_of, select
 
 
@@ -292,6 +292,22 @@ class OnlineLearner(Estimator):
             blas.load()
             state.foresight, state.depth = _core.FORESIGHT[self._foresight], self._depth
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
+
+    def _take_calls(self, X) -> None:
+        """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
+        state = self.__dict__.get("_state")
+        if not isinstance(state, _core.Model) or state.is_linked or type(self)._learn is not OnlineLearner._learn:
+            return
+        compiled = self._params_of[0] is not None and self._compiled[1] is self._params_of[0]
+        classes = self.__dict__.get("classes_")
+        n_known = 1 if classes is None else len(classes)
+        plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
+        if not (compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
+            state.take_calls(self.__dict__, (), None, 0)
+            return
+        sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
+        task = _core.TASKS[self._task(state, ())[0]]
+        state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
 
     def _learn_linked(self, task, state, rows, targets, weights, class_weights, order, predictions) -> None:
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)

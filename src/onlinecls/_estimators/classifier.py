@@ -56,7 +56,10 @@ class OnlineClassifier(WithWeights):
         ValueError
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
-        self._partial_fit(X, y, classes, sample_weight)
+        state = self.__dict__.get("_state")
+        if classes is not None or state is None or not state.learn_at_once(self.__dict__, X, y, sample_weight):
+            self._partial_fit(X, y, classes, sample_weight)
+            self._take_calls(X)
         return self
 
     def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:

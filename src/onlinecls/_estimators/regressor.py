@@ -53,6 +53,9 @@ class OnlineRegressor(WithWeights):
         ValueError
             If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        state = self.__dict__.get("_state")
+        if state is not None and state.learn_at_once(self.__dict__, X, y, sample_weight):
+            return self
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_targets(who, y, rows.n_rows)
@@ -60,6 +63,7 @@ class OnlineRegressor(WithWeights):
         if first:
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
         self._learn(params, rows, y, weights, _NO_CLASSES)
+        self._take_calls(X)
         return self
 
     def fit(self, X, y, sample_weight=None):
