@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .._escaping import escaped
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
+from .._input.escaping import escaped
 from .._saving import load
 
 OTHER_COLUMNS = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
@@ -58,7 +58,10 @@ class Input:
                 found.ngrams = tuple(found.ngrams)
                 if not all(type(n) is int and 1 <= n < 2**30 for n in found.ngrams):
                     raise TypeError("n-grams of no length")
-                found.names = _unpacked_names(metadata.get("names"))
+                if metadata.get("names") is not None:
+                    from ..text import unpacked_names
+
+                    found.names = unpacked_names(metadata["names"])
                 found.vectorizer().fit([])
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise ValueError(
@@ -77,7 +80,11 @@ class Input:
     def metadata(self) -> dict:
         kept = {name: getattr(self, name) for name in self._KEPT}
         found = {"input": {**kept, "ngrams": list(self.ngrams)}}
-        return found if self.names is None else {**found, "names": _packed_names(self.names)}
+        if self.names is not None:
+            from ..text import packed_names
+
+            found["names"] = packed_names(self.names)
+        return found
 
     def vectorizer(self):
         from ..text import HashingVectorizer
@@ -132,27 +139,6 @@ class _NoHashing:
             "the model must say how its texts were hashed, got a file without that (saved in Python, not by onlinecls train). "
             "Predict with the vectorizer that it was trained with, in Python."
         )
-
-
-def _packed_names(names) -> dict:
-    from base64 import b64encode
-
-    state = names.__getstate__()
-    return {"max_names": state["max_names"], "sketch": b64encode(state["sketch"]).decode()}
-
-
-def _unpacked_names(told: dict | None):
-    from base64 import b64decode
-
-    from ..text import FeatureNames
-
-    if told is None:
-        return None
-    names = FeatureNames(told["max_names"])
-    names.__setstate__({**told, "sketch": b64decode(told["sketch"], validate=True)})
-    if len(names) > names.max_names:
-        raise ValueError(f"more than {names.max_names} names")
-    return names
 
 
 def loaded(path, options) -> tuple[object, dict, Input]:

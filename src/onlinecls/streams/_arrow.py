@@ -6,9 +6,10 @@ import contextlib
 
 import numpy as np
 
-from .._escaping import escaped
+from .._input.arrow import sound
+from .._input.escaping import escaped, is_utf8
+from .._input.rows import Rows
 from ..text import HashingVectorizer
-from ..text._vectorizer import is_utf8, sound
 from ._errors import MalformedLineError, Tally
 from ._records import Columns, Texts, WrongRecordError, decoded, number, shown
 
@@ -110,9 +111,7 @@ class _Part:
             wanted = f"a finite number that is a {np.dtype(dtype)}"
             names = self.columns.names
             parts = [self._numbers(k, f"{wanted} in column {names[k]!r}", -limit, limit) for k in self.columns.features]
-            from scipy.sparse import csr_matrix
-
-            X = csr_matrix(np.stack(parts, axis=1)[self.good].astype(dtype))
+            X = Rows.of_table(np.stack(parts, axis=1)[self.good].astype(dtype))
         else:
             X = self._texts(vectorizer)
         if not self.good.any():

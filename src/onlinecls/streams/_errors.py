@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from .._escaping import escaped
+from .._input.escaping import escaped
 
 KEPT = 5  # reasons
 

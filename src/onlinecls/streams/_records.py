@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from .._escaping import escaped
-from .._input.compat import Csr
+from .._input.escaping import escaped
+from .._input.rows import Rows
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
@@ -140,17 +140,15 @@ class Numbers:
         self.rows.append(row)
 
     def take(self):
-        from scipy.sparse import csr_matrix
-
         rows, self.rows = self.rows, []
-        return csr_matrix(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
+        return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
 
 
 class Features:
     """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
 
     def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
-        self.rows, self.n_features, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), n_features, dtype
+        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), dtype
 
     def add(self, features) -> None:
         if not isinstance(features, dict):
@@ -168,7 +166,7 @@ class Features:
         return self.rows.full
 
     def take(self):
-        return Csr.of(*self.rows.take()[:3], self.n_features)
+        return self.rows.take()[0]
 
 
 class Named:

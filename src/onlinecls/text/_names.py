@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from numbers import Integral
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+from .._hashing.sketch import Names
 from .._input.compat import issparse
-from ._sketch import Names
 
 
 class Feature(NamedTuple):
@@ -182,6 +183,32 @@ class FeatureNames:
         if intercept:
             found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
         return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
+
+
+def packed_names(names: FeatureNames) -> dict:
+    """Names as JSON can hold them."""
+    state = names.__getstate__()
+    return {**state, "sketch": b64encode(state["sketch"]).decode()}
+
+
+def unpacked_names(packed: dict) -> FeatureNames:
+    """The names that `packed_names` packed; a ValueError, TypeError or KeyError of what it did not."""
+    names = FeatureNames(packed["max_names"])
+    names.__setstate__({**packed, "sketch": b64decode(packed["sketch"], validate=True)})
+    if len(names) > names.max_names:
+        raise ValueError(f"more than {names.max_names} names")
+    return names
+
+
+def top_columns(model, k: int) -> dict[object, list[Feature]]:
+    """As `FeatureNames.top_features`, by the numbers of columns; of one vector of weights towards its two classes."""
+    found = {}
+    for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
+        weights, std = _weights(model, c)
+        top = np.argsort(-weights, kind="stable")[:k]
+        top = top[weights[top] > 0]
+        found[label] = [Feature(f"column {i}", float(weights[i]), _entry(std, i), int(i), False) for i in top.tolist()]
+    return found
 
 
 def _labels(model) -> list:
