@@ -48,7 +48,7 @@ def _estimator_names() -> set[str]:
     return {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(_WRAPPERS)
 
 
-def __getattr__(name: str):
+def _find(name: str):
     if name in _SUBMODULES:
         return import_module(f"{__name__}.{name}")
     if name == "__all__":
@@ -65,4 +65,8 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*__getattr__("__all__"), *_SUBMODULES, *(name for name in globals() if name[:2] == "__")})
+    return sorted({*_find("__all__"), *_SUBMODULES, *(name for name in globals() if name[:2] == "__")})
+
+
+if not TYPE_CHECKING:  # (it would tell a type checker that there is whatever is asked for)
+    __getattr__ = _find

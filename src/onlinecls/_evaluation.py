@@ -165,7 +165,7 @@ class _CleanLabels:
 
 
 def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
-    """The kernels predict each row on the way: a pass costs what learning costs."""
+    """Learners of this package predict each row inside the training loop, at little more than the cost of learning."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
     said = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
     tally.seconds += time.perf_counter() - start

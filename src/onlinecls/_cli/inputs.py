@@ -1,4 +1,4 @@
-"""How files become rows, and what a model's file says of it."""
+"""How files become rows, and the part of a model's metadata that remembers it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Input:
 
     @classmethod
     def from_options(cls, options) -> Input:
-        """As the command line says, defaults where it says nothing."""
+        """From the options of the command line, with defaults for those left out."""
         found = cls(1 << (20 if options.bits is None else options.bits)).told(options)
         if options.ngrams is not None:
             if options.ngrams[0] > options.ngrams[1]:
@@ -45,7 +45,7 @@ class Input:
 
     @classmethod
     def from_model(cls, learner, metadata: dict, options) -> Input:
-        """As a model's rows were read, but for where the command line says otherwise."""
+        """From a model's metadata, so that rows are made as in training; options that are given take precedence."""
         told = metadata.get("input")
         if told is None:
             found = cls(learner.n_features_in_, dtype=str(learner.coef_.dtype), hashes=False)
@@ -129,7 +129,7 @@ def _threads() -> int:
 
 
 class _NoHashing:
-    """Stands for the vectorizer of a model that says nothing of one: fine until there is a text."""
+    """In the place of a vectorizer for models whose file does not say how texts were hashed: an error once there is a text."""
 
     def __init__(self, n_features: int):
         self.n_features = n_features
@@ -151,7 +151,7 @@ def loaded(path, options) -> tuple[object, dict, Input]:
 
 
 def require_place(options, name: str) -> None:
-    """A file that cannot be written is better known now than hours later."""
+    """Fail now, not after hours of learning, if the file of this option cannot be written."""
     path = getattr(options, name)
     if path is None:
         return

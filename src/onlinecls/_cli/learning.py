@@ -1,4 +1,4 @@
-"""Learners made from options, and their way through a stream."""
+"""Makes learners from options and runs them over a stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .progress import Progress
 CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
 REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class")
-_MANY_CLASSES = 50  # new ones in a batch: more, and it is looked at whether they can be classes
+_MANY_CLASSES = 50  # with more new labels than this in a batch, `_require_classes` looks at them
 
 
 def _value(text: str):
@@ -60,7 +60,7 @@ def algorithm_of(learner) -> str:
 
 
 def own_parameters(learner) -> dict:
-    """Those of its algorithm, as JSON can say them (infinity as text)."""
+    """The parameters of its algorithm, as JSON can hold them (infinity as text)."""
     own = access.algorithm_of(learner).params
     values = {name: getattr(learner, name) for name in own}
     return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}
@@ -76,7 +76,7 @@ def labels_of(learner) -> str:
 
 
 def found(learner, counts: tuple) -> dict:
-    """What has been counted, for JSON."""
+    """The counters and the errors, for JSON."""
     if is_regressor(learner):
         errors = {"progressive_mse": _mean(counts, 2), "progressive_mae": _mean(counts, 3)}
     else:
@@ -193,7 +193,7 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line) -
 
 
 def _require_classes(run: Run, X, y) -> None:
-    """Each class costs a model of its own: numbers that were taken for classes would fill the memory."""
+    """Refuse labels that are probably targets of a regression: each class has weights of its own, and so many would fill the memory."""
     labels = set(y.tolist())
     if run.learner.__sklearn_is_fitted__():
         labels -= set(run.learner.classes_.tolist())

@@ -1,4 +1,4 @@
-"""The loops over many bytes or tokens at once; in C, as the compiler must be told to make versions for AVX2."""
+"""Loops over many bytes or tokens at once, in C, so that the compiler can be asked for versions with AVX2."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "_hashing/lanes.h":

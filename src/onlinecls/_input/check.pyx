@@ -50,9 +50,9 @@ cdef inline column_t outside(column_t column, column_t last) noexcept nogil:
 def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns, const bits_t[::1] bits):
     """What is wrong with rows: "" (nothing), "indptr", "indices", "order" (harmless, but there may be duplicates) or "values".
 
-    indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1 and should rise strictly within
-    each row, and the values, given as a view of their bits (of none: only the structure is checked), must be finite. Of several
-    the first of the list is told.
+    indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1 and should rise strictly
+    within each row, and values must be finite. These are given as a view of their bits; if it is empty, only the structure is
+    checked. Where several things are wrong, the answer is the first of the list above.
     """
     cdef Py_ssize_t k, i, start, stop, lo, nnz, n = indptr.shape[0] - 1
     cdef column_t wrong = 0, falls, last        # (falls of the columns' width: no widening in the loop)

@@ -259,7 +259,7 @@ def _read_dense(who: str, X, dtype) -> Rows:
 
 
 def as_array(what: str, values, required: str) -> np.ndarray:
-    """What numpy makes of the values; whatever it raises, or an object's own __array__ does, becomes a ValueError of ours."""
+    """The values as an array; whatever numpy or an object's own __array__ raises becomes a ValueError that says what was required."""
     try:
         return np.asarray(values)
     except MemoryError:
@@ -281,7 +281,7 @@ def _place(at: int, indices, indptr) -> str:
 
 
 def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
-    """The data in the dtype asked for, itself where it can be."""
+    """The data in the dtype asked for; not copied if it has it already."""
     if dtype is None:
         dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
     if data.dtype == dtype:
@@ -296,7 +296,7 @@ def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
 
 
 def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exception) -> Exception:
-    """What to say of the first object that is no number."""
+    """The error for the first object that is not a number."""
     for at, value in enumerate(data):
         if is_missing(value) and value is not None:  # (None is NaN to numpy)
             place = _place(at, indices, indptr)
@@ -316,7 +316,7 @@ def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exc
 
 
 def is_missing(value) -> bool:
-    """Whether it stands for no value: None, NaN, and pandas' NA and NaT."""
+    """Whether it is None, NaN, or pandas' NA or NaT."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -365,7 +365,7 @@ def shown(values) -> str:
 
 
 def brief(value) -> str:
-    """What a message shows of a value that may be anything: its repr, not too long, nothing in it that a terminal obeys."""
+    """A value of any type for a message: its repr, shortened, with control characters escaped."""
     try:
         text = repr(value)
     except Exception:  # an integer of more digits than Python prints, or an object's own fault
@@ -508,7 +508,7 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 
 def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
-    """What to say of objects that are neither all texts nor all numbers."""
+    """The error for labels that are neither all texts nor all numbers."""
     missing = next((at for at, label in enumerate(y) if is_missing(label)), None)
     if missing is not None:
         place, do = (f"row {missing}", "Drop that row") if name != "classes" else (f"place {missing}", "Leave it out")

@@ -17,7 +17,7 @@ from .._input.rows import Rows
 from ._pool import Pool
 
 cdef enum:
-    BEHIND_BYTES = 8                 # bytes that may be read behind a line, and are never looked at
+    BEHIND_BYTES = 8            # bytes that may be read past the end of a block; what they are does not matter
     MAX_NAMES = 1 << 20         # different labels
     MAX_NAME_BYTES = 1 << 24    # of all of them
     FEW = 24                    # entries that sort faster by insertion
@@ -285,7 +285,7 @@ cdef class EntryParser(LineParser):
         if n and not in_order:
             self._sort(row, n)
             total = row[0].value
-            for k in range(1, n):       # without a branch on what cannot be guessed
+            for k in range(1, n):       # branch-free: whether columns repeat cannot be predicted
                 same = row[k].column == row[last].column
                 last += 1 - same
                 total = row[k].value + same * total

@@ -1,4 +1,4 @@
-"""`read`: options checked, files opened, the format found, its reader put together."""
+"""`read`: checks the options, opens the files, finds the format and puts its reader together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(
         Several files are one stream, and of one format. An iterable is consumed in the thread.
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
-        suffix of compression), else from its first lines. See docs/streams.md for a line of each.
+        suffix of compression), else from its first lines. ``help(onlinecls.streams)`` shows a line of each.
     n_features : int in 1..2**56, default=2**20
         Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
         tables of numbers it is the number of their columns. The vectorizer's, if one is given.

@@ -1,4 +1,4 @@
-"""Formats that Python reads: records of (label, text or features, weight), made into batches here."""
+"""Formats that are read in Python: records of (label, text or features, weight), collected into batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BATCH_CHARS = 1 << 22  # of texts in a batch
 
 
 class WrongRecordError(ValueError):
-    """A record is not what it should be; the reader of the format adds where it is."""
+    """A malformed record; the reader of the format adds the file and the line."""
 
 
 class LabelReader:
@@ -100,7 +100,7 @@ def shown(value) -> str:
 
 
 class Texts:
-    """Texts on their way to a batch, for a vectorizer."""
+    """The texts of a batch, collected for a vectorizer."""
 
     def __init__(self, vectorizer):
         self.vectorizer, self.texts, self.n_chars = vectorizer, [], 0
@@ -127,7 +127,7 @@ class Texts:
 
 
 class Numbers:
-    """Rows of a number for each of some columns."""
+    """The rows of a table of numbers."""
 
     def __init__(self, n_columns: int, dtype):
         self.n_columns, self.dtype, self.rows = n_columns, np.dtype(dtype), []

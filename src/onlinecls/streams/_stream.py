@@ -1,4 +1,4 @@
-"""The iterator of batches; a thread reads ahead while the consumer learns."""
+"""`Stream`, the iterator of batches: a thread reads ahead while the caller learns."""
 
 from __future__ import annotations
 

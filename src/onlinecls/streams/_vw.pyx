@@ -30,7 +30,7 @@ cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* e
     while name + 4 <= end:
         h = mixed(h, block_at(name))
         name += 4
-    # There are BEHIND bytes behind the line: no loop, whose end would be guessed wrong every other word.
+    # The last bytes at once, as there are BEHIND readable bytes past the line: the end of a loop would often be mispredicted.
     return finished(h, block_at(name) & ((<uint32_t>1 << (8 * (n & 3))) - 1), n)
 
 

@@ -216,7 +216,7 @@ def _labels(model) -> list:
 
 
 def _of_class(model, values, c: int):
-    """What row of values speaks for class c."""
+    """The row of values towards class c (of two classes there is one row, towards the second)."""
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]
