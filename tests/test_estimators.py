@@ -1,5 +1,6 @@
 """What a user of scikit-learn expects of the classes, beyond scikit-learn's own checks (test_scikit_learn.py)."""
 
+import ast
 import doctest
 import inspect
 import pickle
@@ -17,6 +18,7 @@ from scipy import sparse
 from states import fingerprint
 
 import onlinecls
+from onlinecls._registry import ALGORITHMS
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
@@ -481,7 +483,10 @@ def test_public_methods_have_docstrings(estimator):
             assert method.__doc__ and len(method.__doc__) > 20, name
 
 
-@pytest.mark.parametrize("name", ["", "._first_order", "._multiplicative", "._second_order", "._saving", "._evaluation"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "._estimators.first_order", "._estimators.multiplicative", "._estimators.second_order", "._saving", "._evaluation"],
+)
 def test_examples_run(name):
     found = doctest.testmod(import_module("onlinecls" + name))
     assert found.attempted > 1 and found.failed == 0
@@ -489,9 +494,30 @@ def test_examples_run(name):
 
 def test_all_is_all():
     assert sorted(onlinecls.__all__) == onlinecls.__all__
-    classes = {name for name, value in vars(onlinecls).items() if inspect.isclass(value)}
+    found = {}
+    exec("from onlinecls import *", found)
+    assert sorted(found.keys() - {"__builtins__"}) == onlinecls.__all__
+    classes = {name for name, value in found.items() if inspect.isclass(value)}
     assert classes == {name for name in onlinecls.__all__ if name[0].isupper()}
+    assert {algorithm.estimator for algorithm in ALGORITHMS.values()} <= classes
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", onlinecls.__version__)
+
+
+def test_what_is_public_is_there_without_further_imports():
+    """In a fresh interpreter; nothing is loaded before it is asked for."""
+    code = (
+        "import sys, onlinecls\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert not hasattr(onlinecls, 'nothing') and not hasattr(onlinecls, 'Nothing')\n"
+        "kinds = {name: type(getattr(onlinecls, name)).__name__ for name in dir(onlinecls) if name[0] != '_'}\n"
+        "print(kinds)\n"
+        "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n"
+    )
+    kinds = ast.literal_eval(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    modules = ["bounds", "datasets", "plotting", "streams", "text"]
+    assert sorted(kinds) == sorted([*onlinecls.__all__, *modules])
+    expected = {name: "module" if name in modules else "type" if name[0].isupper() else "function" for name in kinds}
+    assert kinds == expected
 
 
 @one_case_each

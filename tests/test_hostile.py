@@ -1,5 +1,6 @@
 """Hostile sparse matrices: an error with the model untouched, or the model that the same rows make dense. Never a crash."""
 
+import itertools
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from algorithms import ONE_EACH
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from onlinecls._input.check import check_rows
 from scipy import sparse
 from states import fingerprint, is_finite
 
@@ -243,8 +245,52 @@ def test_indices_at_the_ends_of_their_type_are_outside_any_matrix(index):
             for at in range(3):
                 indices = np.array([0, 0, 0])
                 indices[at] = wild if wild <= info.max else -1
-                found = validate._CHECK_ROWS[np.dtype(index)](indices.astype(index), indptr, n_columns)
+                found = check_rows(indices.astype(index), indptr, n_columns, np.empty(0, np.uint32))
                 assert (found == "indices") == (outside or wild > info.max)
+
+
+def what_is_wrong(indices, indptr, n_columns, values):
+    """`check_rows`, slowly."""
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > len(indices):
+        return "indptr"
+    indices, values = indices[: indptr[-1]], values[: indptr[-1]]
+    if len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
+        return "indices"
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if ((np.diff(indices) <= 0) & (np.diff(row) == 0)).any():
+        return "order"
+    return "" if np.isfinite(values).all() else "values"
+
+
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_rows_are_checked_wherever_the_fault_is(index, value):
+    """One fault at each of the places where a stretch, a row or the matrix begins or ends; slack behind it is left alone."""
+    rng, stretch, wide = np.random.default_rng(0), 2048, 10_000
+    bits = np.uint32 if value is np.float32 else np.uint64
+    found = set()
+    for lengths in ([0, 2047, 0, 1, 1, 2046, 2, 0, 300, 0], [5000], [1] * 2050, [0, 0, 4096, 0]):
+        indptr = np.append(0, np.cumsum(lengths))
+        nnz = indptr[-1]
+        indices = np.concatenate([np.sort(rng.choice(wide, n, replace=False)) for n in lengths]).astype(index)
+        values = rng.standard_normal(nnz).astype(value)
+        ends = {*indptr[:12].tolist(), *range(0, nnz + 1, stretch), int(nnz)}
+        places = sorted({at for end in ends for at in (end - 1, end, end + 1) if 0 <= at < nnz})
+        kinds = ("low", "high", "order", "nan", "inf", "twice")
+        for kind, at in [("", 0), *itertools.product(kinds, places)]:
+            x, v = indices.copy(), values.copy()
+            if kind in ("low", "high"):
+                x[at] = -1 if kind == "low" else wide
+            elif kind in ("order", "twice") and at:
+                x[at] = x[at - 1] - (kind == "order" and x[at - 1] > 0)
+            elif kind in ("nan", "inf"):
+                v[at] = {"nan": np.nan, "inf": -np.inf}[kind]
+            for slack in (0, 3):
+                x_, v_ = np.append(x, np.full(slack, -1, index)), np.append(v, np.full(slack, np.nan, value))
+                expected = what_is_wrong(x_, indptr, wide, v_)
+                assert check_rows(x_, indptr, wide, v_.view(bits)) == expected, (lengths[:5], kind, at)
+                found.add(expected)
+    assert found == {"", "indices", "order", "values"}
 
 
 def test_a_stream_is_checked_before_it_is_cut():

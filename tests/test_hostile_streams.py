@@ -21,7 +21,7 @@ from onlinecls.text import FeatureNames, HashingVectorizer
 PROCESS = """
 import io, sys
 import numpy as np
-from onlinecls.text._hashing import RowHasher
+from onlinecls._hashing.hasher import RowHasher
 text = np.frombuffer(b"ab cd " * 9, np.uint8)
 try:
     {}

@@ -40,7 +40,7 @@ def test_every_compiled_rule_is_offered():
 def test_the_call_in_the_page_selects_it(algorithm):
     """The call in the table of algorithms, on the class's defaults, is this algorithm and no other of the class."""
     (row,) = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {algorithm.title} |")]
-    learner = eval(row.split("|")[3].strip(" `"), vars(onlinecls))  # our own page
+    learner = eval(row.split("|")[3].strip(" `"), {name: getattr(onlinecls, name) for name in onlinecls.__all__})  # our own page
     assert type(learner).__name__ == algorithm.estimator
     assert {name: getattr(learner, name) for name in algorithm.selects} == dict(algorithm.selects)
 

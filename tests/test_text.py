@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from onlinecls.text._hashing import RowHasher
+from onlinecls._hashing.hasher import RowHasher
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
@@ -167,7 +167,8 @@ def test_every_character_is_a_word_and_lower_cased_as_python_says(kind):
     texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
     hasher = RowHasher(alternate_sign=False, norm=None, n_features=2**31 - 1)
     hasher.add_texts([kind(text) for text in texts])
-    data, indices, indptr = hasher.take()
+    rows = hasher.take()
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     for i, text in enumerate(texts):
         tokens = collections.Counter(abs(murmurhash3_32(t)) % (2**31 - 1) for t in re.findall(r"\b\w\w+\b", text.lower()))
         row = slice(indptr[i], indptr[i + 1])
@@ -572,12 +573,12 @@ def test_a_hasher_goes_on_after_a_text_that_failed():
             hasher.add_tokens([f"w{i}" for i in range(50)] + [3])
     hasher.add_texts(["ef"])
     expected = Peer().transform(["ab cd", "ef"])
-    data, indices, indptr = hasher.take()
-    assert (data == expected.data).all() and (indices == expected.indices).all() and indptr.tolist() == [0, 2, 3]
-    data, indices, indptr = hasher.take()
-    assert len(data) == len(indices) == 0 and indptr.tolist() == [0]
+    rows = hasher.take()
+    assert (rows.data == expected.data).all() and (rows.indices == expected.indices).all() and rows.indptr.tolist() == [0, 2, 3]
+    rows = hasher.take()
+    assert len(rows.data) == len(rows.indices) == 0 and rows.indptr.tolist() == [0]
     hasher.add_texts(["ab cd", "ef"])
-    assert (hasher.take()[1] == expected.indices).all()
+    assert (hasher.take().indices == expected.indices).all()
 
 
 # --- a 64-bit feature space --------------------------------------------------------------------------------------------------

@@ -4,64 +4,69 @@
 >>> learner = onlinecls.AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["spam", "ham"], classes=["ham", "spam"])
 >>> learner.predict([[0.0, 3.0]]).tolist()
 ['spam']
+
+Classes, functions and submodules are imported when they are first asked for.
 """
 
-from ._ascent.baselines import HedgeClassifier, OGDClassifier
-from ._ascent.dual_ascent import DualAscentClassifier, DualAscentRegressor
-from ._ascent.leader import FoReLClassifier
-from ._estimators.first_order import (
-    AdaGradClassifier,
-    PassiveAggressiveClassifier,
-    PassiveAggressiveRegressor,
-    Perceptron,
-    PNormPerceptron,
-)
-from ._estimators.multiplicative import (
-    MultiplicativePassiveAggressiveClassifier,
-    MultiplicativePassiveAggressiveOneClass,
-    MultiplicativePassiveAggressiveRegressor,
-)
-from ._estimators.one_class import PassiveAggressiveOneClass
-from ._estimators.online_to_batch import OnlineToBatch
-from ._estimators.second_order import (
-    AROWClassifier,
-    AROWRegressor,
-    ConfidenceWeightedClassifier,
-    NAROWClassifier,
-    SCWClassifier,
-    SecondOrderPerceptron,
-)
-from ._evaluation import progressive_validation
-from ._kernelized.learners import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
-from ._saving import load
+from importlib import import_module
+
+TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
+if TYPE_CHECKING:  # the names below, for type checkers and editors
+    from . import bounds as bounds
+    from . import datasets as datasets
+    from . import plotting as plotting
+    from . import streams as streams
+    from . import text as text
+    from ._ascent.baselines import *  # noqa: F403
+    from ._ascent.dual_ascent import *  # noqa: F403
+    from ._ascent.leader import *  # noqa: F403
+    from ._estimators.first_order import *  # noqa: F403
+    from ._estimators.multiplicative import *  # noqa: F403
+    from ._estimators.one_class import *  # noqa: F403
+    from ._estimators.online_to_batch import *  # noqa: F403
+    from ._estimators.second_order import *  # noqa: F403
+    from ._evaluation import progressive_validation as progressive_validation
+    from ._kernelized.learners import *  # noqa: F403
+    from ._saving import load as load
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AROWClassifier",
-    "AROWRegressor",
-    "AdaGradClassifier",
-    "ConfidenceWeightedClassifier",
-    "DualAscentClassifier",
-    "DualAscentRegressor",
-    "FoReLClassifier",
-    "HedgeClassifier",
-    "KernelOnlineClassifier",
-    "KernelOnlineOneClass",
-    "KernelOnlineRegressor",
-    "MultiplicativePassiveAggressiveClassifier",
-    "MultiplicativePassiveAggressiveOneClass",
-    "MultiplicativePassiveAggressiveRegressor",
-    "NAROWClassifier",
-    "OGDClassifier",
-    "OnlineToBatch",
-    "PNormPerceptron",
-    "PassiveAggressiveClassifier",
-    "PassiveAggressiveOneClass",
-    "PassiveAggressiveRegressor",
-    "Perceptron",
-    "SCWClassifier",
-    "SecondOrderPerceptron",
-    "load",
-    "progressive_validation",
-]
+_SUBMODULES = ("bounds", "datasets", "plotting", "streams", "text")
+_FUNCTIONS = {"load": "_saving", "progressive_validation": "_evaluation"}
+# The registry says which estimators there are; these are the files that have them, in the order in which they are searched.
+_FILES = (
+    "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
+    "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
+)  # fmt: skip
+# Estimators that run algorithms of other classes, and so have no row in the registry.
+_WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")
+
+
+def _estimator_names() -> set[str]:
+    from ._registry import ALGORITHMS
+
+    return {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(_WRAPPERS)
+
+
+def _find(name: str):
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name == "__all__":
+        found = sorted({*_estimator_names(), *_FUNCTIONS})
+    elif name in _FUNCTIONS:
+        found = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
+    elif name[:1] != "_" and name in _estimator_names():
+        modules = (import_module(f"{__name__}.{module}") for module in _FILES)
+        found = next(vars(module)[name] for module in modules if name in vars(module))
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*_find("__all__"), *_SUBMODULES, *(name for name in globals() if name[:2] == "__")})
+
+
+if not TYPE_CHECKING:  # (it would tell a type checker that there is whatever is asked for)
+    __getattr__ = _find

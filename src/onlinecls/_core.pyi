@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 RULES: dict[str, int]
 GEOMETRIES: dict[str, int]
 TALLY: dict[str, int]
@@ -30,8 +28,3 @@ decision: _Fused
 """The scores of rows."""
 deviation: _Fused
 """The standard deviations of scores."""
-all_finite: _Fused
-"""Whether bit patterns of floats hold no NaN and no infinity."""
-
-def check_rows(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> str:
-    """What is wrong with a CSR structure: "" (nothing), "indptr", "indices" or "order"."""

@@ -10,7 +10,7 @@ Loops trust their input: the Python layer has checked all of it before the first
 row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -748,88 +748,3 @@ cdef int deviations_of(const floating[::1] state, const floating[:, :, ::1] sigm
             for c in range(k):
                 deviations[i, c] = sqrt(larger(deviations[i, c], <double>0.0))
     return 0
-
-
-# --- checking ------------------------------------------------------------------------------------------------------------------
-
-ctypedef fused bits_t:
-    uint32_t
-    uint64_t
-
-
-cdef inline bits_t exponents(const bits_t[::1] bits) noexcept nogil:
-    """Sign bit set if some float among these bit patterns is NaN or infinite: an exponent of all ones carries into it."""
-    cdef bits_t mask = 0x7f800000, one = 0x00800000, carry = 0
-    cdef Py_ssize_t k
-    if bits_t is uint64_t:
-        mask = <bits_t>0x7ff0000000000000
-        one = <bits_t>0x0010000000000000
-    for k in range(bits.shape[0]):
-        carry |= (bits[k] & mask) + one
-    return carry
-
-
-def all_finite(const bits_t[::1] bits):
-    """True if no NaN and no infinity is among floats, given as a view of their bit patterns."""
-    cdef bits_t carry
-    with nogil:
-        carry = exponents(bits)
-    return not carry >> (8 * sizeof(bits_t) - 1)
-
-
-ctypedef fused column_t:
-    int32_t
-    int64_t
-
-
-cdef inline column_t outside(column_t column, column_t last) noexcept nogil:
-    """Sign bit set if a column is below 0 or beyond the last. (The difference of unsigned numbers cannot overflow; where the
-    column is not below 0, it is that of the signed ones.)"""
-    if column_t is int32_t:
-        return column | <int32_t>(<uint32_t>last - <uint32_t>column)
-    else:
-        return column | <int64_t>(<uint64_t>last - <uint64_t>column)
-
-
-def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns):
-    """What is wrong with a CSR structure: "" (nothing), "indptr", "indices" or, harmless but not in order, "order".
-
-    indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1, and they should rise
-    strictly within each row (else there may be duplicates).
-    """
-    cdef Py_ssize_t k, i, n = indptr.shape[0] - 1, lo, nnz
-    cdef column_t wrong = 0, falls, last        # (falls of the columns' width: no widening in the loop)
-    cdef int64_t all_falls = 0
-    cdef Py_ssize_t stop
-    cdef bint broken = False
-    if n < 0 or indptr[0] != 0:
-        return "indptr"
-    with nogil:
-        for i in range(n):
-            broken |= indptr[i + 1] < indptr[i]
-    if broken or indptr[n] > indices.shape[0]:
-        return "indptr"
-    nnz = indptr[n]
-    n_columns = max(n_columns, 0)
-    if column_t is int32_t:
-        last = <column_t>min(n_columns - 1, <int64_t>0x7fffffff)
-    else:
-        last = n_columns - 1
-    with nogil:
-        if nnz:
-            wrong = outside(indices[0], last)
-        k = 1
-        while k < nnz:
-            falls, stop = 0, min(nnz, k + (1 << 30))  # so many falls that int32 counts them
-            for k in range(k, stop):
-                wrong |= outside(indices[k], last)
-                falls += indices[k] <= indices[k - 1]
-            all_falls += falls
-            k = stop
-        for i in range(n):                      # a fall from one row to the next is none
-            lo = indptr[i]
-            if 0 < lo < indptr[i + 1]:
-                all_falls -= indices[lo] <= indices[lo - 1]
-    if wrong < 0:
-        return "indices"
-    return "order" if all_falls else ""

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ._estimators.access import learn_predicting
 from ._estimators.classifier import NO_ROUND, OnlineClassifier
 from ._input import validate
-from ._input.compat import Csr, issparse, kind_of
+from ._input.compat import issparse, kind_of
+from ._input.rows import Rows, part_of
 
 _WHO = "progressive_validation"
 
@@ -127,18 +129,6 @@ def _batches(stream) -> Iterable[tuple]:
         yield X, validate.read_labels(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
 
 
-def _rows(X, start: int, stop: int):
-    """Some rows of X, not copied: scipy's slices of a CSR matrix take as long as learning them."""
-    if stop - start == X.shape[0]:
-        return X
-    if not issparse(X):
-        return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
-    lo, hi = X.indptr[start], X.indptr[stop]  # (of a matrix that `progressive_validation` has looked at)
-    parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
-    shape = stop - start, X.shape[1]
-    return Csr(*parts, shape) if isinstance(X, Csr) else type(X)(parts, shape=shape)
-
-
 class _CleanLabels:
     """The labels to count mistakes against: those of a whole stream as one array, or an array for each batch."""
 
@@ -175,9 +165,9 @@ class _CleanLabels:
 
 
 def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
-    """The kernels predict each row on the way: a pass costs what learning costs."""
+    """Learners of this package predict each row inside the training loop, at little more than the cost of learning."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
-    said = learner._partial_fit(X, y, classes, weights if len(weights) else None, predict=True)
+    said = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
     tally.seconds += time.perf_counter() - start
     live = said != NO_ROUND
     if not live.any():
@@ -280,14 +270,14 @@ def progressive_validation(estimator, stream, y_clean=None, *, classes=None, eve
         clean, start = clean_labels.of(y), 0
         if issparse(X) and X.format != "csr":
             X = validate.as_csr(_WHO, X)
-        elif issparse(X) and not isinstance(X, Csr) and (not by_row or len(y) > every - rows % every):  # it will be cut
+        elif issparse(X) and not isinstance(X, Rows) and (not by_row or len(y) > every - rows % every):  # it will be cut
             validate.read_structure(_WHO, X)
         while start < len(y):
             stop = min(start + every - rows % every, len(y))
             if not by_row:
                 stop = min(stop, start + max(rows, 1))
             part = slice(start, stop)
-            these = _rows(X, start, stop)
+            these = part_of(X, start, stop)
             if by_row:
                 named = None if estimator.__sklearn_is_fitted__() else classes
                 _by_row(estimator, these, y[part], clean[part], weights[part], named, tally)

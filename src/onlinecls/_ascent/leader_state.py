@@ -6,9 +6,9 @@ import numpy as np
 
 from .. import _core
 from .._geometry.state import problem_of_counters, problem_of_numbers
+from .._input.validate import rows_in_order
 from . import forel
 
-_CHECK_ROWS = _core.check_rows["int64_t"]
 GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
 
 
@@ -59,7 +59,7 @@ class ForelState:
         problem = problem_of_numbers(self) or problem_of_counters(self.counts, tally)
         if problem:
             return problem
-        if self.indptr[-1] != len(self.indices) or _CHECK_ROWS(self.indices, self.indptr, self.n_features):
+        if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
             return "rows that are no CSR matrix in order"
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
             return "labels of no class"

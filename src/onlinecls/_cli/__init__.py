@@ -8,7 +8,7 @@ import gc
 import os
 import sys
 
-from .._escaping import escaped
+from .._input.escaping import escaped
 from .options import parser
 
 _DONE, _BAD_DATA, _INTERRUPTED, _BROKEN_PIPE = 0, 1, 130, 141  # the last two as shells report SIGINT and SIGPIPE; argparse has 2

@@ -68,7 +68,7 @@ def _runs(options, dtype: str) -> list[Run]:
 
 
 def _axes(options):
-    """Where the curves will go; what is missing for it is better known now."""
+    """The axes to draw on; what is missing for that is an error now, not after learning."""
     require_place(options, "plot")
     try:
         from matplotlib.figure import Figure

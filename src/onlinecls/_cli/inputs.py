@@ -1,13 +1,13 @@
-"""How files become rows, and what a model's file says of it."""
+"""How files become rows, and the part of a model's metadata that remembers it."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
 
-from .._escaping import escaped
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
+from .._input.escaping import escaped
 from .._saving import load
 
 OTHER_COLUMNS = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
@@ -34,7 +34,7 @@ class Input:
 
     @classmethod
     def from_options(cls, options) -> Input:
-        """As the command line says, defaults where it says nothing."""
+        """From the options of the command line, with defaults for those left out."""
         found = cls(1 << (20 if options.bits is None else options.bits)).told(options)
         if options.ngrams is not None:
             if options.ngrams[0] > options.ngrams[1]:
@@ -45,7 +45,7 @@ class Input:
 
     @classmethod
     def from_model(cls, learner, metadata: dict, options) -> Input:
-        """As a model's rows were read, but for where the command line says otherwise."""
+        """From a model's metadata, so that rows are made as in training; options that are given take precedence."""
         told = metadata.get("input")
         if told is None:
             found = cls(learner.n_features_in_, dtype=str(learner.coef_.dtype), hashes=False)
@@ -58,7 +58,10 @@ class Input:
                 found.ngrams = tuple(found.ngrams)
                 if not all(type(n) is int and 1 <= n < 2**30 for n in found.ngrams):
                     raise TypeError("n-grams of no length")
-                found.names = _unpacked_names(metadata.get("names"))
+                if metadata.get("names") is not None:
+                    from ..text import unpacked_names
+
+                    found.names = unpacked_names(metadata["names"])
                 found.vectorizer().fit([])
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise ValueError(
@@ -77,7 +80,11 @@ class Input:
     def metadata(self) -> dict:
         kept = {name: getattr(self, name) for name in self._KEPT}
         found = {"input": {**kept, "ngrams": list(self.ngrams)}}
-        return found if self.names is None else {**found, "names": _packed_names(self.names)}
+        if self.names is not None:
+            from ..text import packed_names
+
+            found["names"] = packed_names(self.names)
+        return found
 
     def vectorizer(self):
         from ..text import HashingVectorizer
@@ -122,7 +129,7 @@ def _threads() -> int:
 
 
 class _NoHashing:
-    """Stands for the vectorizer of a model that says nothing of one: fine until there is a text."""
+    """In the place of a vectorizer for models whose file does not say how texts were hashed: an error once there is a text."""
 
     def __init__(self, n_features: int):
         self.n_features = n_features
@@ -132,27 +139,6 @@ class _NoHashing:
             "the model must say how its texts were hashed, got a file without that (saved in Python, not by onlinecls train). "
             "Predict with the vectorizer that it was trained with, in Python."
         )
-
-
-def _packed_names(names) -> dict:
-    from base64 import b64encode
-
-    state = names.__getstate__()
-    return {"max_names": state["max_names"], "sketch": b64encode(state["sketch"]).decode()}
-
-
-def _unpacked_names(told: dict | None):
-    from base64 import b64decode
-
-    from ..text import FeatureNames
-
-    if told is None:
-        return None
-    names = FeatureNames(told["max_names"])
-    names.__setstate__({**told, "sketch": b64decode(told["sketch"], validate=True)})
-    if len(names) > names.max_names:
-        raise ValueError(f"more than {names.max_names} names")
-    return names
 
 
 def loaded(path, options) -> tuple[object, dict, Input]:
@@ -165,7 +151,7 @@ def loaded(path, options) -> tuple[object, dict, Input]:
 
 
 def require_place(options, name: str) -> None:
-    """A file that cannot be written is better known now than hours later."""
+    """Fail now, not after hours of learning, if the file of this option cannot be written."""
     path = getattr(options, name)
     if path is None:
         return

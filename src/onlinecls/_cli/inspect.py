@@ -8,37 +8,37 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .._escaping import escaped
+from .._estimators.access import class_counts, counts_of, dtype_of
+from .._input.escaping import escaped
 from .._registry import ALGORITHMS
 from .inputs import loaded, shown_label
-from .learning import algorithm_of, counts_of, found, is_regressor, own_parameters, summary
+from .learning import algorithm_of, found, is_regressor, own_parameters, summary
 
 _LOWER, _HIGHER = "lower predictions", "higher predictions"
 
 
 def inspect(options) -> None:
+    from ..text import FeatureNames, top_columns
+
     learner, _, inputs = loaded(options.model, options)
     learner.densify()
     if options.data:
-        from ..text import FeatureNames
-
         inputs.names = FeatureNames(1_000_000)
         with inputs.open(options.data, options, labels=None) as stream:
-            for _ in stream._rows():
+            for _ in stream.batches_of_rows():
                 pass
     names = inputs.names if inputs.names is not None and len(inputs.names) else None
     model = _two_directions(learner) if is_regressor(learner) else learner
-    top = names.top_features(model, options.top) if names else _top_columns(model, options.top)
+    top = names.top_features(model, options.top) if names else top_columns(model, options.top)
     if is_regressor(learner):
         top[_LOWER] = [feature._replace(weight=-feature.weight) for feature in top[_LOWER]]
         classes = {}
     else:
-        numbers = zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True)
-        classes = {"classes": {shown_label(label): n for label, n in numbers}}
+        classes = {"classes": {shown_label(label): n for label, n in class_counts(learner).items()}}
     counts = counts_of(learner)
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
-        "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(learner._state.dtype),
+        "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(dtype_of(learner)),
         **found(learner, counts), **classes, "features": learner.n_features_in_,
         "input": inputs.metadata()["input"] if inputs.hashes else None,
         "top": {shown_label(label): [feature._asdict() for feature in found] for label, found in top.items()},
@@ -51,19 +51,6 @@ def _two_directions(learner) -> SimpleNamespace:
     found = SimpleNamespace(classes_=[_LOWER, _HIGHER], coef_=np.atleast_2d(learner.coef_))
     if hasattr(learner, "covariance_"):
         found.covariance_ = np.atleast_2d(learner.covariance_)
-    return found
-
-
-def _top_columns(model, k: int) -> dict:
-    """As FeatureNames.top_features, by column number."""
-    from ..text._names import Feature, _entry, _labels, _weights
-
-    found = {}
-    for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
-        weights, std = _weights(model, c)
-        top = np.argsort(-weights, kind="stable")[:k]
-        top = top[weights[top] > 0]
-        found[label] = [Feature(f"column {i}", float(weights[i]), _entry(std, i), int(i), False) for i in top.tolist()]
     return found
 
 

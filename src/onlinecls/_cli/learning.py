@@ -1,4 +1,4 @@
-"""Learners made from options, and their way through a stream."""
+"""Makes learners from options and runs them over a stream."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 
 import onlinecls
 
-from .._core import TALLY
-from .._escaping import escaped
+from .._estimators import access
+from .._estimators.access import counts_of
 from .._estimators.regressor import OnlineRegressor
-from .._evaluation import _rows
+from .._input.escaping import escaped
+from .._input.rows import part_of
 from .._input.validate import available_memory
-from .._registry import ALGORITHMS, algorithms_of, select
+from .._registry import ALGORITHMS
 from .progress import Progress
 
 CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
 REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class")
-_MANY_CLASSES = 50  # new ones in a batch: more, and it is looked at whether they can be classes
+_MANY_CLASSES = 50  # with more new labels than this in a batch, `_require_classes` looks at them
 
 
 def _value(text: str):
@@ -37,7 +38,7 @@ def made(parser, option: str, name: str, settings: list[str], dtype: str):
     """The estimator of an algorithm and its parameters, all checked."""
     algorithm = ALGORITHMS[name]
     cls = getattr(onlinecls, algorithm.estimator)
-    allowed = [*algorithm.params, *(p for p in _COMMON if p in cls._parameter_names())]
+    allowed = [*algorithm.params, *(p for p in _COMMON if p in access.parameter_names(cls))]
     values = {}
     for setting in settings:
         parameter, equals, value = setting.partition("=")
@@ -48,19 +49,19 @@ def made(parser, option: str, name: str, settings: list[str], dtype: str):
         values[parameter] = _value(value)
     learner = cls(**algorithm.selects, **values, dtype=dtype)
     try:
-        learner._kernel_params()
+        access.check_parameters(learner)
     except ValueError as error:
         parser.error(f"argument {option}: {error}")
     return learner
 
 
 def algorithm_of(learner) -> str:
-    return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner))).name
+    return access.algorithm_of(learner).name
 
 
 def own_parameters(learner) -> dict:
-    """Those of its algorithm, as JSON can say them (infinity as text)."""
-    own = ALGORITHMS[algorithm_of(learner)].params
+    """The parameters of its algorithm, as JSON can hold them (infinity as text)."""
+    own = access.algorithm_of(learner).params
     values = {name: getattr(learner, name) for name in own}
     return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}
 
@@ -74,17 +75,8 @@ def labels_of(learner) -> str:
     return "number" if is_regressor(learner) else "auto"
 
 
-def counts_of(learner) -> tuple:
-    """Of its whole life: rows of weight > 0, updates, and mistakes, or the sums of squared and of absolute errors."""
-    fitted = learner.__sklearn_is_fitted__()
-    rounds = (learner.t_, learner.n_updates_) if fitted else (0, 0)
-    if is_regressor(learner):
-        return *rounds, *(float(learner._state.tally[TALLY[name]]) if fitted else 0.0 for name in ("squared", "absolute"))
-    return *rounds, learner.n_mistakes_ if fitted else 0
-
-
 def found(learner, counts: tuple) -> dict:
-    """What has been counted, for JSON."""
+    """The counters and the errors, for JSON."""
     if is_regressor(learner):
         errors = {"progressive_mse": _mean(counts, 2), "progressive_mae": _mean(counts, 3)}
     else:
@@ -177,12 +169,12 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line) -
     before, learner = (reading.features, reading.bytes, reading.skipped), runs[0].learner
     with stream:
         try:
-            for X, y, weight in stream._rows():
+            for X, y, weight in stream.batches_of_rows():
                 if progress.rows == 0 and not is_regressor(learner):
                     for run in runs:
                         _require_classes(run, X, y)
                 for start, stop, marked in progress.cuts(len(y)):
-                    part = _rows(X, start, stop)
+                    part = part_of(X, start, stop)
                     for run in runs:
                         run.learn(part, y[start:stop], None if weight is None else weight[start:stop])
                     reading.features += part.nnz
@@ -201,7 +193,7 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line) -
 
 
 def _require_classes(run: Run, X, y) -> None:
-    """Each class costs a model of its own: numbers that were taken for classes would fill the memory."""
+    """Refuse labels that are probably targets of a regression: each class has weights of its own, and so many would fill the memory."""
     labels = set(y.tolist())
     if run.learner.__sklearn_is_fitted__():
         labels -= set(run.learner.classes_.tolist())

@@ -21,7 +21,7 @@ def predict(options) -> None:
             scored = list(labels.values())[-1:] if len(labels) < 3 else labels.values()
             print("\t".join(["prediction", *scored]))
         try:
-            for X, _, _ in stream._rows():
+            for X, _, _ in stream.batches_of_rows():
                 predicted = learner.predict(X).tolist()
                 lines = [labels[label] for label in predicted] if labels else list(map(repr, predicted))
                 if options.scores:

@@ -1,4 +1,4 @@
-"""What a command shows on standard error while it reads a stream: lines, and a bar on a terminal."""
+"""Progress on standard error while a command reads a stream: lines, and a bar on a terminal."""
 
 from __future__ import annotations
 

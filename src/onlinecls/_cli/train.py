@@ -8,12 +8,12 @@ import sys
 
 import numpy as np
 
+from .._estimators.access import counts_of
 from .inputs import OTHER_COLUMNS, Input, loaded, require_place
 from .learning import (
     Reading,
     Run,
     algorithm_of,
-    counts_of,
     found,
     is_regressor,
     labels_of,
@@ -120,7 +120,7 @@ def _tested(learner, inputs: Input, options) -> tuple:
     examples = mistakes = 0
     squared = absolute = 0.0
     with inputs.open(options.test, options, labels_of(learner)) as stream:
-        for X, y, _ in stream._rows():
+        for X, y, _ in stream.batches_of_rows():
             examples += len(y)
             if is_regressor(learner):
                 residuals = np.clip(y - learner.predict(X), -1e140, 1e140)  # whose squares can be added up, as in learning

@@ -235,7 +235,7 @@ class OnlineClassifier(WithWeights):
         if validate.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
         train, held_out = self._split(codes, len(classes), generator)
-        validation = validate.take(rows, held_out) if len(held_out) else None
+        validation = rows.take(held_out) if len(held_out) else None
         state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
             state = self._initialised(who, state, coef_init, intercept_init)

@@ -21,7 +21,6 @@ import numpy as np
 
 from .. import _core
 from .._geometry.state import NO_ORDER
-from .._input import validate
 from .._input.compat import warn_not_converged
 from .base import OnlineLearner
 
@@ -148,7 +147,7 @@ class OneClassInCycles(InCycles):
         if self._state.count("t"):
             return self._weights()
         numbers = order if len(order) else np.arange(rows.n_rows)
-        one = validate.take(rows, numbers[live[numbers]][:1])
+        one = rows.take(numbers[live[numbers]][:1])
         first = np.zeros((1, rows.n_features + 1))
         first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
         return first

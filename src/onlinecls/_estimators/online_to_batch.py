@@ -9,7 +9,6 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state
-from .._kernelized.kernels import as_matrix
 from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
 from .base import Estimator
 from .classifier import OnlineClassifier
@@ -219,7 +218,7 @@ class OnlineToBatch(Estimator):
             self._check_features(X, rows.n_features)
         y = validate.read_labels(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        return as_matrix(rows), y, weights
+        return rows.array(), y, weights
 
     def _remember_features(self, X, matrix) -> None:
         self.n_features_in_ = matrix.shape[1]
@@ -344,7 +343,7 @@ class OnlineToBatch(Estimator):
     def _rows(self, X):
         rows = validate.read_rows(type(self).__name__, X, None)
         self._check_features(X, rows.n_features)
-        return as_matrix(rows)
+        return rows.array()
 
     @property
     def estimator_(self):

@@ -103,7 +103,7 @@ class OnlineRegressor(WithWeights):
         y = validate.read_targets(who, y, rows.n_rows)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         train, held_out = self._split(rows.n_rows, generator)
-        validation = validate.take(rows, held_out) if len(held_out) else None
+        validation = rows.take(held_out) if len(held_out) else None
         state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
             state = self._initialised(who, state, coef_init, intercept_init)

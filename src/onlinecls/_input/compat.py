@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
+
+from .rows import Rows
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -95,37 +96,9 @@ def text_transformer_tags():
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Csr:
-    """As much of a CSR matrix as learners and predictors read: importing scipy.sparse takes twice as long as all the rest here,
-    and making one of its matrices a tenth of the time in which its rows are parsed. Columns are in order, int32 where they fit,
-    and all of it is as it should be: it comes from a parser of ours, which looked."""
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
-    shape: tuple[int, int]
-
-    format = property(lambda self: "csr")
-    ndim = property(lambda self: 2)
-    nnz = property(lambda self: len(self.data))
-
-    @classmethod
-    def of(cls, data, indices, indptr, n_features: int) -> Csr:
-        return cls(data, indices, indptr, (len(indptr) - 1, n_features))
-
-    def matrix(self):
-        """The same as a matrix whose rows are in order."""
-        from scipy.sparse import csr_matrix
-
-        X = csr_matrix((self.data, self.indices, self.indptr.astype(self.indices.dtype, copy=False)), shape=self.shape)
-        X.has_sorted_indices = X.has_canonical_format = True
-        return X
-
-
 def issparse(X) -> bool:
-    """Whether it is sparse: a matrix of scipy.sparse, which then is loaded, or a `Csr`."""
-    if isinstance(X, Csr):
+    """Whether it is a matrix of scipy.sparse (which then is loaded), or `Rows`."""
+    if isinstance(X, Rows):
         return True
     module = sys.modules.get("scipy.sparse")
     return hasattr(module, "issparse") and module.issparse(X)

@@ -8,38 +8,26 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
-from .. import _core
-from .compat import Csr, issparse, warn_column_vector
+from . import check
+from .compat import issparse, warn_column_vector
+from .rows import NO_INDICES, Rows
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_ALL_FINITE = {  # by the size of a float: its bits as an integer, and the check of these
-    4: (np.dtype(np.uint32), _core.all_finite["uint32_t"]),
-    8: (np.dtype(np.uint64), _core.all_finite["uint64_t"]),
+_BITS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # what a float of that size is checked as
+_NO_BITS = np.empty(0, np.uint32)
+_ALL_FINITE = {4: check.all_finite["uint32_t"], 8: check.all_finite["uint64_t"]}
+_CHECK_ROWS = {  # by the sizes of an index and of a value
+    (column, value): check.check_rows[f"int{8 * column}_t|uint{8 * value}_t"] for column in (4, 8) for value in (4, 8)
 }
-_CHECK_ROWS = {np.dtype(np.int32): _core.check_rows["int32_t"], np.dtype(np.int64): _core.check_rows["int64_t"]}
+_INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
 _INT64 = np.dtype(np.int64)
-_DENSE = np.empty(0, np.uint8)  # in the place of column indices: column = place in the row
 _ENCODE = "Encode texts and categories as numbers first."
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
 _SHOWN_LENGTH = 200  # of a value in a message
-
-
-class Rows(NamedTuple):
-    """Rows as the kernels read them: row i is data[indptr[i]:indptr[i + 1]]."""
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
-    n_rows: int
-    n_features: int
-
-    def part(self, start: int, stop: int) -> Rows:
-        return self._replace(indptr=self.indptr[start : stop + 1], n_rows=stop - start)
 
 
 def feature_names(who: str, X):
@@ -78,25 +66,33 @@ def _two_dimensional(who: str, ndim: int) -> None:
 
 
 def _read_sparse(who: str, X, dtype) -> Rows:
-    if isinstance(X, Csr):
+    if isinstance(X, Rows):
         return _read_parsed(who, X, dtype)
     if X.ndim != 2:
         _two_dimensional(who, X.ndim)
     if X.format != "csr":
         X = as_csr(who, X)
-    data, indices, indptr, n_features, in_order = read_structure(who, X)
-    n_rows = len(indptr) - 1
+    data, indices, indptr = _csr_arrays(who, X)
+    checked = data.dtype in FLOATS and (dtype is None or dtype == data.dtype)  # the values as they are: with the structure
+    wrong = _wrong_structure(who, X, indices, indptr, data.view(_BITS[data.itemsize]) if checked else _NO_BITS)
+    n_rows, n_features = X.shape
     if indptr[-1] < len(data):  # there may be slack behind the last row
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
-    if not in_order:
+    if wrong == "order":
         data, indices, indptr = _summed(who, data, indices, indptr, X.shape)
-    data = _finite(who, _cast(who, data, dtype, indices, indptr), indices, indptr, data)
+    if wrong or not checked:
+        data = _finite(who, _cast(who, data, dtype, indices, indptr), indices, indptr, data)
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
-def read_structure(who: str, X):
-    """A CSR matrix's data, indices, indptr, safe to follow, its width, and whether columns rise in each row. Values are not
-    looked at."""
+def read_structure(who: str, X) -> None:
+    """Whether a CSR matrix's arrays can be followed: an error if not. Values are not looked at."""
+    _, indices, indptr = _csr_arrays(who, X)
+    _wrong_structure(who, X, indices, indptr, _NO_BITS)
+
+
+def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A CSR matrix's data, indices (int32 or int64) and indptr (int64): one-dimensional and contiguous, not checked."""
     data, indices, indptr = X.data, X.indices, X.indptr
     try:
         flat = data.ndim == indices.ndim == indptr.ndim == 1
@@ -106,7 +102,9 @@ def read_structure(who: str, X):
         data, indices, indptr = (_vector(who, name, getattr(X, name)) for name in ("data", "indices", "indptr"))
     if data.dtype.kind not in "biufO":
         raise _no_numbers(who, data.dtype)
-    if indices.dtype in _CHECK_ROWS:
+    if data.dtype in FLOATS:
+        data = _plain(data)
+    if indices.dtype in _INDEX_TYPES:
         indices = _plain(indices)
     else:
         indices = _integers(f"{who}: X.indices", indices, _REBUILD)
@@ -118,14 +116,25 @@ def read_structure(who: str, X):
         indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
     if len(data) < len(indices):
         raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
+    return data, indices, indptr
+
+
+def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
+    """Whether these arrays of a CSR matrix can be followed, and columns rise strictly in each row."""
+    return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS)
+
+
+def _wrong_structure(who: str, X, indices, indptr, bits) -> str:
+    """"order" or "values" if that is wrong, "" if nothing is; an error if the arrays cannot be followed."""
     n_rows, n_features = X.shape
+    check_rows = _CHECK_ROWS[indices.itemsize, bits.itemsize]
     try:
-        wrong = "indptr" if len(indptr) != n_rows + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, n_features)
+        wrong = "indptr" if len(indptr) != n_rows + 1 else check_rows(indices, indptr, n_features, bits)
     except (TypeError, OverflowError):
         raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
     if wrong in ("indptr", "indices"):
         raise _broken(who, wrong, indices, indptr, n_rows, n_features)
-    return data, indices, indptr, n_features, wrong != "order"
+    return wrong
 
 
 def _vector(who: str, name: str, values) -> np.ndarray:
@@ -148,12 +157,12 @@ def _plain(array: np.ndarray) -> np.ndarray:
     return array if flags.c_contiguous and flags.aligned else array.copy()
 
 
-def _read_parsed(who: str, X: Csr, dtype) -> Rows:
-    """What a parser here has made: in order, inside the matrix and finite, as long as it need not fit another dtype."""
-    data = _cast(who, X.data, dtype, X.indices, X.indptr)
-    if data is not X.data:
-        data = _finite(who, data, X.indices, X.indptr, X.data)
-    return Rows(data, X.indices, np.ascontiguousarray(X.indptr, dtype=np.int64), *X.shape)
+def _read_parsed(who: str, rows: Rows, dtype) -> Rows:
+    """Rows that a parser of this package has made, as they are unless they must become another dtype."""
+    if dtype is None or dtype == rows.data.dtype:
+        return rows
+    data = _finite(who, _cast(who, rows.data, dtype, rows.indices, rows.indptr), rows.indices, rows.indptr, rows.data)
+    return Rows(data, rows.indices, rows.indptr, rows.n_rows, rows.n_features)
 
 
 def as_csr(who: str, X):
@@ -191,7 +200,7 @@ def _parts(X) -> tuple[str, tuple]:
         if 0 in block or n_rows % block[0] or n_columns % block[1]:
             raise ValueError(f"blocks of {block} in a matrix of {X.shape}")
         major, minor = (n_columns, n_rows) if X.format == "csc" else (n_rows // block[0], n_columns // block[1])
-        wrong = "indptr" if len(indptr) != major + 1 else _CHECK_ROWS[indices.dtype](indices, indptr, minor)
+        wrong = "indptr" if len(indptr) != major + 1 else _CHECK_ROWS[indices.itemsize, 4](indices, indptr, minor, _NO_BITS)
         if wrong in ("indptr", "indices") or len(data) < len(indices):
             came = f"{len(data)} values, {len(indices)} indices and the indptr {shown(indptr)}"
             raise ValueError(f"{came}; indices must be in 0..{minor - 1}")
@@ -231,7 +240,7 @@ def _places(what: str, values, size: int | None = None) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"an array of {array.ndim} dimensions for places")
-    array = _plain(array) if array.dtype in _CHECK_ROWS else _integers(f"{what} numbers", array, "Count from 0.")
+    array = _plain(array) if array.dtype in _INDEX_TYPES else _integers(f"{what} numbers", array, "Count from 0.")
     if size is not None and array.size and not 0 <= array.min() <= array.max() < size:
         raise ValueError(f"{what} {array[(array < 0) | (array >= size)][0]} outside 0..{size - 1}")
     return array
@@ -246,11 +255,11 @@ def _read_dense(who: str, X, dtype) -> Rows:
     indptr = np.arange(0, (n_rows + 1) * n_features, n_features, dtype=np.int64) if n_features else np.zeros(n_rows + 1, np.int64)
     original = np.ascontiguousarray(array).reshape(-1)
     data = _finite(who, _cast(who, original, dtype, None, indptr), None, indptr, original)
-    return Rows(data, _DENSE, indptr, n_rows, n_features)
+    return Rows(data, NO_INDICES, indptr, n_rows, n_features)
 
 
 def as_array(what: str, values, required: str) -> np.ndarray:
-    """What numpy makes of the values; whatever it raises, or an object's own __array__ does, becomes a ValueError of ours."""
+    """The values as an array; whatever numpy or an object's own __array__ raises becomes a ValueError that says what was required."""
     try:
         return np.asarray(values)
     except MemoryError:
@@ -272,7 +281,7 @@ def _place(at: int, indices, indptr) -> str:
 
 
 def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
-    """The data in the dtype asked for, itself where it can be."""
+    """The data in the dtype asked for; not copied if it has it already."""
     if dtype is None:
         dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
     if data.dtype == dtype:
@@ -287,7 +296,7 @@ def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
 
 
 def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exception) -> Exception:
-    """What to say of the first object that is no number."""
+    """The error for the first object that is not a number."""
     for at, value in enumerate(data):
         if is_missing(value) and value is not None:  # (None is NaN to numpy)
             place = _place(at, indices, indptr)
@@ -307,7 +316,7 @@ def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exc
 
 
 def is_missing(value) -> bool:
-    """Whether it stands for no value: None, NaN, and pandas' NA and NaT."""
+    """Whether it is None, NaN, or pandas' NA or NaT."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -329,8 +338,7 @@ def _summed(who: str, data, indices, indptr, shape):
 
 def all_finite(array: np.ndarray) -> bool:
     """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
-    bits, check = _ALL_FINITE[array.itemsize]
-    return check((array if array.ndim == 1 else array.reshape(-1)).view(bits))
+    return _ALL_FINITE[array.itemsize]((array if array.ndim == 1 else array.reshape(-1)).view(_BITS[array.itemsize]))
 
 
 def _finite(who: str, data, indices, indptr, original) -> np.ndarray:
@@ -357,7 +365,7 @@ def shown(values) -> str:
 
 
 def brief(value) -> str:
-    """What a message shows of a value that may be anything: its repr, not too long, nothing in it that a terminal obeys."""
+    """A value of any type for a message: its repr, shortened, with control characters escaped."""
     try:
         text = repr(value)
     except Exception:  # an integer of more digits than Python prints, or an object's own fault
@@ -500,7 +508,7 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 
 def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
-    """What to say of objects that are neither all texts nor all numbers."""
+    """The error for labels that are neither all texts nor all numbers."""
     missing = next((at for at, label in enumerate(y) if is_missing(label)), None)
     if missing is not None:
         place, do = (f"row {missing}", "Drop that row") if name != "classes" else (f"place {missing}", "Leave it out")
@@ -652,17 +660,3 @@ def same_names(who: str, seen, names) -> None:
     if not unseen and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
     raise ValueError(message)
-
-
-def take(rows: Rows, numbers_of_rows: np.ndarray) -> Rows:
-    """Some of the rows, copied."""
-    if rows.indices is _DENSE:
-        data = rows.data.reshape(rows.n_rows, rows.n_features)[numbers_of_rows].reshape(-1)
-        indptr = np.arange(0, (len(numbers_of_rows) + 1) * rows.n_features, rows.n_features, dtype=np.int64)
-        return rows._replace(data=data, indptr=indptr, n_rows=len(numbers_of_rows))
-    from scipy.sparse import csr_array
-
-    X = csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_features))
-    X = X[numbers_of_rows]
-    indices, indptr = X.indices.astype(rows.indices.dtype, copy=False), X.indptr.astype(np.int64)
-    return rows._replace(data=X.data, indices=indices, indptr=indptr, n_rows=len(numbers_of_rows))

@@ -13,16 +13,6 @@ READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 NO_NUMBERS = np.empty(0, np.int64)
 
 
-def as_matrix(rows: validate.Rows):
-    """Rows as what products are made of: a dense array or a CSR array, without a copy."""
-    if rows.indices.dtype == np.uint8:
-        start = int(rows.indptr[0]) if rows.n_rows else 0
-        return rows.data[start : start + rows.n_rows * rows.n_features].reshape(rows.n_rows, rows.n_features)
-    start, stop = int(rows.indptr[0]), int(rows.indptr[-1])  # of a part of a matrix
-    parts = rows.data[start:stop], rows.indices[start:stop], rows.indptr - start
-    return _csr_array(parts, shape=(rows.n_rows, rows.n_features))
-
-
 def _csr_array(*parts, **options):
     from scipy.sparse import csr_array
 
@@ -107,7 +97,7 @@ class Kernel:
 
 def scale_gamma(rows: validate.Rows) -> float:
     """SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
-    X = as_matrix(rows)
+    X = rows.array()
     mean = X.mean()
     variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
     return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
@@ -238,7 +228,7 @@ class DualState:
 
         step(dual, n_old, numbers, taken) runs a compiled pass on a block: numbers of its rows in `fit`, places in what was given.
         """
-        matrix, precomputed = as_matrix(rows), self.kernel.name == "precomputed"
+        matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
         first = first_row_number(rows) if precomputed and rows.n_rows else 0
         if precomputed and len(self.slot_of) == 0:
             self.forget_origins(self.n_features)
@@ -285,7 +275,7 @@ class DualState:
 
     def scores(self, who: str, rows) -> np.ndarray:
         """w.φ(x) of each row and column, (n_rows, n_columns)."""
-        X, found = as_matrix(rows), np.zeros((rows.n_rows, self.n_columns))
+        X, found = rows.array(), np.zeros((rows.n_rows, self.n_columns))
         for part, K in self.blocks(who, X):
             found[part] = K @ self.alpha[:, : self.size].T
         return found
@@ -300,7 +290,7 @@ class DualState:
 
     def self_products(self, who: str, rows) -> np.ndarray:
         """k(x, x) of each row."""
-        X, found = as_matrix(rows), np.zeros(rows.n_rows)
+        X, found = rows.array(), np.zeros(rows.n_rows)
         if self.kernel.name == "linear":
             return _squares(X) + self.kernel.bias**2
         if self.kernel.name == "rbf":

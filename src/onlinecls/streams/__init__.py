@@ -1,4 +1,15 @@
-"""Streams of rows from files of any size, in bounded memory: `read`."""
+"""Streams of rows from files of any size, in bounded memory: `read`.
+
+A line of each format:
+
+    svmlight        +1 qid:7 3:0.5 17:1e-3 # note
+    vw              -1 2.5 'tag|title:2 cheap pills |body price:9.5 color:red
+    tsv             spam<TAB>Cheap pills, buy now
+    csv             label,text  and then  spam,"Cheap pills, buy now"
+    jsonl           {"label": "spam", "text": "Cheap pills"}  or  {"label": 1, "features": {"price": 9.5, "color": "red"}}
+    parquet, arrow  columns label and text, or label and numbers
+    pairs           any iterable of (text, label)
+"""
 
 from ._errors import MalformedLineError
 from ._read import read

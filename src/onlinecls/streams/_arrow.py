@@ -6,9 +6,10 @@ import contextlib
 
 import numpy as np
 
-from .._escaping import escaped
+from .._input.arrow import sound
+from .._input.escaping import escaped, is_utf8
+from .._input.rows import Rows
 from ..text import HashingVectorizer
-from ..text._vectorizer import is_utf8, sound
 from ._errors import MalformedLineError, Tally
 from ._records import Columns, Texts, WrongRecordError, decoded, number, shown
 
@@ -25,7 +26,8 @@ def _pyarrow(who: str):
 
 @contextlib.contextmanager
 def _readable(pa, name: str, format: str):
-    """What pyarrow says of a file that is not right, as ours. An OSError with a number is the disk's."""
+    """Turns pyarrow's errors about a damaged file into a ValueError that names it. An OSError with an errno is the system's, and
+    stays as it is."""
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, LookupError, OverflowError, MemoryError, OSError) as error:
@@ -96,7 +98,7 @@ def batches(files, format, table, columns: Columns, read_label, vectorizer, dtyp
 
 
 class _Part:
-    """Rows of a table; those that are not right are refused, and left out."""
+    """Some rows of a table; malformed ones are refused and left out."""
 
     def __init__(self, name: str, first: int, piece, columns: Columns, tally: Tally):
         self.name, self.first, self.piece, self.columns, self.tally = name, first, piece, columns, tally
@@ -110,9 +112,7 @@ class _Part:
             wanted = f"a finite number that is a {np.dtype(dtype)}"
             names = self.columns.names
             parts = [self._numbers(k, f"{wanted} in column {names[k]!r}", -limit, limit) for k in self.columns.features]
-            from scipy.sparse import csr_matrix
-
-            X = csr_matrix(np.stack(parts, axis=1)[self.good].astype(dtype))
+            X = Rows.of_table(np.stack(parts, axis=1)[self.good].astype(dtype))
         else:
             X = self._texts(vectorizer)
         if not self.good.any():
@@ -142,7 +142,7 @@ class _Part:
         return y
 
     def _values(self, column):
-        """(row, value) of a column; rows that Python has no value for, dates after the year 9999 say, are refused."""
+        """(row, value) of a column. Rows whose value Python cannot represent (dates after the year 9999, say) are refused."""
         try:
             yield from enumerate(column.to_pylist())
         except (self.pa.ArrowException, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Files in blocks of whole lines, into a compiled parser."""
+"""Reads files in blocks of whole lines and gives them to compiled parsers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
 
 
 def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_bytes: int):
-    """The same by several parsers, each busy with a block of its own: batches end with blocks, too.
+    """`batches` by several parsers, each of which parses a block of its own: a batch ends with its block, too.
 
     One of them works in the thread that asks for the batches: rather than sleep until the next one is ready, it parses a block
     that no other has begun. Threads that wake each other for every block end up waiting for the same processor.
@@ -112,9 +112,9 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
 
 
 def _do_all(offered: SimpleQueue) -> None:
-    """What a thread does. (One of concurrent.futures would bring logging along, a tenth of the package's imports.)"""
+    """The loop of a thread. (concurrent.futures would import logging, which takes a tenth of the time of the package's imports.)"""
     while (job := offered.get()) is not None:
-        with contextlib.suppress(BaseException):  # whoever waits for the job is told
+        with contextlib.suppress(BaseException):  # it is raised in the thread that asks for the job's result
             job.do()
 
 

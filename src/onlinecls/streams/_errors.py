@@ -1,16 +1,16 @@
-"""What is wrong with a line, and what becomes of it."""
+"""The error of a malformed line, and the counters of what was read and what was skipped."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from .._escaping import escaped
+from .._input.escaping import escaped
 
 KEPT = 5  # reasons
 
 
 class MalformedLineError(ValueError):
-    """A line or record that is not what the format says.
+    """A line or record that its format does not allow.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Tally:
 
 
 def excerpt(rest: bytes) -> str:
-    """What came in the place of what was expected."""
+    """The start of what was found where something else was expected, for a message."""
     if not rest:
         return "the end of the line"
     start = rest[:24]

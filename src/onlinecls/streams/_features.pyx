@@ -3,14 +3,14 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport llabs
 
-from .._murmur cimport murmur3
+from .._hashing.murmur cimport murmur3
 from ._lines cimport EntryParser, Found, push
 
 from ._lines import Labels
 
 
 cdef class FeatureRows(EntryParser):
-    """Rows that are added by name; `take` gives (data, indices, indptr, None, None)."""
+    """Rows that are added by name; `take` gives (Rows, None, None)."""
 
     def __init__(self, batch_rows, batch_nnz, n_features, dtype):
         EntryParser.__init__(self, Labels(None, batch_rows), batch_rows, batch_nnz, n_features, dtype)

@@ -1,4 +1,4 @@
-"""What the parsers of a line of text share: the rows of a batch on their way, the labels, and what is wrong with a line."""
+"""What all parsers of lines share: the rows and labels of the batch that is being filled, and the description of a fault."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 

@@ -10,13 +10,14 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np
 
-from .._murmur cimport murmur3
+from .._hashing.murmur cimport murmur3
 from ._numbers cimport read_number
 
+from .._input.rows import Rows
 from ._pool import Pool
 
 cdef enum:
-    BEHIND_BYTES = 8                 # bytes that may be read behind a line, and are never looked at
+    BEHIND_BYTES = 8            # bytes that may be read past the end of a block; what they are does not matter
     MAX_NAMES = 1 << 20         # different labels
     MAX_NAME_BYTES = 1 << 24    # of all of them
     FEW = 24                    # entries that sort faster by insertion
@@ -284,7 +285,7 @@ cdef class EntryParser(LineParser):
         if n and not in_order:
             self._sort(row, n)
             total = row[0].value
-            for k in range(1, n):       # without a branch on what cannot be guessed
+            for k in range(1, n):       # branch-free: whether columns repeat cannot be predicted
                 same = row[k].column == row[last].column
                 last += 1 - same
                 total = row[k].value + same * total
@@ -329,7 +330,7 @@ cdef class EntryParser(LineParser):
         return 0
 
     def take(self):
-        """The batch, (data, indices, indptr, labels, None), and a new one begins."""
+        """The batch, (Rows, labels, no weights: None), and a new one begins."""
         cdef Py_ssize_t k
         cdef int64_t[::1] ends
         index_type = np.int32 if self.n_features <= 2**31 else np.int64
@@ -346,4 +347,4 @@ cdef class EntryParser(LineParser):
             self.entries = self.spare = NULL
             self.capacity = self.spare_capacity = 0
         self.n_rows = self.nnz = self.at = 0
-        return data, indices, indptr, labels, None
+        return Rows(data, indices, indptr, len(indptr) - 1, self.n_features), labels, None

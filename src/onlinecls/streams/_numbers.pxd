@@ -1,13 +1,7 @@
 """Decimal numbers, read where they stand: the same double as Python's float() to the last bit, whatever the locale."""
 from libc.stdint cimport int64_t, uint64_t
 
-cdef extern from *:
-    """
-    static const double onlinecls_powers_of_ten[] = {
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-        1e21, 1e22
-    };
-    """
+cdef extern from "streams/_numbers.h":
     const double* POWERS_OF_TEN "onlinecls_powers_of_ten"
 
 cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsigned char* text) noexcept nogil

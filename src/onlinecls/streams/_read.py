@@ -1,8 +1,7 @@
-"""`read`: options checked, files opened, the format found, its reader put together."""
+"""`read`: checks the options, opens the files, finds the format and puts its reader together."""
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import threading
@@ -11,10 +10,9 @@ from numbers import Integral
 
 import numpy as np
 
-from .._input.compat import Csr
-from ..streams import _arrow, _blocks, _formats, _records
-from ..text import HashingVectorizer
-from ..text._hashing import MAX_FEATURES
+from .._hashing.hasher import MAX_FEATURES
+from ..text import HashingVectorizer, compiled_hasher
+from . import _arrow, _blocks, _formats, _records
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files
@@ -45,7 +43,7 @@ def read(
         Several files are one stream, and of one format. An iterable is consumed in the thread.
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
-        suffix of compression), else from its first lines. See docs/streams.md for a line of each.
+        suffix of compression), else from its first lines. ``help(onlinecls.streams)`` shows a line of each.
     n_features : int in 1..2**56, default=2**20
         Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
         tables of numbers it is the number of their columns. The vectorizer's, if one is given.
@@ -205,15 +203,13 @@ class _Reader:
 
     def _tsv(self, files):
         vectorizer = self._vectorizer()
-        if not _reads_bytes(vectorizer):
+        compiled = compiled_hasher(vectorizer)
+        if compiled is None:
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
             return self._from_records(records, _records.Texts(vectorizer), "str", False)
-        names, options = vectorizer.feature_names, (self.batch_rows, _BATCH_NNZ)
-        return self._lines(
-            files,
-            lambda: TsvParser(self._label_buffer("str"), *options, vectorizer._hasher()),
-            None if names is None else names._lock,
-        )
+        make_hasher, lock = compiled
+        options = self.batch_rows, _BATCH_NNZ
+        return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
 
     def _csv(self, files):
         rows = _records.rows_of_csv(files, self.delimiter)
@@ -265,10 +261,8 @@ class _Reader:
         limits = self.tally, self.block_bytes, self.max_line_bytes
         self.parallel = self.threads > 1 and guard is None and files.total is not None
         if self.parallel:
-            batches = _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
-        else:
-            batches = _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
-        return ((Csr.of(*rows, self.n_features), y, weight) for *rows, y, weight in batches)
+            return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
+        return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
 
     def _from_records(self, records, content, default: str, weighted: bool):
         labels = _records.LabelReader(self._kind(default))
@@ -320,10 +314,3 @@ def _without_headers(rows, first, header: bool):
                 raise ValueError(f"{file}: expected the header of the first file, {names}, got {row}.")
             continue
         yield where, row
-
-
-def _reads_bytes(vectorizer) -> bool:
-    """The compiled reader can take its place."""
-    if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
-        return False
-    return vectorizer._is_native() and codecs.lookup(vectorizer.encoding).name == "utf-8"

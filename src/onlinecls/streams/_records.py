@@ -1,4 +1,4 @@
-"""Formats that Python reads: records of (label, text or features, weight), made into batches here."""
+"""Formats that are read in Python: records of (label, text or features, weight), collected into batches."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from .._escaping import escaped
-from .._input.compat import Csr
+from .._input.escaping import escaped
+from .._input.rows import Rows
 from ._blocks import skip_bom
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
@@ -20,7 +20,7 @@ _BATCH_CHARS = 1 << 22  # of texts in a batch
 
 
 class WrongRecordError(ValueError):
-    """A record is not what it should be; the reader of the format adds where it is."""
+    """A malformed record; the reader of the format adds the file and the line."""
 
 
 class LabelReader:
@@ -100,7 +100,7 @@ def shown(value) -> str:
 
 
 class Texts:
-    """Texts on their way to a batch, for a vectorizer."""
+    """The texts of a batch, collected for a vectorizer."""
 
     def __init__(self, vectorizer):
         self.vectorizer, self.texts, self.n_chars = vectorizer, [], 0
@@ -127,7 +127,7 @@ class Texts:
 
 
 class Numbers:
-    """Rows of a number for each of some columns."""
+    """The rows of a table of numbers."""
 
     def __init__(self, n_columns: int, dtype):
         self.n_columns, self.dtype, self.rows = n_columns, np.dtype(dtype), []
@@ -140,17 +140,15 @@ class Numbers:
         self.rows.append(row)
 
     def take(self):
-        from scipy.sparse import csr_matrix
-
         rows, self.rows = self.rows, []
-        return csr_matrix(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
+        return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
 
 
 class Features:
     """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
 
     def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
-        self.rows, self.n_features, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), n_features, dtype
+        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), dtype
 
     def add(self, features) -> None:
         if not isinstance(features, dict):
@@ -168,7 +166,7 @@ class Features:
         return self.rows.full
 
     def take(self):
-        return Csr.of(*self.rows.take()[:3], self.n_features)
+        return self.rows.take()[0]
 
 
 class Named:

@@ -1,4 +1,4 @@
-"""The iterator of batches; a thread reads ahead while the consumer learns."""
+"""`Stream`, the iterator of batches: a thread reads ahead while the caller learns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._input.compat import Csr
+from .._input.rows import Rows
 from ._sources import ClosedError
 
 _AHEAD = 2  # batches between the two threads
@@ -88,10 +88,11 @@ class Stream:
 
     def __next__(self) -> Batch:
         X, y, weight = self._next_rows()
-        return Batch(X.matrix() if isinstance(X, Csr) else X, y, weight)
+        return Batch(X.matrix() if isinstance(X, Rows) else X, y, weight)
 
-    def _rows(self):
-        """The batches with X as learners need it: as a `Csr` where that is what has been read."""
+    def batches_of_rows(self):
+        """The batches for this package's own learners: X is the `Rows` that were read where no vectorizer made a matrix of them,
+        which saves the making of scipy's matrices."""
         return iter(self._next_rows, None)
 
     def _next_rows(self) -> Batch:

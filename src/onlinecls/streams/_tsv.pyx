@@ -3,8 +3,10 @@ from libc.string cimport memchr, memcpy
 
 import numpy as np
 
-from ..text._hashing cimport RowHasher
+from .._hashing.hasher cimport RowHasher
 from ._lines cimport Found, LineParser, NOTHING
+
+from .._input.rows import Rows
 
 
 cdef class TsvParser(LineParser):
@@ -32,14 +34,14 @@ cdef class TsvParser(LineParser):
         return Found.ROW
 
     def take(self):
-        """The batch, (data, indices, indptr, labels, None), and a new one begins."""
+        """The batch, (Rows, labels, no weights: None), and a new one begins."""
         cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
         data = copied(hasher.data, self.pool.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
         indices = copied(hasher.indices, self.pool.empty(hasher.nnz, np.int64 if hasher.wide else np.int32))
         indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
         hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
-        return data, indices, indptr, labels, None
+        return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
 
 
 cdef copied(const void* start, array):

@@ -6,7 +6,7 @@ from libc.string cimport memchr, memcpy
 
 import numpy as np
 
-from .._murmur cimport block_at, finished, mixed
+from .._hashing.murmur cimport block_at, finished, mixed
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
 from ._numbers cimport is_digit, read_number
 
@@ -30,23 +30,11 @@ cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* e
     while name + 4 <= end:
         h = mixed(h, block_at(name))
         name += 4
-    # There are BEHIND bytes behind the line: no loop, whose end would be guessed wrong every other word.
+    # The last bytes at once, as there are BEHIND readable bytes past the line: the end of a loop would often be mispredicted.
     return finished(h, block_at(name) & ((<uint32_t>1 << (8 * (n & 3))) - 1), n)
 
 
-cdef extern from *:
-    """
-    /* What ends a name: tab, newline, carriage return, blank, colon, bar. */
-    static const char onlinecls_ends_name[256] = {
-        [9] = 1, [10] = 1, [13] = 1, [32] = 1, [58] = 1, [124] = 1
-    };
-    #ifdef _MSC_VER
-    #include <intrin.h>
-    static __inline int onlinecls_lowest_bit(unsigned long long x) { unsigned long i; _BitScanForward64(&i, x); return (int)i; }
-    #else
-    static inline int onlinecls_lowest_bit(unsigned long long x) { return __builtin_ctzll(x); }
-    #endif
-    """
+cdef extern from "streams/_vw.h":
     const char* ENDS_NAME "onlinecls_ends_name"
     int lowest_bit "onlinecls_lowest_bit"(uint64_t x) noexcept nogil
 
@@ -248,4 +236,5 @@ cdef class VWParser(EntryParser):
         weights = weight
         if n_rows:
             memcpy(&weights[0], self.importances, n_rows * sizeof(double))
-        return (*EntryParser.take(self)[:4], weight)
+        rows, labels, _ = EntryParser.take(self)
+        return rows, labels, weight

@@ -9,7 +9,10 @@
 ['pills']
 """
 
-from ._names import Contribution, Feature, FeatureNames
-from ._vectorizer import HashingVectorizer
+from ._names import Contribution, Feature, FeatureNames, packed_names, top_columns, unpacked_names  # noqa: F401 (for the command line)
+from ._vectorizer import (
+    HashingVectorizer,
+    compiled_hasher,  # noqa: F401 (for the streams)
+)
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from numbers import Integral
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+from .._hashing.sketch import Names
 from .._input.compat import issparse
-from ._sketch import Names
 
 
 class Feature(NamedTuple):
@@ -184,12 +185,38 @@ class FeatureNames:
         return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
 
 
+def packed_names(names: FeatureNames) -> dict:
+    """Names as JSON can hold them."""
+    state = names.__getstate__()
+    return {**state, "sketch": b64encode(state["sketch"]).decode()}
+
+
+def unpacked_names(packed: dict) -> FeatureNames:
+    """The names that `packed_names` packed; a ValueError, TypeError or KeyError of what it did not."""
+    names = FeatureNames(packed["max_names"])
+    names.__setstate__({**packed, "sketch": b64decode(packed["sketch"], validate=True)})
+    if len(names) > names.max_names:
+        raise ValueError(f"more than {names.max_names} names")
+    return names
+
+
+def top_columns(model, k: int) -> dict[object, list[Feature]]:
+    """As `FeatureNames.top_features`, by the numbers of columns; of one vector of weights towards its two classes."""
+    found = {}
+    for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
+        weights, std = _weights(model, c)
+        top = np.argsort(-weights, kind="stable")[:k]
+        top = top[weights[top] > 0]
+        found[label] = [Feature(f"column {i}", float(weights[i]), _entry(std, i), int(i), False) for i in top.tolist()]
+    return found
+
+
 def _labels(model) -> list:
     return np.asarray(model.classes_).tolist()
 
 
 def _of_class(model, values, c: int):
-    """What row of values speaks for class c."""
+    """The row of values towards class c (of two classes there is one row, towards the second)."""
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]

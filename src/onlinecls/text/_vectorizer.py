@@ -1,21 +1,24 @@
-"""`HashingVectorizer`: reads parameters and input; the rows are made in `_hashing`, or here what it does not know."""
+"""`HashingVectorizer`: reads parameters and texts. Rows are made by the compiled `RowHasher`, to which the tokens come from here
+where a parameter asks for what it does not know."""
 
 from __future__ import annotations
 
 import codecs
 import re
-import sys
 import unicodedata
 import warnings
+from contextlib import nullcontext
 from itertools import chain, islice
 from numbers import Integral
 
 import numpy as np
 
-from .._escaping import escaped
 from .._estimators.base import Estimator
-from .._input.compat import Csr, sparse_rows, text_transformer_tags
-from ._hashing import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
+from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
+from .._input.arrow import damaged, string_chunks
+from .._input.compat import sparse_rows, text_transformer_tags
+from .._input.escaping import is_utf8
+from .._input.validate import is_missing
 from ._names import FeatureNames
 
 _WORDS = r"(?u)\b\w\w+\b"
@@ -163,20 +166,15 @@ class HashingVectorizer(Estimator):
         """
         self._refuse_one_text(X)
         hasher = self._hasher()
-        if self.feature_names is None:
+        with nullcontext() if self.feature_names is None else self.feature_names._lock:
             self._fill(hasher, X)
-        else:
-            with self.feature_names._lock:
-                self._fill(hasher, X)
-        data, indices, indptr = hasher.take()
-        if len(indptr) == 1:
+        rows = hasher.take()
+        if rows.n_rows == 0:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
-        if indices.itemsize == 4 and len(data) > np.iinfo(np.int32).max:
-            indices = indices.astype(np.int64)
-        dtype = np.dtype(self.dtype)
+        matrix, dtype = rows.matrix(), np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is None:
-            data = data.astype(dtype)
-        return sparse_rows(Csr.of(data, indices, indptr, self.n_features).matrix())
+            matrix.data = matrix.data.astype(dtype)
+        return sparse_rows(matrix)
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -338,7 +336,7 @@ class HashingVectorizer(Estimator):
         if not self._is_native():
             self._fill_with_tokens(hasher, X)
             return
-        arrow = _arrow_chunks(X, full=False) if self.input == "content" and is_utf8(self.encoding) else None
+        arrow = string_chunks("HashingVectorizer", X, full=False) if self.input == "content" and is_utf8(self.encoding) else None
         if arrow is not None:
             for chunk in arrow:
                 self._fill_from_arrow(hasher, chunk)
@@ -384,7 +382,7 @@ class HashingVectorizer(Estimator):
         """What to raise where a list holds what is no text."""
         who = type(self).__name__
         i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
-        if _is_missing(strange):
+        if is_missing(strange):
             return ValueError(
                 f"{who}: X must hold str or bytes, got {strange!r}, a missing value, in row {before + i}. "
                 "Drop such rows, or fill them with ''."
@@ -413,13 +411,13 @@ class HashingVectorizer(Estimator):
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
         except DamagedError as error:
-            raise _damaged(f"{type(self).__name__}: X must be", error) from None
+            raise damaged(f"{type(self).__name__}: X must be", error) from None
 
     # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
 
     def _fill_with_tokens(self, hasher: RowHasher, X) -> None:
         analyze = self.build_analyzer()
-        chunks = _arrow_chunks(X)
+        chunks = string_chunks("HashingVectorizer", X)
         texts = self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
         for text in texts:
             tokens = analyze(text)
@@ -434,7 +432,7 @@ class HashingVectorizer(Estimator):
         text = self._read(doc)
         if isinstance(text, bytes):
             text = text.decode(self.encoding, self.decode_error)
-        if _is_missing(text):
+        if is_missing(text):
             raise ValueError(f"{type(self).__name__}: X must hold str or bytes, got {text!r}, a missing value.")
         return text
 
@@ -475,57 +473,18 @@ class HashingVectorizer(Estimator):
         return analyze
 
 
-def _is_missing(value) -> bool:
-    """None, NaN, pandas' NA and NaT."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+def compiled_hasher(vectorizer):
+    """What a reader of UTF-8 bytes may use in the place of `transform`: (a function that makes a `RowHasher`, a lock to be held
+    while it hashes, None if there is nothing to guard).
 
-
-def is_utf8(encoding: str) -> bool:
-    return codecs.lookup(encoding).name == "utf-8"
-
-
-def _arrow_chunks(X, full=True):
-    """pyarrow arrays of texts that X consists of; None if it is no Arrow column. Offsets and views are checked if full."""
-    if type(X).__module__.startswith("pandas."):
-        dtype = getattr(X, "dtype", None)
-        if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
-            return None
-        X = X.array.__arrow_array__()
-    elif hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pyarrow."):
-        pyarrow = sys.modules.get("pyarrow")
-        X = None if pyarrow is None else pyarrow.chunked_array(X)
-    if not type(X).__module__.startswith("pyarrow."):
-        return None
-    chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
-    kinds = {str(chunk.type.value_type if hasattr(chunk, "dictionary") else chunk.type) for chunk in chunks}
-    if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
-        raise TypeError(f"HashingVectorizer: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
-    return [sound(chunk, "HashingVectorizer: X must be", full) for chunk in chunks]
-
-
-def sound(column, must_be: str, full=True):
-    """A pyarrow array whose offsets, views and indices have been checked, dictionaries decoded, texts as bytes.
-
-    pyarrow follows those of a damaged file wherever they point to. Whether texts are UTF-8 is left to who reads them.
+    None for other vectorizers, and where a parameter asks for Python, another encoding or another input.
     """
-    pyarrow = sys.modules["pyarrow"]
-    try:
-        if hasattr(column, "dictionary"):
-            # The bounds of indices are checked here; those of the dictionary's texts below, and once more when it is decoded.
-            column.validate()
-            words = sound(column.dictionary, must_be)
-            column = pyarrow.DictionaryArray.from_arrays(column.indices, words, safe=True).dictionary_decode()
-        bytes_type = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}.get(str(column.type))
-        if bytes_type:
-            column = column.view(getattr(pyarrow, bytes_type)())
-        column.validate(full=full)
-    except pyarrow.ArrowException as error:
-        raise _damaged(must_be, error) from None
-    return column
-
-
-def _damaged(must_be: str, error: Exception) -> ValueError:
-    return ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.")
+    if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
+        return None
+    if not vectorizer._is_native() or not is_utf8(vectorizer.encoding):
+        return None
+    names = vectorizer.feature_names
+    return vectorizer._hasher, None if names is None else names._lock
 
 
 def _character_ngrams(text: str, least: int, most: int) -> list[str]:

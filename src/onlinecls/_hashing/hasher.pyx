@@ -17,8 +17,10 @@ import re
 
 import numpy as np
 
-from .._murmur cimport murmur3
-from ._lanes cimport QUEUE, STRETCH, Waiting, all_in_use, edges_of, fold, hash_all, line_up, map_bits
+from .lanes cimport QUEUE, STRETCH, Waiting, all_in_use, edges_of, fold, hash_all, line_up, map_bits
+from .murmur cimport murmur3
+
+from .._input.rows import Rows
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -908,7 +910,7 @@ cdef class RowHasher:
         return 0
 
     def take(self):
-        """The rows since the last call as (data, indices, indptr), columns sorted, indptr int64; the hasher starts anew."""
+        """The `Rows` since the last call, and the hasher starts anew. (Values may be 0, where signs cancel.)"""
         data, indices, indptr = self.data, self.indices, self.indptr
         n_rows, nnz = self.n_rows, self.nnz
         self.data = self.indices = NULL
@@ -916,10 +918,12 @@ cdef class RowHasher:
         self.entries_size = self.indptr_size = self.n_rows = self.nnz = 0
         self._room_for_row(nnz)                 # as much again
         self.indptr[0] = 0
-        return (
+        return Rows(
             handed_over(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
             handed_over(indices, nnz * (8 if self.wide else 4), np.int64 if self.wide else np.int32),
             handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
+            n_rows,
+            self.n_features,
         )
 
     # --- from Python ---------------------------------------------------------------------------------------------------------
@@ -1016,11 +1020,11 @@ cdef class RowHasher:
             elif length > 12 and 0 <= views[i, 2] < len(texts):
                 text = texts[views[i, 2]]
                 if not 0 <= first <= text.shape[0] - length:
-                    raise DamagedError(f"a view must lie within its text of {text.shape[0]} bytes, got {length} bytes from {first}")
+                    raise DamagedError(f"a view must lie within its {text.shape[0]} bytes of text, got {length} from {first}")
                 with nogil:
                     self.add(&text[0] + first, length)
             else:
-                raise DamagedError(f"a view must have a length >= 0 and one of {len(texts)} texts, got {length} and {views[i, 2]}")
+                raise DamagedError(f"a view must have a length >= 0 and one of {len(texts)} texts, got {length}, {views[i, 2]}")
             if i % 4096 == 0:
                 PyErr_CheckSignals()
 

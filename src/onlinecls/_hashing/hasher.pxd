@@ -1,7 +1,7 @@
-"""What other extension modules need to hash documents without the GIL."""
+"""`RowHasher` as other extension modules use it, without the GIL."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from ._sketch cimport Names
+from .sketch cimport Names
 
 
 cdef struct Unit:           # a slice of the document

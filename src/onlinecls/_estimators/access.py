@@ -1,0 +1,53 @@
+"""What evaluation and the command line need of a fitted learner beside its public attributes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import TALLY
+from .._registry import Algorithm, algorithms_of, select
+from .classifier import OnlineClassifier
+from .regressor import OnlineRegressor
+
+
+def parameter_names(cls: type) -> list[str]:
+    """The constructor's parameters."""
+    return cls._parameter_names()
+
+
+def check_parameters(learner) -> None:
+    """Raise the ValueError now that `fit` would raise of a parameter."""
+    learner._kernel_params()
+
+
+def algorithm_of(learner) -> Algorithm:
+    """The registry's row that the parameters choose."""
+    return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner)))
+
+
+def counts_of(learner) -> tuple:
+    """Of its whole life: rows of weight > 0, updates, and mistakes; of a regressor, for mistakes, the sums of squared and of
+    absolute errors."""
+    fitted, regressor = learner.__sklearn_is_fitted__(), isinstance(learner, OnlineRegressor)
+    if not fitted:
+        return (0, 0, 0.0, 0.0) if regressor else (0, 0, 0)
+    if regressor:
+        tally = learner._state.tally
+        return learner.t_, learner.n_updates_, float(tally[TALLY["squared"]]), float(tally[TALLY["absolute"]])
+    return learner.t_, learner.n_updates_, learner.n_mistakes_
+
+
+def class_counts(learner) -> dict:
+    """How many rows of each class a classifier has learnt."""
+    return dict(zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True))
+
+
+def dtype_of(learner) -> np.dtype:
+    """The model's numbers'."""
+    return learner._state.dtype
+
+
+def learn_predicting(learner: OnlineClassifier, X, y, classes, sample_weight) -> np.ndarray:
+    """`partial_fit`; what `predict` would have said of each row just before it, as the place among `classes_` after the call:
+    classifier.NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
+    return learner._partial_fit(X, y, classes, sample_weight, predict=True)

@@ -1,0 +1,51 @@
+"""Arrow columns of texts that other packages hold, checked before anything is read from their buffers. (pyarrow is theirs.)"""
+
+from __future__ import annotations
+
+import sys
+
+from .escaping import escaped
+
+
+def string_chunks(who: str, X, full=True):
+    """pyarrow arrays of texts that X consists of; None if it is no Arrow column. Offsets and views are checked if full."""
+    if type(X).__module__.startswith("pandas."):
+        dtype = getattr(X, "dtype", None)
+        if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
+            return None
+        X = X.array.__arrow_array__()
+    elif hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pyarrow."):
+        pyarrow = sys.modules.get("pyarrow")
+        X = None if pyarrow is None else pyarrow.chunked_array(X)
+    if not type(X).__module__.startswith("pyarrow."):
+        return None
+    chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
+    kinds = {str(chunk.type.value_type if hasattr(chunk, "dictionary") else chunk.type) for chunk in chunks}
+    if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
+        raise TypeError(f"{who}: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
+    return [sound(chunk, f"{who}: X must be", full) for chunk in chunks]
+
+
+def sound(column, must_be: str, full=True):
+    """A pyarrow array whose offsets, views and indices have been checked, dictionaries decoded, texts as bytes.
+
+    pyarrow follows those of a damaged file wherever they point to. Whether texts are UTF-8 is left to who reads them.
+    """
+    pyarrow = sys.modules["pyarrow"]
+    try:
+        if hasattr(column, "dictionary"):
+            # The bounds of indices are checked here; those of the dictionary's texts below, and once more when it is decoded.
+            column.validate()
+            words = sound(column.dictionary, must_be)
+            column = pyarrow.DictionaryArray.from_arrays(column.indices, words, safe=True).dictionary_decode()
+        bytes_type = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}.get(str(column.type))
+        if bytes_type:
+            column = column.view(getattr(pyarrow, bytes_type)())
+        column.validate(full=full)
+    except pyarrow.ArrowException as error:
+        raise damaged(must_be, error) from None
+    return column
+
+
+def damaged(must_be: str, error: Exception) -> ValueError:
+    return ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.")

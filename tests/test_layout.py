@@ -1,0 +1,155 @@
+"""The layout of the package: which part may import which, and how many files its root has."""
+
+import ast
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+import onlinecls
+
+ROOT = Path(onlinecls.__file__).parent
+MOST_ROOT_FILES = 14
+
+# A part may import from those above it and from its own folder. A file belongs to the first part that has it.
+PARTS = {
+    "_rules.pxd": "the papers' rules: what a row's margin and norms make of a step",
+    "_geometry/*.pxd": "what the loops over the non-zeros of a row share, inlined where they run",
+    "_geometry/*.pyx": "training loops of geometries with a link function; BLAS",
+    "_core.*": "the other training loops, and the compiled base of all models",
+    "_input/*": "from what a user gives to rows that the compiled code can trust",
+    "_geometry/*": "a model's numbers: how they start, grow and are checked",
+    "_registry.py": "the table of algorithms",
+    "_ascent/*.pxd": "dual ascent: what its files share",
+    "_ascent/*.pyx": "dual ascent: training loops and line searches",
+    "_ascent/*_state.py": "dual ascent: a model's numbers",
+    "_saving.py": "files of models",
+    "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
+    "_ascent/*": "dual ascent: the estimators",
+    "_kernelized/*": "learners in the space of a kernel",
+    "_hashing/*": "names and texts to columns, compiled",
+    "text/*": "the vectorizer of texts, and names of its columns",
+    "streams/*": "files of rows, in batches",
+    "datasets/*": "a data set to try things on",
+    "_evaluation.py": "progressive validation",
+    "plotting.py": "curves of progressive validation",
+    "bounds.py": "the papers' bounds beside what a learner did",
+    "__init__.py": "the public names",
+    "_cli/*": "the command line",
+    "__main__.py": "python -m onlinecls",
+}
+
+# What still breaks the rules, as (file, file it imports or name it takes).
+KNOWN = {
+    ("_saving.py", "__init__.py"),
+    ("_ascent/base.py", "_estimators.base._specialised"),
+    ("_ascent/baselines.py", "_estimators.base._specialised"),
+}
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in ("_asdict", "_replace")  # (of named tuples)
+
+
+def sources() -> list[PurePosixPath]:
+    return sorted(PurePosixPath(path.relative_to(ROOT)) for ending in ("py", "pyx", "pxd") for path in ROOT.rglob(f"*.{ending}"))
+
+
+def part_of(path: PurePosixPath) -> int:
+    found = next((number for number, pattern in enumerate(PARTS) if fnmatchcase(str(path), pattern)), None)
+    assert found is not None, f"{path} belongs to no part: give it one in PARTS"
+    return found
+
+
+def statements(path: PurePosixPath):
+    """(dotted module, imported name or "", whether it is cimported) of each import; what only type checkers read is none."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        tree = ast.parse(text)
+        unread = {
+            inner
+            for block in ast.walk(tree)
+            if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+            for inner in ast.walk(block)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node not in unread:
+                yield from (("." * node.level + (node.module or ""), alias.name, False) for alias in node.names)
+            elif isinstance(node, ast.Import):
+                yield from ((alias.name, "", False) for alias in node.names)
+        return
+    for module, how, names in re.findall(r"^[ ]*from +([\w.]+) +(c?import) +(\([^)]*\)|[^\n]*)", text, re.MULTILINE):
+        names = re.sub(r"#[^\n]*|\bas +\w+", "", names)
+        yield from ((module, name, how == "cimport") for name in re.findall(r"\w+", names))
+
+
+def imports():
+    """(file, file it imports from, name) of each import of a part of the package in another folder or in the root."""
+    for path in sources():
+        for module, name, cimported in statements(path):
+            names, level = [each for each in module.split(".") if each], len(module) - len(module.lstrip("."))
+            if level == 0 and names[0] != ROOT.name:
+                continue
+            folder = PurePosixPath(*path.parts[: len(path.parts) - level]) if level else PurePosixPath()
+            place = folder.joinpath(*(names if level else names[1:]))
+            endings = ("pxd", "pyx") if cimported else ("py", "pyx")
+            files = [PurePosixPath(f"{each}.{ending}") for each in (place / name, place) if each.name for ending in endings]
+            files += [place / name / "__init__.py", place / "__init__.py"]
+            target = next((file for file in files if (ROOT / file).is_file()), None)
+            assert target is not None, f"{path}: no file has {name!r} of {module!r}"
+            if path.parent == PurePosixPath() or target.parent != path.parent:
+                yield path, target, name
+
+
+def test_imports_run_one_way():
+    upwards = {
+        (str(path), str(target)) for path, target, name in imports() if part_of(target) > part_of(path) and name != "__version__"
+    }
+    assert upwards - KNOWN == set()
+
+
+def test_folders_keep_what_begins_with_an_underscore_to_themselves():
+    taken = set()
+    for path, target, name in imports():
+        if target.parent != PurePosixPath() and any(map(is_private, (*target.with_suffix("").parts[1:], name))):
+            taken.add((str(path), ".".join((*target.with_suffix("").parts, name))))
+    assert taken - KNOWN == set()
+
+
+def private_attributes(path: PurePosixPath) -> tuple[set[str], set[str]]:
+    """Attributes that begin with an underscore: those that a file gives to its objects, and those that it takes of others."""
+    given, taken = set(), set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and is_private(node.name):
+            given.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and is_private(node.id):
+            given.add(node.id)
+        elif isinstance(node, ast.Attribute) and is_private(node.attr):
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")  # (it may be a base class's)
+            if not own:
+                taken.add(node.attr)
+            elif isinstance(node.ctx, ast.Store):
+                given.add(node.attr)
+    return given, taken
+
+
+def test_nobody_takes_private_attributes_of_another_folder():
+    """But for `_saving`, which still takes estimators apart from outside."""
+    given, taken = {}, {}
+    for path in sources():
+        if path.suffix == ".py":
+            place = str(path) if path.parent == PurePosixPath() else str(path.parent)
+            own, others = private_attributes(path)
+            given.setdefault(place, set()).update(own)
+            taken.setdefault(place, set()).update(others)
+    anywhere = set().union(*given.values())
+    found = {(place, name) for place, names in taken.items() for name in (names & anywhere) - given[place]}
+    assert {place for place, _ in found} - {"_saving.py"} == set(), sorted(found)
+
+
+def test_the_root_is_small():
+    files = [path.name for path in ROOT.iterdir() if path.is_file() and path.suffix not in (".so", ".pyd", ".c")]
+    assert len(files) <= MOST_ROOT_FILES, sorted(files)
+
+
+def test_every_part_has_files():
+    assert {part_of(path) for path in sources()} == set(range(len(PARTS)))
