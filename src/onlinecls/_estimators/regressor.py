@@ -53,6 +53,9 @@ class OnlineRegressor(WithWeights):
         ValueError
             If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        return self._alone(self._partial_fit_alone, X, y, sample_weight)
+
+    def _partial_fit_alone(self, X, y, sample_weight):
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_targets(who, y, rows.n_rows)
@@ -89,6 +92,9 @@ class OnlineRegressor(WithWeights):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
+
+    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
