@@ -10,11 +10,16 @@ def bits(array):
     return array.dtype.str, array.shape, array.tolist() if array.dtype.kind == "O" else array.tobytes()
 
 
+def parts_of(state):
+    """Its arrays and numbers, by name."""
+    return state.parts() if hasattr(state, "parts") else state.__getstate__()
+
+
 def fingerprint(learner):
     """The model of a learner; None before its first row. Parameters and caches are left out."""
     if not learner.__sklearn_is_fitted__():
         return None
-    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
+    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in parts_of(learner._state).items()}
     shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_") if hasattr(learner, name)}
     names = bits(learner.feature_names_in_) if hasattr(learner, "feature_names_in_") else None
     return {**state, **shown, **{name: getattr(learner, name, None) for name in COUNTERS}, "feature_names_in_": names}

@@ -178,7 +178,7 @@ def _read_learnt(told: dict, offered, may_choose: bool, compiled: dict) -> dict:
     learnt = {name: _unpacked(value) for name, value in told.items()}
     trigger = _core.TRIGGERS[algorithm.trigger]
     learnt.update(rule=_core.RULES[algorithm.rule], trigger=trigger, geometry=_core.GEOMETRIES[told["geometry"]])
-    whole = {"open_classes": (0, 1), "balanced": (0, 1), "average_from": (-1, 2**31 - 1)}
+    whole = {"open_classes": (0, 1), "balanced": (0, 1), "average_from": (-1, 2**31 - 1), "squarings": (0, 9)}  # (2^9 > 500 - 1)
     for name, value in learnt.items():
         if name in whole:
             valid = type(value) is int and whole[name][0] <= value <= whole[name][1]
@@ -304,6 +304,8 @@ def _rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     _require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
     if is_classifier:
         _require(told["open"] or n_classes > 1, "two classes or more, as none may join", classes)
+        _require(not told["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
+        _require("multi_class" in parameters or n_classes <= 2, "two classes at most", classes)
         validate.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
     else:
         _require(not told["open"], "no classes that may join a regressor", told["open"])

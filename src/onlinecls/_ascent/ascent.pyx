@@ -36,7 +36,8 @@ cdef double SPREAD = 40.0    # (e^80, a square, fits a float)
 cdef double CLOSE = 5.0      # with an average: AGES (what is stored) and drift, whose difference counts, are as much larger
 cdef double SHRUNK = 2.0 ** -40
 cdef double STEP_OF_GRID = 1.5
-cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
+cdef double HUGE = 1e150
+LARGEST_STEP = HUGE         # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
 
 ctypedef struct Facts:      # of a row
     double q                # ||x||^2
@@ -141,7 +142,7 @@ cdef inline void recast(floating[::1] state, double[::1] drift, Py_ssize_t k, do
         group[Z_LOW] += sums[LANES + j]
     group[TOP] = larger(group[TOP], <double>largest_of(u, full))
     for j in range(n):
-        if group[AGES] > 0.0:
+        if group[AGES] > 0.0 and drift.shape[0]:
             drift_of(drift, places[j], k)[0] -= group[AGES] * state[places[j]]
         state[places[j]] = sinh[j]
 
@@ -349,7 +350,7 @@ cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, doub
             for j in range(m):
                 state[places[j] + k + classes[i]] = u[i * room + j]
                 if u[i * room + j] == 0.0:
-                    if group[AGES] > 0.0:
+                    if group[AGES] > 0.0 and drift.shape[0]:
                         drift_of(drift, places[j] + classes[i], k)[0] -= group[AGES] * state[places[j] + classes[i]]
                     state[places[j] + classes[i]] = 0.0
         rescale(state, drift, k, n_live, first, last, group, 1.0)
@@ -360,7 +361,7 @@ cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, doub
             after[j] = sinh[j]
         cosh_all(before, root, full)
         cosh_all(after, root, full)
-        if group[AGES] > 0.0:
+        if group[AGES] > 0.0 and drift.shape[0]:
             for j in range(m):
                 at = places[j] + classes[i]
                 drift_of(drift, at, k)[0] += group[AGES] * (<double>sinh[j] - state[at])
@@ -419,7 +420,7 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
     cdef int update
     cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
     cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
-    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0, fine, moved, updated, newcomer
+    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0 and drift.shape[0] > 0, fine, moved, updated, newcomer
     cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
     cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
     cdef double[::1] masses = np.empty(2 * n_masses + 3 * room)
@@ -524,14 +525,14 @@ def classify(Params p, const floating[::1] data, const index_t[::1] indices, con
                         for c in range(k):
                             open[c] = not (p.open_classes and counts[c] == 0.0)
                         rival = best_of(scores, counts, label, p.open_classes)
-                        loss = p.margin - (scores[label] - scores[rival])
+                        loss = p.margin - (scores[label] - scores[rival]) if rival >= 0 else 0.0
                         if p.loss == LOG_LOSS:
                             value = log_sum(scores, k, shares)
                             loss = value - scores[label]
                             for c in range(k):
                                 if c != label:
                                     total += shares[c]
-                        if loss > 0.0 and (p.loss == HINGE or total > 0.0):
+                        if loss > 0.0 and rival >= 0 and (p.loss == HINGE or total > 0.0):
                             n_moves = joint_step(&line, state, group, beta, &bench, &f, scores, shares, total, label, rival, loss,
                                                  k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
                     elif not (p.open_classes and counts[g] == 0.0):
@@ -679,7 +680,7 @@ def regress(Params p, const floating[::1] data, const index_t[::1] indices, cons
     cdef Py_ssize_t i, j, at, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, zero = 0
     cdef Py_ssize_t n_live = state.shape[0] // (2 if p.entropic else 1) - (p.bias == 0.0)
     cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
-    cdef bint fine, averaging = p.average_from >= 0, squared = p.loss == SQUARED_LOSS
+    cdef bint fine, averaging = p.average_from >= 0 and drift.shape[0] > 0, squared = p.loss == SQUARED_LOSS
     cdef double[::1] masses = np.empty(5 * room), no_weights = np.empty(0)
     cdef floating[::1] numbers = np.empty(5 * room if p.entropic else 1, np.float32 if floating is float else np.float64)
     cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)

@@ -15,7 +15,7 @@ from .._input import validate
 from .._registry import algorithms_of, select
 from . import ascent
 
-BOOKS = ascent.BOOKS
+BOOKS, LARGEST_STEP = ascent.BOOKS, ascent.LARGEST_STEP
 NO_PREDICTIONS = np.empty(0, np.int32)
 _CLASSIFY, _REGRESS, _DECISION = (_specialised(kernel) for kernel in (ascent.classify, ascent.regress, ascent.decision))
 _REBUILD = {sizes[0]: kernel for sizes, kernel in _specialised(ascent.rebuild).items()}
@@ -62,6 +62,10 @@ class AscentState(State):
         shared, groups = self.books[: BOOKS["shared"]], self.groups
         if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
             return "books below 0"
+        if groups[:, BOOKS["ages"]].any() and not len(self.drift):
+            return "an age of an average that there is not"
+        if shared[BOOKS["lipschitz"]] > LARGEST_STEP:
+            return "a step longer than any that is taken"
         if self.geometry != "entropic":
             return ""
         live, (sinh, u) = self.n_features + (self.bias > 0.0), self.view.transpose(1, 0, 2).astype(np.float64)
@@ -220,6 +224,19 @@ class AscentLearner(WithWeights):
         self._compiled = found, params
         return params
 
+    def _check_range(self, params: dict, dtype) -> None:
+        super()._check_range(params, dtype)
+        # Weights are θ/σ or, entropic, at most W: their scales, and the σ made of W by sigma="auto", must be numbers.
+        largest = min(float(np.finfo(dtype).max) / 4, 1e100)
+        strength = next((name for name in ("alpha", "sigma") if name in self._parameter_names()), None)
+        for name, value in (("norm_bound", params["bound"]), (strength, params["sigma"])):
+            if name in self._parameter_names() and value < 1e-100 and params["schedule"] != ascent.SCHEDULES["sqrt"]:
+                raise ValueError(f"{type(self).__name__}: {name} must be at least 1e-100, got {name}={value!r}.")
+        if params["bound"] > largest:
+            raise ValueError(
+                f"{type(self).__name__}: norm_bound must fit {dtype}, at most {largest:.2g}, got norm_bound={params['bound']!r}."
+            )
+
     def _is_another_kind(self, params: dict) -> bool:
         kind = ("entropic", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ()))
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
@@ -251,7 +268,8 @@ class AscentLearner(WithWeights):
         self._run(rows, order, targets, weights, class_weights, predictions)
 
     def _scores(self, rows) -> np.ndarray:
-        state, params = self._state, self._params
+        state = self._state_for(rows)
+        params = self._read_params(state)
         scores = np.empty((rows.n_rows, state.n_columns))
         ages = state.of_columns(state.groups[:, BOOKS["ages"]])
         rounds = state.average_rounds(params)
@@ -260,8 +278,8 @@ class AscentLearner(WithWeights):
         )
         return scores
 
-    def _read_params(self) -> dict:
-        return self._params
+    def _read_params(self, state: AscentState) -> dict:
+        return {**self._params, "entropic": int(state.geometry == "entropic")}
 
 
 class AscentClassifier(AscentLearner, OnlineClassifier):

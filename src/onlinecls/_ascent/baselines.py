@@ -170,7 +170,7 @@ class HedgeClassifier(AscentClassifier):
         )  # fmt: skip
 
     def _advise(self, rows):
-        state = self._state
+        state = self._state_for(rows)
         w, scores = np.empty(state.n_features), np.empty((rows.n_rows, 1))
         _ADVISE[state.values.itemsize, rows.indices.itemsize](
             self._params, rows.data, rows.indices, rows.indptr, state.values, state.count("t") + 1.0, w, scores
@@ -213,8 +213,8 @@ class HedgeClassifier(AscentClassifier):
     @property
     def coef_(self):
         """The experts' weights of the next round."""
-        dtype = self._fitted_state().dtype
-        rows = validate.read_rows(type(self).__name__, np.zeros((0, self.n_features_in_), dtype), dtype)
+        state = self._fitted_state()
+        rows = validate.read_rows(type(self).__name__, np.zeros((0, state.n_features), state.dtype), state.dtype)
         return self._advise(rows)[0][None]
 
     @property

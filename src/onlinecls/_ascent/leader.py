@@ -155,7 +155,7 @@ class FoReLClassifier(OnlineClassifier):
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
     def _scores(self, rows) -> np.ndarray:
-        state = self._state
+        state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
         params = state.scores_params(self._params["sigma"], self._params["bias"])
         _DECISION[state.dtype.itemsize](params, *_entries(rows), state.theta, scores)

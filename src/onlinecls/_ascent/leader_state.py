@@ -31,9 +31,6 @@ class ForelState:
         self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
         self.tally, self.books = np.zeros(_core.TALLY_SIZE), np.zeros(forel.BOOKS["size"])
 
-    def __getstate__(self):
-        return self.__dict__.copy()
-
     def learn_at_once(self, *call) -> bool:
         """All rows are kept: there is no shorter way."""
         return False
@@ -114,7 +111,7 @@ class ForelState:
         self.tally[_core.TALLY["seen"]] = 1.0
         self.counts[0] += n_rows
 
-    def _copy(self) -> ForelState:
+    def copy(self) -> ForelState:
         new = ForelState.__new__(ForelState)
         new.__dict__.update(self.__dict__)
         for name in self.ARRAYS:
@@ -122,11 +119,11 @@ class ForelState:
         return new
 
     def writable(self) -> ForelState:
-        return self if all(getattr(self, name).flags.writeable for name in self.ARRAYS) else self._copy()
+        return self if all(getattr(self, name).flags.writeable for name in self.ARRAYS) else self.copy()
 
     def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
         """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
-        grown = self._copy()
+        grown = self.copy()
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
         grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
@@ -145,7 +142,7 @@ class ForelState:
 
     def only(self, keep: np.ndarray) -> ForelState:
         """This model of three classes or more without the others, which have never had a row."""
-        rest = self._copy()
+        rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
         rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
         if rest.theta.shape[1] == 2:
@@ -155,10 +152,11 @@ class ForelState:
 
     def append(self, data, indices, indptr, labels, weights) -> None:
         """Rows that are to be learnt next."""
-        self.data, self.indices = np.concatenate([self.data, data]), np.concatenate([self.indices, indices])
-        self.indptr = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
-        self.labels, self.weights = np.concatenate([self.labels, labels]), np.concatenate([self.weights, weights])
-        self.alpha = np.concatenate([self.alpha, np.zeros((len(labels), self.n_columns))])
+        zeros = np.zeros((len(labels), self.n_columns))
+        added = {"data": data, "indices": indices, "labels": labels, "weights": weights, "alpha": zeros}
+        longer = {name: np.concatenate([getattr(self, name), rows]) for name, rows in added.items()}
+        longer["indptr"] = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
+        self.__dict__.update(longer)  # all at once, when there was memory for all
 
     def truncate(self, n: int) -> None:
         """Keep the first n rows."""

@@ -7,6 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+import os
 from math import log
 from operator import is_, itemgetter
 
@@ -18,6 +19,7 @@ from .._geometry.state import NO_ORDER, State
 from .._input import validate
 from .._input.compat import issparse, not_fitted
 from .._registry import algorithms_of, select
+from . import lock
 
 
 def _specialised(kernel) -> dict:
@@ -26,11 +28,16 @@ def _specialised(kernel) -> dict:
     return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
 
 
+_ROUNDS = _core.TALLY["t"]
 NO_PREDICTIONS = np.empty(0, np.int32)
 _LINK = _specialised(link.learn)
 _LINK_DECISION = _specialised(link.decision)
 _ONE_CLASS = {"centre": _specialised(link.enclose), "sinh": _specialised(link.surround)}
 _ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lock._forked)
 
 
 class Estimator:
@@ -69,6 +76,31 @@ class Estimator:
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    def _alone(self, learn, *arguments):
+        """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
+        learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
+        found = self.__dict__
+        with found.get("_lock") or found.setdefault("_lock", lock.Lock(type(self).__name__)):
+            before, n_rows = found.copy(), self._rows_learnt(found)
+            try:
+                return learn(*arguments)
+            except Exception:
+                if self._rows_learnt(before) == n_rows:
+                    self._restore(before)
+                raise
+
+    def _restore(self, before: dict) -> None:
+        """Take back all attributes as they were; whoever reads meanwhile finds each of them."""
+        self.__dict__.update(before)
+        for name in self.__dict__.keys() - before.keys():
+            del self.__dict__[name]
+
+    @staticmethod
+    def _rows_learnt(attributes: dict):
+        """By the model among these attributes; None: there is no model."""
+        state = attributes.get("_state")
+        return None if state is None else state.tally.item(_ROUNDS)
 
     def save(self, path, metadata=None) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
@@ -377,24 +409,35 @@ class OnlineLearner(Estimator):
             raise not_fitted(type(self).__name__)
         return self._state
 
-    def _scores(self, rows: validate.Rows) -> np.ndarray:
+    def _state_for(self, rows: validate.Rows):
+        """The model to read rows with: `fit` in another thread may have put one of other features in its place."""
         state = self._state
+        if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
+            raise RuntimeError(
+                f"{type(self).__name__}: the model must stay of one shape and dtype while rows are read, got another of "
+                f"{state.n_features} features of {state.dtype}, fitted in another thread. Read the rows again."
+            )
+        return state
+
+    def _scores(self, rows: validate.Rows) -> np.ndarray:
+        state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
         if state.is_linked:
             arrays = rows.data, rows.indices, rows.indptr
-            params = self._read_params()
+            params = self._read_params(state)
             _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
         else:
             state.decision(rows, scores)
         return scores
 
-    def _read_params(self) -> dict:
-        """The Params by which the model was last learnt, for reading its weights now."""
-        params = {**self._params, "threshold": self._params["l1"] * self._state.count("t")}
-        if self._state.is_linked:
-            params.update(link.roots(self._state.power))
-        if self._state.is_full:  # the weights are stored as they are
-            params["geometry"] = _core.GEOMETRIES["additive"]
+    def _read_params(self, state: State) -> dict:
+        """The Params by which the model was last learnt, for reading its weights now. (Where numbers lie, the state says.)"""
+        params = dict(self._params)
+        params["threshold"] = params["l1"] * state.count("t")
+        # The weights of a full covariance's model are stored as they are.
+        params["geometry"] = _core.GEOMETRIES["additive" if state.is_full else state.geometry]
+        if state.is_linked:
+            params.update(link.roots(state.power))
         return params
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
@@ -424,14 +467,14 @@ class WithWeights(OnlineLearner):
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
-        coef = state.weights(self._read_params(), slice(0, state.n_features))
+        coef = state.weights(self._read_params(state), slice(0, state.n_features))
         return coef[0] if self._flat else coef
 
     @property
     def intercept_(self):
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
-        params = self._read_params()
+        params = self._read_params(state)
         return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
 
     def sparsify(self):
@@ -461,7 +504,7 @@ class WithVariances(OnlineLearner):
 
     def _deviations(self, rows: validate.Rows) -> np.ndarray:
         """√(x'Σx), the standard deviation of each score."""
-        state = self._state
+        state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
         if state.is_full:
             blas.load()

@@ -65,6 +65,9 @@ class OnlineClassifier(WithWeights):
     def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
         """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
         a class among classes_, NO_ROUND or NO_CLASS."""
+        return self._alone(self._partial_fit_alone, X, y, classes, sample_weight, predict)
+
+    def _partial_fit_alone(self, X, y, classes, sample_weight, predict: bool) -> np.ndarray:
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_labels(who, y, rows.n_rows)
@@ -146,6 +149,9 @@ class OnlineClassifier(WithWeights):
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             self._begin_with(stages[0][2], True, X, rows, params)
+        elif len(stages[0][2]) == len(known) < len(everyone):
+            # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
+            self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
                 self._state = self._state.writable()
@@ -211,6 +217,9 @@ class OnlineClassifier(WithWeights):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
+
+    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
@@ -300,8 +309,8 @@ class OnlineClassifier(WithWeights):
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
         self._fitted_state()
-        codes = self._argmax(self._scores(self._read_rows(X, False)))
-        return self.classes_[np.minimum(codes, len(self.classes_) - 1)]  # (a score may be > 0 before there is a second class)
+        codes, classes = self._argmax(self._scores(self._read_rows(X, False))), self.classes_
+        return classes[np.minimum(codes, len(classes) - 1)]  # (a score may be > 0 before there is a second class)
 
     def score(self, X, y, sample_weight=None):
         """Mean accuracy on rows of known labels, a number in [0, 1].

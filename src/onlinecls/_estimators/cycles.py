@@ -87,7 +87,7 @@ class InCycles(OnlineLearner):
 
     def _weights(self) -> np.ndarray:
         """(columns, features and the constant one)"""
-        return self._state.weights(self._read_params(), slice(None)).astype(np.float64)
+        return self._state.weights(self._read_params(self._state), slice(None)).astype(np.float64)
 
     def _first_weights(self, rows, live, order) -> np.ndarray:
         """w_1"""

@@ -56,6 +56,9 @@ class OnlineOneClass(OnlineLearner):
         ValueError
             If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        return self._alone(self._partial_fit_alone, X, sample_weight)
+
+    def _partial_fit_alone(self, X, sample_weight):
         params, rows, first = self._read_call(X)
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         if first:
@@ -86,6 +89,9 @@ class OnlineOneClass(OnlineLearner):
         ValueError
             If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
         """
+        return self._alone(self._fit_alone, X, sample_weight)
+
+    def _fit_alone(self, X, sample_weight):
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
@@ -114,10 +120,11 @@ class OnlineOneClass(OnlineLearner):
         return self._distances_of(self._read_rows(X, False))
 
     def _distances_of(self, rows) -> np.ndarray:
-        state = self._state
+        state = self._state_for(rows)
+        params = self._read_params(state)
         squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
         _DISTANCES[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, *state.known(self._params), squares, sizes
+            params, rows.data, rows.indices, rows.indptr, *state.known(params), squares, sizes
         )
         rounding = link.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
         return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))

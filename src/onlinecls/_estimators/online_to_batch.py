@@ -43,11 +43,12 @@ class _Run:
         return self.next if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
 
     def keep(self, method: str, n_snapshots: int) -> None:
+        snapshot = deepcopy(self.learner)
         if method == "random":
             # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
             self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
             self.next = int(min(self.n_rows / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
-        self.snapshots.append(deepcopy(self.learner))
+        self.snapshots.append(snapshot)
         self.rows.append(self.n_rows)
         self.hits.append(0)
         self.trials.append(0)
@@ -227,6 +228,11 @@ class OnlineToBatch(Estimator):
         if names is not None:
             self.feature_names_in_ = names
 
+    @staticmethod
+    def _rows_learnt(attributes: dict):
+        run = attributes.get("_run")
+        return None if run is None else run.n_rows
+
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from rows in the order given, one pass, from where the model is; any split of a stream gives the same model.
 
@@ -243,6 +249,9 @@ class OnlineToBatch(Estimator):
         -------
         self : object
         """
+        return self._alone(self._partial_fit_alone, X, y, classes, sample_weight)
+
+    def _partial_fit_alone(self, X, y, classes, sample_weight):
         who, first = type(self).__name__, "_run" not in self.__dict__
         self._check_parameters()
         generator = random_state(who, self.random_state) if first else None
@@ -278,6 +287,9 @@ class OnlineToBatch(Estimator):
 
         With "validation" the same rows are held out of each pass.
         """
+        return self._alone(self._fit_alone, X, y, sample_weight)
+
+    def _fit_alone(self, X, y, sample_weight):
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)

@@ -56,6 +56,9 @@ class OnlineRegressor(WithWeights):
         state = self.__dict__.get("_state")
         if state is not None and state.learn_at_once(self.__dict__, X, y, sample_weight):
             return self
+        return self._alone(self._partial_fit_alone, X, y, sample_weight)
+
+    def _partial_fit_alone(self, X, y, sample_weight):
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_targets(who, y, rows.n_rows)
@@ -93,6 +96,9 @@ class OnlineRegressor(WithWeights):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+        return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
+
+    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)

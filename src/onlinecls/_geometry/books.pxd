@@ -159,9 +159,9 @@ cdef inline Party party(Task task, Py_ssize_t number, double y, const double[:, 
     elif task == REGRESSION:
         members.sign[0] = 1.0 if y - scores[i, 0] >= 0.0 else -1.0
     else:
-        members.n = 2
         members.c[0], members.sign[0] = <Py_ssize_t>y, 1.0
         members.c[1] = top(scores, i, counts, <Py_ssize_t>y, p)
+        members.n = 2 if members.c[1] >= 0 else 0       # (no learning leaves a class without a rival, but a file might)
     members.margin = members.sign[0] * scores[i, members.c[0]]
     if task == REGRESSION:
         members.margin = p.epsilon - fabs(y - scores[i, 0])

@@ -1,4 +1,4 @@
-"""Kernel functions on blocks of rows, and the model of a kernel learner: its support set and the arrays that `_dual` changes."""
+"""Kernel functions on blocks of rows, and the model of a kernel learner: its support set, whose arrays `support` changes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ def _stacked(above, below):
 def first_row_number(rows: validate.Rows) -> int:
     """Where dense rows begin in the matrix that they are a part of."""
     return int(rows.indptr[0]) // rows.n_features
+
+
+def _alike(X, vectors):
+    """X dense or CSR as the support vectors are."""
+    if issparse(X) == issparse(vectors):
+        return X
+    return _csr_array(X) if issparse(vectors) else X.toarray()
 
 
 def _products(A, B) -> np.ndarray:
@@ -106,25 +113,24 @@ def scale_gamma(rows: validate.Rows) -> float:
 class DualState:
     """Everything that learning changes.
 
-    size : support vectors. vectors : their rows, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column).
-    alpha, P, scale, Q, norms, origin, slot_of : see `support.Dual`. counts : rows seen of each class. tally : `support.TALLY`.
+    support : (size, vectors, alpha, tally), all that is read by those who predict, one tuple so that they find what belongs
+    together: learning changes copies and puts them in its place after each block. vectors are the rows of the support vectors,
+    (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); tally : see `support.TALLY`.
+    alpha, P, scale, Q, norms, origin, slot_of : see `support.Dual`. counts : rows seen of each class.
     """
 
-    __slots__ = (
-        "P", "Q", "alpha", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "size", "slot_of", "tally",
-        "vectors",
-    )  # fmt: skip
+    __slots__ = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "slot_of", "support")
 
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
         columns = n_classes if n_classes > 2 else 1
-        self.kernel, self.n_features, self.size, self.vectors = kernel, n_features, 0, None
+        self.kernel, self.n_features = kernel, n_features
         self.params = None  # those that it was last learnt with
-        self.alpha = np.zeros((columns, 1))
+        self.support = 0, None, np.zeros((columns, 1)), np.zeros(support.TALLY_SIZE)
         self.P = np.zeros((columns, int(second_order)))
         self.Q = np.zeros(int(projects))
         self.scale = np.ones(columns)
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
-        self.counts, self.tally = np.zeros(n_classes), np.zeros(support.TALLY_SIZE)
+        self.counts = np.zeros(n_classes)
 
     def __getstate__(self):
         return {name: getattr(self, name) for name in self.__slots__}
@@ -134,6 +140,11 @@ class DualState:
             setattr(self, name, value)
 
     dtype = np.dtype(np.float64)  # of rows and coefficients alike
+
+    size = property(lambda self: self.support[0])
+    vectors = property(lambda self: self.support[1])
+    alpha = property(lambda self: self.support[2])
+    tally = property(lambda self: self.support[3])
 
     @property
     def n_columns(self) -> int:
@@ -155,12 +166,13 @@ class DualState:
         twin = DualState.__new__(DualState)
         for name in self.__slots__:
             value = getattr(self, name)
-            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) and name != "vectors" else value)
+            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
+        twin.support = self.size, self.vectors, self.alpha.copy(), self.tally.copy()
         return twin
 
     def writable(self) -> DualState:
         """This model, or a copy where its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = (getattr(self, name) for name in self.__slots__ if name != "vectors")
+        arrays = [self.alpha, self.tally, *(getattr(self, name) for name in self.__slots__)]
         return self if all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)) else self.copy()
 
     def with_classes(self, places: np.ndarray, n_classes: int) -> DualState:
@@ -174,13 +186,14 @@ class DualState:
         columns = n_classes if n_classes > 2 else 1
         if columns == self.n_columns:
             return grown
-        grown.alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
+        alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
+        grown.support = self.size, self.vectors, alpha, grown.tally
         grown.scale = np.ones(columns)
         if self.n_columns > 1:
-            grown.alpha[places], grown.P[places], grown.scale[places] = self.alpha, self.P, self.scale
+            alpha[places], grown.P[places], grown.scale[places] = self.alpha, self.P, self.scale
         else:
             for sign, place in zip((-0.5, 0.5), places, strict=False):
-                grown.alpha[place] = sign * self.alpha[0]
+                alpha[place] = sign * self.alpha[0]
                 if self.second_order:
                     grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
         return grown
@@ -188,7 +201,8 @@ class DualState:
     def only(self, keep: np.ndarray) -> DualState:
         """This model of three classes or more without the others, which have never had a row."""
         rest = self.copy()
-        rest.alpha, rest.P, rest.scale, rest.counts = self.alpha[keep], self.P[keep], self.scale[keep], self.counts[keep]
+        rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
+        rest.support = self.size, self.vectors, self.alpha[keep], rest.tally
         return rest
 
     def count_rows(self, n_rows: int, n_new: int) -> None:
@@ -202,11 +216,11 @@ class DualState:
         """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""
         self.slot_of, self.origin[:] = np.full(n_rows, -1, np.int64), -1
 
-    def _reserve(self, capacity: int) -> None:
-        """Room for support vectors: arrays grow by half as much again."""
+    def _with_room(self, capacity: int) -> tuple:
+        """alpha (a copy), P, Q, norms and origin with room for support vectors: arrays grow by half as much again."""
         old = self.alpha.shape[1]
         if capacity <= old:
-            return
+            return self.alpha.copy(), self.P, self.Q, self.norms, self.origin
         capacity = max(capacity, old + old // 2)
 
         def wider(array, n, filler=0):
@@ -214,14 +228,10 @@ class DualState:
             grown[..., : array.shape[-1]] = array
             return grown
 
-        self.alpha, self.norms, self.origin = (
-            wider(self.alpha, capacity), wider(self.norms, capacity), wider(self.origin, capacity, -1),
-        )  # fmt: skip
         packed = capacity * (capacity + 1) // 2
-        if self.second_order:
-            self.P = wider(self.P, packed)
-        if len(self.Q):
-            self.Q = wider(self.Q, packed)
+        P = wider(self.P, packed) if self.second_order else self.P
+        Q = wider(self.Q, packed) if len(self.Q) else self.Q
+        return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
 
     def learn(self, who: str, rows, order: np.ndarray, budget, step) -> None:
         """One pass over rows in their order (numbers; empty: as they are).
@@ -246,47 +256,47 @@ class DualState:
                 K[:, :n_old] = self.kernel.values(who, block, self.vectors)
             K[:, n_old:] = self.kernel.values(who, block, added, same=not precomputed)
             most = np.iinfo(np.int64).max if budget is None else int(budget)
-            self._reserve(min(n_old + n_new, max(n_old, most) + 1))
-            dual = support.Dual(
-                self.size, self.alpha, self.P, self.scale, self.Q, self.norms, self.origin, self.slot_of, self.tally, K, most
-            )
+            alpha, P, Q, norms, origin = self._with_room(min(n_old + n_new, max(n_old, most) + 1))
+            tally = self.tally.copy()
+            dual = support.Dual(n_old, alpha, P, self.scale, Q, norms, origin, self.slot_of, tally, K, most)
             try:
                 step(dual, n_old, numbers, taken)
             finally:  # an interrupt leaves a whole number of rows
-                self._keep(added, np.asarray(dual.members)[: dual.size], n_old)
+                if (tally != self.tally).any():
+                    members = np.asarray(dual.members)[: dual.size]
+                    vectors = self._vectors_of(added, members, n_old)
+                    self.P, self.Q, self.norms, self.origin = P, Q, norms, origin
+                    self.support = len(members), vectors, alpha, tally
 
     def _like_vectors(self, X):
         """X dense or CSR as the support vectors are."""
-        if self.vectors is None or self.kernel.name == "precomputed" or issparse(X) == issparse(self.vectors):
-            return X
-        return _csr_array(X) if issparse(self.vectors) else X.toarray()
+        return X if self.vectors is None or self.kernel.name == "precomputed" else _alike(X, self.vectors)
 
-    def _keep(self, added, members: np.ndarray, n_old: int) -> None:
+    def _vectors_of(self, added, members: np.ndarray, n_old: int):
         """The support vectors after a block: members are places among the old ones and then the block's rows, in order."""
         n_kept = int(np.searchsorted(members, n_old))
-        if n_kept < n_old or len(members) > n_kept:
-            kept = self.vectors if n_kept == n_old else self.vectors[members[:n_kept]]
-            fresh = added[members[n_kept:] - n_old]
-            if n_kept == 0:
-                self.vectors = fresh
-            else:
-                self.vectors = _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
-        self.size = len(members)
+        if n_kept == n_old == len(members):
+            return self.vectors
+        kept = self.vectors if n_kept == n_old else self.vectors[members[:n_kept]]
+        fresh = added[members[n_kept:] - n_old]
+        if n_kept == 0:
+            return fresh
+        return _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
 
     def scores(self, who: str, rows) -> np.ndarray:
         """w.φ(x) of each row and column, (n_rows, n_columns)."""
-        X, found = rows.array(), np.zeros((rows.n_rows, self.n_columns))
-        for part, K in self.blocks(who, X):
-            found[part] = K @ self.alpha[:, : self.size].T
-        return found
+        return self.scores_and_norm(who, rows)[0]
 
-    def blocks(self, who: str, X):
-        """Parts of X, each with its kernel values against the support vectors."""
-        if self.size:
-            step = max(READ_ENTRIES // self.size, 1)
-            for start in range(0, X.shape[0], step):
-                part = slice(start, start + step)
-                yield part, self.kernel.values(who, self._like_vectors(X[part]), self.vectors)
+    def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
+        """The same, and (one class) the ||w||² that goes with it."""
+        size, vectors, alpha, tally = self.support
+        X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
+        step = max(READ_ENTRIES // max(size, 1), 1)
+        for start in range(0, X.shape[0] if size else 0, step):
+            part = slice(start, start + step)
+            Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
+            found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
+        return found, tally[support.TALLY["norm"]]
 
     def self_products(self, who: str, rows) -> np.ndarray:
         """k(x, x) of each row."""

@@ -145,8 +145,7 @@ class _KernelModel:
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self._restore(before)
             raise
 
     def _with_numbers(self, state: DualState, rows, learn) -> None:
@@ -176,7 +175,8 @@ class _KernelModel:
         state = self._fitted_state()
         if state.kernel.name == "precomputed":
             raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
-        return np.empty((0, state.n_features)) if state.vectors is None else state.vectors.copy()
+        vectors = state.vectors
+        return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
 
     @property
     def support_(self):
@@ -190,7 +190,8 @@ class _KernelModel:
     def dual_coef_(self):
         """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
         state = self._fitted_state()
-        return state.alpha[:, : state.size].copy()
+        size, _, alpha, _ = state.support
+        return alpha[:, :size].copy()
 
     @property
     def n_support_(self):
@@ -341,18 +342,18 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         """
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+    def _partial_fit_alone(self, X, y, classes, sample_weight, predict: bool) -> np.ndarray:
         self._kernel_params()
         self._check_precomputed(X)
         self._check_stream()
         with self._all_or_nothing():
-            return super()._partial_fit(X, y, classes, sample_weight, predict)
+            return super()._partial_fit_alone(X, y, classes, sample_weight, predict)
 
-    def _fit(self, X, y, sample_weight):
+    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
         self._kernel_params()
         self._check_precomputed(X)
         with self._all_or_nothing():
-            return super()._fit(X, y, sample_weight)
+            return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
 
     def _epochs(self, params, rows, *others) -> None:
         self._state = self._state.writable()
@@ -381,7 +382,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         state.learn(type(self).__name__, rows, order, params["budget"], step)
 
     def _scores(self, rows) -> np.ndarray:
-        return self._state.scores(type(self).__name__, rows)
+        return self._state_for(rows).scores(type(self).__name__, rows)
 
     @property
     def coef_(self):
@@ -392,7 +393,8 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     def intercept_(self):
         """Weight of the constant feature times its value, (1 or n_classes,)."""
         state = self._fitted_state()
-        return state.kernel.bias**2 * state.alpha[:, : state.size].sum(axis=1)
+        size, _, alpha, _ = state.support
+        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
 
     @property
     def sparsify(self):
@@ -405,9 +407,10 @@ def _linear_weights(model) -> np.ndarray:
     state = model._fitted_state()
     if state.kernel.name != "linear":
         raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-    if state.size == 0:
-        return np.zeros((state.n_columns, state.n_features))
-    return np.asarray(state.alpha[:, : state.size] @ state.vectors)
+    size, vectors, alpha, _ = state.support
+    if size == 0:
+        return np.zeros((len(alpha), state.n_features))
+    return np.asarray(alpha[:, :size] @ vectors)
 
 
 class _KernelEstimator(_KernelModel, Estimator):
@@ -417,12 +420,15 @@ class _KernelEstimator(_KernelModel, Estimator):
         return "_state" in self.__dict__
 
     _fitted_state = OnlineClassifier._fitted_state
-    _read_rows = OnlineClassifier._read_rows
+    _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
     _check_features = OnlineClassifier._check_features
     _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
     t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
 
     def _learn_from(self, X, y, sample_weight, whole: bool):
+        return self._alone(self._learn_from_alone, X, y, sample_weight, whole)
+
+    def _learn_from_alone(self, X, y, sample_weight, whole: bool):
         """`fit` (whole) and `partial_fit`: everything is read before the first write."""
         who = type(self).__name__
         params = self._kernel_params()
@@ -581,7 +587,8 @@ class KernelOnlineRegressor(_KernelEstimator):
     def predict(self, X):
         """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
         self._fitted_state()
-        return self._state.scores(type(self).__name__, self._read_rows(X, False))[:, 0]
+        rows = self._read_rows(X, False)
+        return self._state_for(rows).scores(type(self).__name__, rows)[:, 0]
 
     score = OnlineRegressor.score
 
@@ -696,10 +703,12 @@ class KernelOnlineOneClass(_KernelEstimator):
 
     def _squares(self, X) -> tuple[np.ndarray, np.ndarray]:
         """||φ(x) - w||², and how far rounding may have taken it."""
-        state, who = self._fitted_state(), type(self).__name__
-        rows = self._read_rows(X, False)
-        size = state.self_products(who, rows) + state.tally[support.TALLY["norm"]]
-        return np.maximum(size - 2.0 * state.scores(who, rows)[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
+        self._fitted_state()
+        rows, who = self._read_rows(X, False), type(self).__name__
+        state = self._state_for(rows)
+        scores, norm = state.scores_and_norm(who, rows)
+        size = state.self_products(who, rows) + norm
+        return np.maximum(size - 2.0 * scores[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
 
     @property
     def offset_(self):

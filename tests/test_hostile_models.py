@@ -1,0 +1,376 @@
+"""Hostile models and calls: forged files, every scale of X, numbers too small to divide by, threads, and no memory."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from algorithms import EVERY
+from states import bits, is_finite, parts_of
+from test_saving import forged, poking, setting
+
+import onlinecls
+from onlinecls import _saving, load
+
+RNG = np.random.default_rng(5)
+X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.integers(0, 2, 60)
+KERNELS = [
+    onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=20),
+    onlinecls.KernelOnlineRegressor(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20),
+]  # fmt: skip
+
+
+def targets_of(learner, y, X=X):
+    """What partial_fit takes beside X."""
+    kind = learner._estimator_type
+    return {"classifier": (y,), "regressor": (X.sum(axis=1),), "outlier_detector": ()}[kind]
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
+FORGED = {
+    "an average's age without an average": (ENTROPIC, THREE, poking("books", 3, 5.0)),
+    "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("books", 10, 5.0)),
+    "a step without end": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 1e300)),
+    "squarings beyond an int": (onlinecls.AROWClassifier(), THREE, setting("learnt_with", "squarings", 2**63)),
+    "squarings beyond any p": (onlinecls.PNormPerceptron(), THREE, setting("learnt_with", "squarings", 10)),
+    "classes seen that have no rows": (onlinecls.AROWClassifier(), THREE, poking("tally", 4, 0.0)),
+    "no rows of a rival": (
+        onlinecls.AROWClassifier(multi_class="crammer_singer"), THREE,
+        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("tally", 4, 1.0)(*parts)),
+    ),
+    "no rows of a rival, dual ascent": (
+        onlinecls.DualAscentClassifier(), THREE,
+        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("tally", 4, 1.0)(*parts)),
+    ),
+    "a label of no class": (onlinecls.FoReLClassifier(), THREE, poking("labels", 0, 7, "i4")),
+    "a column of no feature": (onlinecls.FoReLClassifier(), THREE, poking("indices", 0, 2**62, "i8")),
+    "a row that ends elsewhere": (onlinecls.FoReLClassifier(), THREE, poking("indptr", 1, 2**62, "i8")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("learner", "y", "change"), FORGED.values(), ids=FORGED)
+def test_numbers_that_the_kernels_go_by_are_checked_at_load(learner, y, change, tmp_path):
+    path = tmp_path / "model"
+    copy.deepcopy(learner).partial_fit(X, y).save(path)
+    forged(path)
+    load(path).partial_fit(X, y)
+    forged(path, change)
+    with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
+        load(path)
+
+
+def test_the_kernel_of_dual_ascent_trusts_no_age():
+    """The same for a model that has come by another way than load: in a process of its own, for the crash there was."""
+    code = (
+        "import numpy as np, onlinecls\n"
+        "X, y = np.random.default_rng(0).normal(size=(200, 2000)), np.arange(200) % 3\n"
+        "for mc in ('ovr', 'crammer_singer'):\n"
+        "    learner = onlinecls.DualAscentClassifier(regularizer='entropic', multi_class=mc, margin=1e6, sigma=0.01)\n"
+        "    learner.partial_fit(X[:3], y[:3])._state.groups[:, 0] = 5.0\n"
+        "    learner.partial_fit(X, y)\n"
+        "print('learnt')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "learnt\n"), run.stderr
+
+
+def checked(learner):
+    """What load would make of the file that save would write, without the wait for the disk."""
+    told, arrays = _saving._described(type(learner).__name__, learner, {})
+    return _saving._rebuilt(json.loads(json.dumps(told)), arrays)
+
+
+def variants():
+    for case in EVERY:
+        names = type(case.estimator())._parameter_names()
+        yield case, {}
+        if case.can_average and "average" in names and case.name != "forel":
+            yield case, {"average": True}
+        for name, value in (("covariance", "full"), ("signed", False), ("multi_class", "ovr")):
+            if name in names:
+                yield case, {name: value}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("case", "others"), list(variants()), ids=str)
+def test_whatever_is_learnt_can_be_saved(case, others, dtype):
+    for power in (-30, -18, -6, 0, 1, 2, 6, 18, 30):
+        rng = np.random.default_rng(power + 40)
+        rows = rng.uniform(3.0, 10.0, (12, 4)) if power == 1 else rng.standard_normal((12, 4))
+        rows = (rows * 10.0**power).astype(dtype)
+        if others.get("signed") is False or "experts" in case.algorithm.tasks:
+            rows = np.abs(rows) if "experts" not in case.algorithm.tasks else np.clip(np.abs(rows), 0.0, 1.0)
+        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks or case.name == "forel" else (2,):
+            learner = type(case.estimator())(**{**case.algorithm.selects, **case.params, **others})
+            for _ in range(5):
+                learner.partial_fit(rows, *targets_of(learner, np.arange(12) % n_classes, rows))
+            assert frozen(checked(learner)._state) == frozen(learner._state)
+
+
+def test_centres_far_from_where_they_began_can_be_saved():
+    """sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
+    learner = onlinecls.MultiplicativePassiveAggressiveOneClass()
+    for _ in range(70):
+        assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
+    assert learner._state.view[0, 0, 0] > 800.0
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", [
+    onlinecls.OGDClassifier(alpha=5e-324), onlinecls.OGDClassifier(alpha=1e-310), onlinecls.DualAscentClassifier(5e-324),
+    onlinecls.DualAscentClassifier("auto", norm_bound=5e-324), onlinecls.DualAscentRegressor("auto", norm_bound=1e-300),
+    onlinecls.DualAscentClassifier("auto", norm_bound=1e300),
+    onlinecls.DualAscentClassifier(regularizer="entropic", norm_bound=1e39, dtype="float32"),
+], ids=repr)  # fmt: skip
+def test_numbers_that_cannot_be_divided_by_are_refused(learner):
+    with pytest.raises(ValueError, match=r"must (be at least|fit)"):
+        learner.partial_fit(X, *targets_of(learner, TWO))
+    assert not learner.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("learner", [
+    onlinecls.OGDClassifier(alpha=1e-100), onlinecls.OGDClassifier(learning_rate="sqrt", eta0=1e300),
+    onlinecls.OGDClassifier(learning_rate="sqrt", eta0=5e-324), onlinecls.DualAscentClassifier("auto", norm_bound=1e-100),
+    onlinecls.DualAscentRegressor("auto", norm_bound=1e-100),
+], ids=repr)  # fmt: skip
+def test_numbers_that_are_taken_make_finite_models(learner):
+    for power in range(-200, 201, 25):
+        learner.partial_fit(X * 10.0**power, *targets_of(learner, TWO))
+        assert is_finite(learner) and np.isfinite(learner._state.books).all()
+
+
+# --- errors --------------------------------------------------------------------------------------------------------------------
+
+LEARNERS = [
+    onlinecls.AROWClassifier(average=True), onlinecls.AROWClassifier(covariance="full"), onlinecls.PNormPerceptron(),
+    onlinecls.MultiplicativePassiveAggressiveClassifier(), onlinecls.DualAscentClassifier(regularizer="entropic"),
+    onlinecls.FoReLClassifier(), KERNELS[0], onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), *KERNELS[2:],
+]  # fmt: skip
+
+
+class Memory:
+    """numpy's arrays, of which the n-th there is no memory for."""
+
+    def __init__(self, monkeypatch, n, names):
+        self.left = n
+        for name in names:
+            monkeypatch.setattr(np, name, self.until(getattr(np, name)))
+
+    def until(self, make):
+        def allocate(*arguments, **others):
+            self.left -= 1
+            if self.left == 0:
+                raise MemoryError(f"no memory for {arguments}")
+            return make(*arguments, **others)
+
+        return allocate
+
+
+def whole(learner):
+    """All of it, but for what is remembered of its parameters, and its lock."""
+    return frozen({name: value for name, value in vars(learner).items() if name not in ("_compiled", "_lock")})
+
+
+def frozen(value):
+    """In a form that == compares, to the last bit."""
+    if isinstance(value, np.ndarray):
+        return bits(value)
+    if isinstance(value, dict):
+        return {name: frozen(part) for name, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [frozen(part) for part in value]
+    if type(value).__module__.startswith("onlinecls"):
+        return frozen(parts_of(value) if hasattr(value, "n_columns") else vars(value))
+    return value
+
+
+@pytest.mark.parametrize("begun", ["new", "two classes", "three classes"])
+@pytest.mark.parametrize("call", ["partial_fit", "fit"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_no_memory_leaves_the_estimator_as_it_was(learner, call, begun):
+    names = ("zeros", "empty", "full") if learner in KERNELS else ("zeros", "empty", "full", "concatenate")
+    learner = copy.deepcopy(learner)
+    if begun != "new":
+        learner.partial_fit(X, *targets_of(learner, TWO if begun == "two classes" else THREE))
+    for n in range(1, 60):
+        before = whole(learner)
+        with pytest.MonkeyPatch.context() as patch:
+            # (Kernel learners find out which rows to keep while they learn: their copies are made last.)
+            memory = Memory(patch, n, names)
+            try:  # rows that are known, and then a class that joins
+                getattr(learner, call)(X[:6], *targets_of(learner, np.array([0, 1, 0, 1, 2, 2]), X[:6]))
+            except MemoryError:
+                pass
+            except ValueError as error:
+                assert "memory" in str(error)
+            if memory.left > 0:
+                break
+        assert whole(learner) == before
+        assert learner.__sklearn_is_fitted__() == (begun != "new")
+    assert n > 2 or begun != "new"
+
+
+def test_no_memory_leaves_an_online_to_batch_not_fitted(monkeypatch):
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote")
+
+    def no_memory(*_, **others):
+        raise MemoryError
+
+    monkeypatch.setattr(onlinecls.AROWClassifier, "_learn", no_memory)
+    for call in (learner.fit, learner.partial_fit):
+        with pytest.raises(MemoryError):
+            call(X, TWO)
+        assert not learner.__sklearn_is_fitted__() and not hasattr(learner, "n_features_in_")
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_wrong_shapes_leave_the_estimator_as_it_was(learner):
+    from scipy import sparse
+
+    column = sparse.csr_matrix(X)
+    column.data = column.data[:, None]
+    square, others = np.ones((60, 2)), len(targets_of(learner, TWO))
+    for begun in (False, True):
+        learner = copy.deepcopy(learner)
+        if begun:
+            learner.partial_fit(X, *targets_of(learner, TWO))
+        for call in (learner.partial_fit, learner.fit):
+            for rows, y, weights in ((column, TWO, None), (X[None], TWO, None), (X[0], TWO, None), (X, square, None),
+                                     (X, TWO, square), (X, TWO[:, None, None], None)):  # fmt: skip
+                if y is not TWO and not others:
+                    continue
+                before = whole(learner)
+                try:
+                    call(rows, *(y,)[:others], sample_weight=weights)
+                except ValueError:
+                    assert whole(learner) == before
+                else:
+                    assert rows is column  # which can be read
+
+
+# --- threads -------------------------------------------------------------------------------------------------------------------
+
+
+def held(monkeypatch, learner, inside):
+    """Run `inside()` from another thread while `learner` is in its first kernel."""
+    begun, go_on, seen = threading.Event(), threading.Event(), []
+    original = type(learner)._learn
+
+    def learn(self, *arguments, **others):
+        if threading.current_thread() is thread:
+            begun.set()
+            assert go_on.wait(60)
+        return original(self, *arguments, **others)
+
+    monkeypatch.setattr(type(learner), "_learn", learn)
+    thread = threading.Thread(target=lambda: seen.append(learner.partial_fit(X, *targets_of(learner, TWO))))
+    thread.start()
+    try:
+        assert begun.wait(60)
+        inside()
+    finally:
+        monkeypatch.setattr(type(learner), "_learn", original)
+        go_on.set()
+        thread.join()
+    assert seen == [learner]
+
+
+LEARN_IN_THREADS = [*LEARNERS, onlinecls.HedgeClassifier(), onlinecls.DualAscentRegressor()]
+
+
+@pytest.mark.parametrize("learner", LEARN_IN_THREADS, ids=repr)
+def test_a_second_thread_is_refused_and_may_read(learner, monkeypatch):
+    learner, rows = copy.deepcopy(learner), np.clip(X, 0.0, 1.0) if isinstance(learner, onlinecls.HedgeClassifier) else X
+    monkeypatch.setitem(globals(), "X", rows)
+    more = targets_of(learner, TWO, rows)
+    learner.partial_fit(rows, *more)
+    shown = learner.predict(rows)
+
+    def inside():
+        for call in (learner.partial_fit, learner.fit):
+            with pytest.raises(RuntimeError, match=rf"^{type(learner).__name__}: one call at a time .* got .*\. Wait for it"):
+                call(rows, *more)
+        assert (learner.predict(rows) == shown).all()
+        for twin in (pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
+            twin.partial_fit(rows, *more)  # no copy is held
+        with pytest.raises(RuntimeError):
+            copy.copy(learner).partial_fit(rows, *more)  # but one that shares the arrays
+
+    held(monkeypatch, learner, inside)
+    learner.partial_fit(rows, *more)
+
+
+def test_an_error_or_ctrl_c_releases_the_model(monkeypatch):
+    learner = onlinecls.AROWClassifier().partial_fit(X, TWO)
+    for error in (KeyboardInterrupt, ValueError):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(error):
+            patch.setattr(type(learner), "_learn", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
+            learner.partial_fit(X, TWO)
+    learner.partial_fit(X, TWO)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_process_is_not_refused(monkeypatch):
+    learner = onlinecls.AROWClassifier().partial_fit(X, TWO)
+
+    def inside():
+        child = os.fork()
+        if child == 0:
+            try:
+                type(learner)._learn = ORIGINAL
+                learner.partial_fit(X, TWO)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+
+    ORIGINAL = type(learner)._learn
+    held(monkeypatch, learner, inside)
+
+
+def test_threads_that_learn_and_read_one_model():
+    """In a process of its own, for the crash there was. What a reader gets is of one model, whole: it is finite and fits."""
+    code = """
+import threading, numpy as np, onlinecls
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((40, 4)), rng.integers(0, 3, 40)
+for learner in (onlinecls.FoReLClassifier(), onlinecls.KernelOnlineClassifier(gamma=1.0),
+                onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=10, kernel="rbf")):
+    learner.partial_fit(X, y)
+    wrong, refused = [], []
+    def learn():
+        for i in range(25):
+            try: learner.partial_fit(X[i:i + 8], y[i:i + 8])
+            except RuntimeError: refused.append(i)
+            except BaseException as error: wrong.append(error)
+    def read():
+        for i in range(100):
+            try: assert np.isfinite(learner.decision_function(X)).all() and len(learner.predict(X)) == 40
+            except BaseException as error: wrong.append(error)
+    threads = [threading.Thread(target=target) for target in (learn, learn, learn, learn, read, read)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert not wrong, wrong[:3]
+    assert learner.t_ == 40 + 8 * (100 - len(refused))
+print("whole")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "whole\n"), run.stderr
+
+
+def test_reading_while_another_thread_fits_other_features(monkeypatch):
+    """The model is another one between the check of the rows and their scores."""
+    learner = onlinecls.AROWClassifier().partial_fit(np.ones((2, 1000)), [0, 1])
+    rows = learner._read_rows(np.ones((2, 1000)), False)
+    learner.fit(X, TWO)
+    with pytest.raises(RuntimeError, match=r"^AROWClassifier: the model must stay of one shape .* Read the rows again"):
+        learner._scores(rows)
