@@ -9,16 +9,14 @@ import subprocess
 import sys
 import time
 
+import internals
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS
+from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, main
 
 import onlinecls
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass, load
-from onlinecls._cli import main
-from onlinecls._cli.learning import CLASSIFIERS as NAMES
-from onlinecls._cli.learning import REGRESSORS
-from onlinecls._registry import ALGORITHMS
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -134,7 +132,7 @@ def test_lines_come_every_so_many_examples(tsv, run):
     assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_resume_goes_on_as_if_never_stopped(tmp_path, run, name):
     a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
     whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
@@ -400,7 +398,7 @@ def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
 
 def test_wrong_usage_of_compare_is_said(tsv, run):
     for arguments, complaint in [
-        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*NAMES, *REGRESSORS))}, got 'svm'"),
+        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
@@ -496,7 +494,7 @@ def rows_of(path):
     return X, np.array([float(label) for label, _ in lines])
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", REGRESSION_COMMANDS)
 def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, name):
     model, (X, y) = tmp_path / "model", rows_of(prices)
     options = ("--bits", 10, "--algorithm", name, "--json", "--save", model)
@@ -527,7 +525,7 @@ def test_lines_show_mean_squared_and_absolute_errors(prices, run):
     assert f"300 examples, mse {squared / 300:.5g}, mae {learner.progressive_mae_:.5g}, " in err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", REGRESSION_COMMANDS)
 def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
     lines = open(prices).read().splitlines(keepends=True)
     for part, rows in (("a", lines[:120]), ("b", lines[120:])):
@@ -634,7 +632,7 @@ def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypat
         assert " for one. For targets that are numbers take a regression algorithm, arow_regression say; " in err
     many = write_tsv(tmp_path / "many.tsv", [(str(i), f"word{i}") for i in range(300)])
     assert run("train", many, "--bits", 10, "--quiet")[0] == 0
-    monkeypatch.setattr("onlinecls._cli.learning.available_memory", lambda: 4e9)
+    monkeypatch.setattr(internals.command_line, "available_memory", lambda: 4e9)
     assert run("train", many, "--quiet")[2] == (
         "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
         "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits.\n"
@@ -649,8 +647,8 @@ def test_help_teaches_and_names_every_algorithm(run):
     for command in ("train", "predict", "inspect", "compare"):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
-    assert all(name in run("train", "--help")[1] for name in (*NAMES, *REGRESSORS))
-    assert {ALGORITHMS[name].estimator for name in NAMES} == {cls.__name__ for cls in CLASSIFIERS}
+    assert all(name in run("train", "--help")[1] for name in (*COMMANDS, *REGRESSION_COMMANDS))
+    assert {ALGORITHMS[name].estimator for name in COMMANDS} == {cls.__name__ for cls in CLASSIFIERS}
     assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
 
 
@@ -689,7 +687,7 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
     code = (
         "import sys, numpy\n"
         "before = set(sys.modules)\n"
-        "from onlinecls._cli import main\n"
+        f"from {main.__module__} import main\n"
         "main(['train', sys.argv[1], '--quiet', '--threads', '2'])\n"
         "print(*set(sys.modules) - before)\n"
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from algorithms import ALL, ONE_EACH
-from matrices import MATRIX_KINDS, continuous_problem
+from matrices import STORAGES, continuous_problem
 from numpy.testing import assert_allclose
 from reference import balanced_weights
 
@@ -39,7 +39,7 @@ def assert_same_model(case, learner, W, Sigma, dtype, fit_intercept=False):
 
 
 @both_dtypes
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 @every_case
 def test_binary_weights_equal_the_slow_twin(case, kind, dtype):
     X, y = continuous_problem(150, 13, seed=0, dtype=dtype)
@@ -50,7 +50,7 @@ def test_binary_weights_equal_the_slow_twin(case, kind, dtype):
 
 
 @both_dtypes
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 @both_constructions
 @one_case_each
 def test_multiclass_weights_equal_the_slow_twin(case, multi_class, kind, dtype):
@@ -123,40 +123,3 @@ def test_labels_join_as_they_appear(case, multi_class, dtype):
     assert (learner.t_, learner.n_mistakes_) == (twin.t, twin.n_mistakes)
 
 
-@both_constructions
-@one_case_each
-def test_mistakes_are_those_predict_would_have_made(case, multi_class):
-    X, y = continuous_problem(120, 8, seed=7, n_classes=3)
-    learner, mistakes = case.estimator(multi_class=multi_class), 0
-    for i in range(len(y)):
-        mistakes += (i == 0 and y[0] != 0) or (i > 0 and learner.predict(X[i : i + 1])[0] != y[i])
-        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
-    assert learner.n_mistakes_ == mistakes
-
-
-@pytest.mark.parametrize("average", [True, 7])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("case", [c for c in ALL if c.can_average], ids=str)
-def test_average_is_the_plain_average_of_the_weights(case, n_classes, average):
-    X, y = continuous_problem(60, 9, seed=8, n_classes=n_classes)
-    plain, averaged, weights = case.estimator(), case.estimator(average=average), []
-    classes = np.unique(y)
-    for i in range(len(y)):
-        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes if i == 0 else None)
-        weights.append(np.column_stack([plain.coef_, plain.intercept_]))
-    averaged.partial_fit(X, y, classes=classes)
-    expected = np.mean(weights[int(average) - 1 :], axis=0)
-    assert_allclose(np.column_stack([averaged.coef_, averaged.intercept_]), expected, rtol=1e-12, atol=1e-12)
-    scores = X @ expected[:, :-1].T + expected[:, -1]
-    assert_allclose(averaged.decision_function(X).reshape(len(y), -1), scores, rtol=1e-10, atol=1e-12)
-
-
-@one_case_each
-def test_scores_are_products_with_the_weights(case):
-    for n_classes in (2, 3):
-        X, y = continuous_problem(80, 9, seed=9, n_classes=n_classes)
-        learner = case.estimator(intercept_scaling=3.0).partial_fit(X, y)
-        scores = X @ learner.coef_.T + learner.intercept_
-        assert_allclose(learner.decision_function(X).reshape(80, -1), scores, rtol=1e-10, atol=1e-12)
-        best = (scores[:, 0] > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
-        assert (learner.predict(X) == learner.classes_[best]).all()
