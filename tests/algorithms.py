@@ -261,4 +261,5 @@ def _of_batches():
 
 
 LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches()]
-assert {learner.estimator for learner in LEARNERS} == {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)}
+PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)}
+assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

@@ -60,8 +60,7 @@ def read(model, X):
 
 
 def scores(model, X):
-    said = [getattr(model, name) for name in ("decision_function", "predict") if hasattr(model, name)][0](X)
-    return said.astype(float)
+    return getattr(model, "decision_function" if hasattr(model, "decision_function") else "predict")(X).astype(float)
 
 
 def weights(model):
@@ -333,13 +332,12 @@ def check_reading_never_writes(learner):
 
 
 def refusals(learner, X, y):
-    """(what is wrong, the call's X, y and others, whether fit refuses it too)."""
-    for value in (np.nan, np.inf, -np.inf):
+    """(what the error says, the call's X, y and others, whether fit refuses it too)."""
+    for name in ("NaN", "inf", "-inf"):
         spoilt = X.copy()
-        spoilt[-1, 3] = value
-        yield f"got {value if np.isfinite(value) or value < 0 else str(value).replace('nan', 'NaN')} at row {len(X) - 1}, column 3", \
-            (spoilt, y, {}), True
-        yield "at row", (csr32(spoilt), y, {}), True
+        spoilt[-1, 3] = float(name)
+        yield f"got {name} at row 59, column 3", (spoilt, y, {}), True
+        yield f"got {name} at row 59, column 3", (csr32(spoilt), y, {}), True
     yield "features", (X[:, 1:], y, {}), False
     yield "1d array|2d array|2D array|must be a matrix|dimension", (X[0], y[:1], {}), True
     if learner.task != "one_class":
@@ -525,7 +523,8 @@ def check_order_of_columns(learner):
     if learner.rows == "any":
         assert not weights(plain)[:, 4].any()
     if hasattr(plain, "covariance_"):
-        unseen = np.reshape(plain.covariance_, (-1, 13, 13))[:, 4, 4] if learner.is_full else np.atleast_2d(plain.covariance_)[:, 4]
+        found = plain.covariance_
+        unseen = np.reshape(found, (-1, 13, 13))[:, 4, 4] if learner.is_full else np.atleast_2d(found)[:, 4]
         assert (unseen == getattr(plain, "initial_variance", 1.0)).all()
 
 
@@ -536,8 +535,8 @@ def check_fit_is_partial_fit_in_epochs(learner):
     X, y = learner.problem(60, 9, seed=60)
     once = {"max_iter": 1} if learner.offers("max_iter") else {}
     in_order = {"shuffle": False} if learner.offers("shuffle") else {}
-    variants = [{}] + [{"average": True}] * learner.can_average + [{"class_weight": {0: 0.5, 1: 2.0}}] * learner.offers("class_weight")
-    for options in variants:
+    variants = [{}, {"average": True}, {"class_weight": {0: 0.5, 1: 2.0}}]
+    for options in [variant for variant in variants if learner.offers(*variant) and ("average" not in variant or learner.can_average)]:
         for kind in (dense_c, csr32):
             fitted = learner(**once, **in_order, **options).fit(kind(X), y)
             assert but_for_epochs(fitted) == but_for_epochs(learnt(learner, kind(X), y, **options))

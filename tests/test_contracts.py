@@ -17,11 +17,21 @@ from states import fingerprint
 
 import onlinecls
 
-PAIRS = [(learner, check) for learner in LEARNERS for check in yield_checks(learner)]
+#: What is known to be wrong: to be mended, and then taken out here.
+FAULTS = {
+    ("multiplicative_pa-ovr-margin=0.7,norm_bound=0.05,signed=1,multi_class=ovr", "check_pauses"): pytest.mark.xfail(
+        strict=True, raises=ValueError,
+        reason="save refuses large θ that learning left: it compares exponentials more closely than θ's rounding allows",
+    ),
+}  # fmt: skip
+PAIRS = [
+    pytest.param(learner, check, id=f"{learner}-{check.__name__}", marks=FAULTS.get((str(learner), check.__name__), ()))
+    for learner in LEARNERS for check in yield_checks(learner)
+]  # fmt: skip
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 
-@pytest.mark.parametrize("learner, check", PAIRS, ids=[f"{learner}-{check.__name__}" for learner, check in PAIRS])
+@pytest.mark.parametrize("learner, check", PAIRS)
 def test_contract(learner, check):
     check(learner)
 
@@ -215,7 +225,7 @@ def test_models_trained_on_threads_equal_those_trained_in_turn():
     in_turn, models = ([learner() for learner in some] for _ in "ab")
     for model, learner, problem in zip(in_turn, some, problems, strict=True):
         train(model, learner, *problem)
-    threads = [threading.Thread(target=train, args=(m, l, *p)) for m, l, p in zip(models, some, problems, strict=True)]
+    threads = [threading.Thread(target=train, args=(m, one, *p)) for m, one, p in zip(models, some, problems, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:

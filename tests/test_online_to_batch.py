@@ -1,12 +1,10 @@
 """OnlineToBatch against its definition, row by row, and its contracts."""
 
-import pickle
 from copy import deepcopy
 
 import numpy as np
 import pytest
 from matrices import continuous_problem
-from scipy.sparse import csr_matrix
 from states import fingerprint
 
 import onlinecls
@@ -121,26 +119,6 @@ def test_random_is_a_hypothesis_of_the_path_each_as_likely():
 
 def make(method, **params):
     return OnlineToBatch(AROWClassifier(), method, n_snapshots=5, random_state=3, **params)
-
-
-@every_method
-@pytest.mark.parametrize("store", [np.asarray, csr_matrix], ids=["dense", "csr"])
-@pytest.mark.parametrize("classes", [None, [0, 1, 2]], ids=["open", "closed"])
-def test_chunking_and_resuming_are_exact(method, store, classes):
-    X, y = problem()
-    X = store(X)
-    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
-    whole = make(method).partial_fit(X, y, classes=classes, sample_weight=weights)
-    for sizes in ([1] * 160, [7] * 23, [100, 0, 60]):
-        parts, start = make(method), 0
-        for size in sizes:
-            stop = start + size
-            parts.partial_fit(X[start:stop], y[start:stop], classes=classes, sample_weight=weights[start:stop])
-            parts, start = pickle.loads(pickle.dumps(parts)), stop
-        assert fingerprint(parts) == fingerprint(whole)
-    assert whole.n_rows_ == np.count_nonzero(weights)
-    live = weights > 0
-    assert fingerprint(make(method).partial_fit(X[live], y[live], classes=classes, sample_weight=weights[live])) == fingerprint(whole)
 
 
 @every_method

@@ -394,9 +394,9 @@ def test_kill_9_always_leaves_a_whole_model(tmp_path):
 # --- damage --------------------------------------------------------------------------------------------------------------------
 
 
-def test_cut_at_every_length(saved):
+def test_cut_at_any_length(saved):
     raw = saved.read_bytes()
-    for length in range(len(raw)):
+    for length in [*range(200), *range(200, len(raw), 7), len(raw) - 1]:
         saved.write_bytes(raw[:length])
         with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
             load(saved)
@@ -412,11 +412,10 @@ def test_every_byte_changed(saved):
     rng = np.random.default_rng(0)
     for at in range(len(raw)):
         kept = raw[at]
-        for flip in (1 << int(rng.integers(8)), int(rng.integers(1, 256))):
-            raw[at] = kept ^ flip
-            saved.write_bytes(raw)
-            with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
-                load(saved, mmap=bool(at % 2))
+        raw[at] = kept ^ int(rng.integers(1, 256))
+        saved.write_bytes(raw)
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
+            load(saved, mmap=bool(at % 2))
         raw[at] = kept
     saved.write_bytes(raw)
     assert load(saved)
