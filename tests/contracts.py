@@ -474,7 +474,7 @@ def check_the_average_is_that_of_the_weights(learner):
 
 
 def check_the_average_while_labels_join(learner):
-    """One label teaches nothing; the weights of two become -w/2 and w/2 when a third joins, and so do those of all rounds before."""
+    """One label teaches nothing; weights of two become -w/2 and w/2 when a third joins, and so do those of all rounds before."""
     X, y = learner.problem(60, 9, seed=8)
     y = np.minimum(y, np.array([0, 1, 3])[np.digitize(np.arange(60), [5, 30])])
     plain, averaged, total = learner(), learner(average=True), np.zeros((4, 10))

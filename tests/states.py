@@ -4,7 +4,7 @@ import internals
 import numpy as np
 from scipy import sparse
 
-COUNTERS = ("t_", "n_rows_", "n_mistakes_", "n_updates_", "n_skipped_", "n_dropped_", "n_iter_", "n_features_in_", "offset_")
+COUNTERS = ("t_", "n_rows_", "n_mistakes_", "n_updates_", "n_skipped_", "n_dropped_", "n_iter_", "n_features_in_")
 SHOWN = ("classes_", "coef_", "intercept_", "center_", "feature_names_in_")
 
 

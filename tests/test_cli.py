@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import internals
 import numpy as np
@@ -93,7 +94,7 @@ def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, option
     assert found == {
         "algorithm": "arow", "parameters": {"r": 0.5}, "examples": 300, "mistakes": expected.n_mistakes_,
         "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
-        "bytes": len(open(tsv, "rb").read()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
+        "bytes": len(Path(tsv).read_bytes()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
     }  # fmt: skip
 
 
@@ -182,7 +183,7 @@ def test_test_files_are_counted_after_learning(tsv, tmp_path, run):
 
 def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     bad = tmp_path / "bad.tsv"
-    bad.write_text(open(tsv).read() + "no tab here\n")
+    bad.write_text(Path(tsv).read_text() + "no tab here\n")
     code, out, err = run("train", bad, "--bits", 10, "--on-error", "skip", "--json")
     assert code == 0 and json.loads(out)["skipped"] == 1 and json.loads(out)["examples"] == 300
     assert "1 malformed line skipped; the last:\nbad.tsv:301:12: expected a tab between label and text" in err
@@ -248,7 +249,7 @@ def test_texts_may_come_in_another_format_to_predict(tmp_path, run, trained, tsv
     for format in ("csv", "jsonl"):
         assert run("predict", trained, written(tmp_path, format, texts(300)))[1] == expected
     packed = tmp_path / "mail.tsv.gz"
-    packed.write_bytes(gzip.compress(open(tsv, "rb").read()))
+    packed.write_bytes(gzip.compress(Path(tsv).read_bytes()))
     assert run("predict", trained, packed)[1] == expected
 
 
@@ -489,7 +490,7 @@ def prices(tmp_path):
 
 
 def rows_of(path):
-    lines = [line.split("\t") for line in open(path).read().splitlines()]
+    lines = [line.split("\t") for line in Path(path).read_text().splitlines()]
     X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in lines])
     return X, np.array([float(label) for label, _ in lines])
 
@@ -527,7 +528,7 @@ def test_lines_show_mean_squared_and_absolute_errors(prices, run):
 
 @pytest.mark.parametrize("name", REGRESSION_COMMANDS)
 def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
-    lines = open(prices).read().splitlines(keepends=True)
+    lines = Path(prices).read_text().splitlines(keepends=True)
     for part, rows in (("a", lines[:120]), ("b", lines[120:])):
         (tmp_path / f"{part}.tsv").write_text("".join(rows))
     a, b, whole, half, both = (tmp_path / name for name in ("a.tsv", "b.tsv", "whole", "half", "both"))
@@ -664,7 +665,7 @@ def test_a_terminal_gets_a_bar_and_the_lines(tsv, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     assert main(["train", tsv, "--bits", "10"]) == 0
-    size = len(open(tsv, "rb").read())
+    size = len(Path(tsv).read_bytes())
     shown = terminal.getvalue()
     assert "train:   0%|" in shown and f"/{size / 1000:.2f}k" in shown and "B/s" in shown and "         256 " in shown
 
@@ -697,11 +698,11 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
 
 
 def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
-    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=open(tsv).read())
+    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=Path(tsv).read_text())
     assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300
     assert process("--version").stdout.startswith("onlinecls ")
     assert process("train", tmp_path / "missing").returncode == 1 and process("train").returncode == 2
-    told = process("predict", tmp_path / "model", "-", input=open(tsv).read())
+    told = process("predict", tmp_path / "model", "-", input=Path(tsv).read_text())
     assert len(told.stdout.split()) == 300 and told.stderr == ""
 
 

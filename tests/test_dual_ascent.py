@@ -1,4 +1,4 @@
-"""Dual ascent and online gradient descent against their slow twins, their bounds, and the library's contracts."""
+"""Dual ascent and online gradient descent against their slow twins and their bounds. (Their contracts: contracts.py.)"""
 
 import pickle
 from itertools import product
@@ -216,7 +216,7 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
         assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
 
 
-# --- the library's contracts ---------------------------------------------------------------------------------------------------
+# --- classes that join, parameters, the books -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])

@@ -1,4 +1,4 @@
-"""The dual ascent regressor against its slow twin, the tutorial's bounds, and the library's contracts."""
+"""The dual ascent regressor against its slow twin and the tutorial's bounds. (Its contracts: contracts.py.)"""
 
 import pickle
 from itertools import product

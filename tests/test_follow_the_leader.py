@@ -1,4 +1,4 @@
-"""Follow the regularized leader against a slow solver, scikit-learn's support vector machine, and the library's contracts."""
+"""Follow the regularized leader against a slow solver and scikit-learn's support vector machine."""
 
 import re
 

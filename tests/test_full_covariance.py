@@ -11,7 +11,7 @@ import pytest
 from algorithms import ALL, REGRESSION, Case
 from internals import on_path, state_of
 from interrupts import interrupted
-from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from matrices import STORAGES, continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import balanced_weights
 from scipy import sparse
@@ -131,7 +131,7 @@ def test_regression_as_the_twin(path, dtype):
     assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
 
 
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 @pytest.mark.parametrize("density", [0.5, 0.05], ids="density={}".format)
 def test_every_way_of_storing_a_matrix(kind, density):
     """Few non-zeros gather their rows of Σ, many meet all of it; the model is the same."""

@@ -1,4 +1,4 @@
-"""The kernel learners against their twins, the linear learners, and their contracts."""
+"""The kernel learners against their twins and the linear learners. (Their contracts: contracts.py.)"""
 
 import pickle
 
@@ -43,7 +43,7 @@ def close(a, b, tolerance=1e-10):
     np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
-# --- exactly the papers' ------------------------------------------------------------------------------------------------------
+# --- exactly the papers' -----------------------------------------------------------------------------------------------------
 
 
 @every_case
@@ -185,7 +185,7 @@ def test_one_class_in_the_plane():
     close(zero.score_samples([[0.0, 0.0], [2.0, 0.0]]), [-2.0, 0.0])
 
 
-# --- the budget ----------------------------------------------------------------------------------------------------------------
+# --- the budget ---------------------------------------------------------------------------------------------------------------
 
 
 @every_case
@@ -259,7 +259,7 @@ def test_budget_holds_memory():
     assert sum(stored) < 10_000
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
+# --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 LEARNERS = [
     KernelOnlineClassifier("arow", gamma=0.2, class_weight="balanced"),
@@ -385,7 +385,7 @@ def test_warm_start():
     assert warm.t_ == 2 * len(y) == 2 * KernelOnlineClassifier("pa", max_iter=1).fit(X, y).t_
 
 
-# --- errors, and nothing lost --------------------------------------------------------------------------------------------------
+# --- errors, and nothing lost -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("params, message", [

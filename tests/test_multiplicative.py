@@ -334,7 +334,7 @@ def test_outliers_of_sparse_centres():
     assert np.abs(learner.center_).sum() <= 1.0 and np.abs(learner.center_[3:]).max() < 0.01 < learner.center_[:3].min()
 
 
-# --- contracts of the unsigned form --------------------------------------------------------------------------------------------
+# --- files, and numbers that hurt -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name, at", [("norms", (0, 0)), ("norms", (0, 5)), ("norms", (0, 6)), ("values", 3), ("values", 2)])

@@ -1,4 +1,4 @@
-"""One-class learners: the kernel against the slow twin, the ball's definition, DESIGN's contracts, errors word for word."""
+"""One-class learners: the kernel against the slow twin, the ball's definition, errors. (Their contracts: contracts.py.)"""
 
 import re
 
@@ -31,7 +31,7 @@ def cloud(n, d, seed, dtype="float64"):
     return continuous_problem(n, d, seed, dtype=dtype)[0]
 
 
-# --- the twin ------------------------------------------------------------------------------------------------------------------
+# --- the twin -----------------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -72,7 +72,7 @@ def test_many_rows_renormalise_the_centre_without_a_trace(epsilon, dtype):
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
 
 
-# --- the ball ------------------------------------------------------------------------------------------------------------------
+# --- the ball -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.5])
@@ -132,7 +132,7 @@ def test_outliers_are_found():
     assert (learner.predict(X[500:]) == -1).all() and (learner.predict(X[:500]) == 1).mean() > 0.95
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
+# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
 VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
@@ -164,7 +164,7 @@ def test_verbose(capsys):
     assert len(lines) == 2 and re.fullmatch(r"-- Epoch 2: t=60 mistakes=\d+ updates=\d+ mean loss=\d+\.\d{6}", lines[1])
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------------------------
 
 BALL = " It is the radius of the ball, in units of the features."
 ERRORS = [
@@ -199,8 +199,3 @@ def test_not_fitted_and_no_weights(estimator):
         with pytest.raises(ValueError, match="has not been fitted yet"):
             getattr(estimator(), name)([[1.0]])
     assert not any(hasattr(estimator().partial_fit([[1.0]]), name) for name in ("coef_", "intercept_", "sparsify"))
-
-
-# --- saving --------------------------------------------------------------------------------------------------------------------
-
-

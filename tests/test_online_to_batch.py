@@ -1,4 +1,4 @@
-"""OnlineToBatch against its definition, row by row, and its contracts."""
+"""OnlineToBatch against its definition, row by row. (Its contracts: contracts.py.)"""
 
 from copy import deepcopy
 
@@ -37,7 +37,7 @@ def snapshot_rows(n_rows, n_snapshots):
     return list(range(spacing, n_rows + 1, spacing))
 
 
-# --- what each method is -------------------------------------------------------------------------------------------------------
+# --- what each method is ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", [AROWClassifier(), Perceptron(average=5), PassiveAggressiveClassifier(dtype=np.float32)])
@@ -114,7 +114,7 @@ def test_random_is_a_hypothesis_of_the_path_each_as_likely():
     assert ((picks - 100.0) ** 2 / 100.0).sum() < 31.3, "chi-squared with 11 degrees of freedom, p = 0.001"
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
+# --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
 def make(method, **params):

@@ -1,4 +1,4 @@
-"""Regressors: the kernel against the slow twin, the algorithms' definitions, and DESIGN's contracts."""
+"""Regressors: the kernel against the slow twin and the algorithms' definitions. (Their contracts: contracts.py.)"""
 
 import re
 import warnings
@@ -55,7 +55,7 @@ def assert_same_model(learner, twin, dtype):
     assert_allclose(learner.progressive_mae_, twin.absolute / twin.t, rtol=10 * tolerance)
 
 
-# --- against the twin ----------------------------------------------------------------------------------------------------------
+# --- against the twin ---------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -82,7 +82,7 @@ def test_weights_of_rows(case):
     assert_same_model(learner, case.regression(X, y, weights=weights), "float64")
 
 
-# --- definitions ---------------------------------------------------------------------------------------------------------------
+# --- definitions --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
@@ -165,7 +165,7 @@ def test_pa_equals_scikit_learn_s_without_an_intercept():
         assert_allclose(PassiveAggressiveRegressor(**params).fit(X, y).coef_, theirs.coef_, rtol=1e-9)
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
+# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
 extreme = st.sampled_from([
@@ -197,7 +197,7 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case
     assert np.isfinite(learner.progressive_mse_) and np.isfinite(learner.progressive_mae_)
 
 
-# --- fit -----------------------------------------------------------------------------------------------------------------------
+# --- fit ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
@@ -259,7 +259,7 @@ def test_the_model_to_look_at(estimator):
     assert not hasattr(learner, "n_mistakes_") and not hasattr(learner, "classes_") and not hasattr(learner, "decision_function")
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------------------------
 
 X4 = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
 Y4 = np.array([0.5, -1.0, 0.0, 2.0])

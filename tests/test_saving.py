@@ -382,12 +382,11 @@ while True:
 def test_kill_9_always_leaves_a_whole_model(tmp_path):
     path = tmp_path / "model"
     for delay in (0.0, 0.003, 0.007, 0.013, 0.02):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True)
-        process.stdout.readline()
-        time.sleep(delay)
-        process.kill()
-        said = process.stdout.read().split()  # the saves that came to an end
-        process.wait()
+        with subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            time.sleep(delay)
+            process.kill()
+            said = process.stdout.read().split()  # the saves that came to an end
         assert load(path).t_ >= int(said[-1] if said else 3)
 
 
