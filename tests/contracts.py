@@ -262,10 +262,13 @@ def check_pauses(learner):
         y = NAMES[np.minimum(y, np.arange(50) // 10)]  # one label for 10 rows, two for 20, ...
     given = np.random.default_rng(0).choice([0.0, 0.5, 1.0], 50)
     pauses = PAUSES if learner.family in ("kernel", "online_to_batch") else PAUSES + IN_FILES
-    variants = [{}, {"dtype": "float32"}, {"average": True}, {"average": 20, "dtype": "float32"}, {"class_weight": "balanced"},
-                {"fit_intercept": False, "dtype": "float32"}]  # fmt: skip
-    for at, options in enumerate(variants):
-        if not learner.offers(*options) or ("average" in options and not learner.can_average):
+    variants = [{}, {"dtype": "float32", "average": True}, {"class_weight": "balanced", "average": 20},
+                {"dtype": "float32", "fit_intercept": False}]  # fmt: skip
+    for at, variant in enumerate(variants):
+        options = {name: value for name, value in variant.items() if learner.offers(name)}
+        if not learner.can_average:
+            options.pop("average", None)
+        if at and not options:
             continue
         state = {"random_state": 0} if learner.offers("random_state") else {}
         whole, model = learner(**state, **options), learner(**state, **options)
