@@ -2,51 +2,50 @@
 
 import numpy as np
 
-from onlinecls import (
-    OnlineToBatch,
-    _ascent,
-    _ascent_base,
-    _base,
-    _baselines,
-    _core,
-    _dual,
-    _follow_the_leader,
-    _forel_state,
-    _link,
-    _registry,
-    _saving,
-    _validation,
-)
+from onlinecls import OnlineToBatch, _core, _registry, _saving
+from onlinecls._ascent import ascent, baselines, leader, leader_state
+from onlinecls._ascent import base as ascent_base
 from onlinecls._cli import learning, main
+from onlinecls._estimators import base
+from onlinecls._geometry import link
+from onlinecls._geometry.state import State
+from onlinecls._input import validate
+from onlinecls._kernelized import support
 
 ALGORITHMS = _registry.ALGORITHMS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
-__all__ = ["main"]
+__all__ = ["leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
-TALLY, TASKS, FORESIGHT, RULES = _core.TALLY, _core.TASKS, _core.FORESIGHT, _core.RULES
-DUAL_TALLY, DUAL_RULES = _dual.TALLY, _dual.RULES
-BOOKS, PENDING, NOISE_AT = _ascent_base.BOOKS, _forel_state.PENDING, _link.NOISE_AT
+TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
+DUAL_TALLY = support.TALLY
+BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, link.NOISE_AT
 
 # Compiled functions that are tested by themselves.
-powers, roots_of_all = _ascent.powers, _link.roots_of_all
-read_rows = _validation.read_rows
+powers, roots_of_all = ascent.powers, link.roots_of_all
+read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-saving, validation, leader = _saving, _validation, _follow_the_leader
+saving, validation = _saving, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._baselines", "._dual_ascent", "._evaluation", "._first_order", "._follow_the_leader", "._kernel_learners",
-    "._multiplicative", "._one_class", "._online_to_batch", "._saving", "._second_order",
+    "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order",
+    "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
+    "._evaluation", "._kernelized.learners", "._saving",
 ]  # fmt: skip
 
 
 def state_of(learner):
     """The object that holds what learning changes."""
     return learner._state
+
+
+def _parts(learner):
+    state = learner._state
+    return dict(state.parts() if hasattr(state, "parts") else state.__getstate__())
 
 
 def stored(learner):
@@ -59,7 +58,7 @@ def stored(learner):
         for i, snapshot in enumerate([run.learner, *run.snapshots]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
-    parts = dict(learner._state.__getstate__())
+    parts = _parts(learner)
     if "vectors" in parts:
         size = learner._state.size
         ends = {**dict.fromkeys(("alpha", "norms", "origin"), size), **dict.fromkeys(("P", "Q"), size * (size + 1) // 2)}
@@ -71,7 +70,7 @@ def stored(learner):
 
 def arrays(learner):
     """The arrays of the model themselves, by name: to lock, or to spoil."""
-    parts = learner._state.__getstate__().items()
+    parts = _parts(learner).items()
     return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
 
 
@@ -87,12 +86,12 @@ def on_path(learner, path):
 
 
 def kernels():
-    """The tables, {sizes of numbers and indices: compiled function}, from which estimators take what learns."""
-    learn = [_base._FULL, _base._LINK, _ascent_base._CLASSIFY, _ascent_base._REGRESS, _baselines._HEDGE]
-    tables = [*_base._TASKS.values(), *_base._ONE_CLASS.values(), *learn]
-    return [table for i, table in enumerate(tables) if all(table is not other for other in tables[:i])]
+    """Where estimators find what learns: (a table or a class, its key or attribute)."""
+    tables = [base._LINK, base._ONE_CLASS["centre"], base._ONE_CLASS["sinh"], ascent_base._CLASSIFY, ascent_base._REGRESS,
+              baselines._HEDGE]  # fmt: skip
+    return [(State, "learn"), *((table, key) for table in tables for key in table)]
 
 
 def readers():
     """The same of what scores rows."""
-    return [_base._DECISION]
+    return [(State, "decision")]

@@ -12,17 +12,18 @@ MOST = 2**23  # numbers in X
 
 
 @contextmanager
-def wrapped(tables, around):
-    """Each kernel of these tables called through `around(kernel, *arguments)`."""
+def wrapped(places, around):
+    """Each kernel at these places, (table or class, key), called through `around(kernel, *arguments)`."""
     with pytest.MonkeyPatch.context() as patch:
-        for table in tables:
-            for key, kernel in table.items():
-                patch.setitem(table, key, lambda *arguments, kernel=kernel: around(kernel, *arguments))
+        for holder, key in places:
+            kernel = holder[key] if isinstance(holder, dict) else getattr(holder, key)
+            put = patch.setitem if isinstance(holder, dict) else patch.setattr
+            put(holder, key, lambda *arguments, kernel=kernel: around(kernel, *arguments))
         yield
 
 
 @contextmanager
-def ctrl_c(tables, nth=1):
+def ctrl_c(places, nth=1):
     """Press Ctrl-C as soon as the n-th kernel to be called has let the GIL go, which it does before its first row."""
     pressing, calls = threading.Lock(), []
 
@@ -41,7 +42,7 @@ def ctrl_c(tables, nth=1):
     thread, interval = threading.Thread(target=press), sys.getswitchinterval()
     thread.start()
     try:
-        with wrapped(tables, armed):
+        with wrapped(places, armed):
             sys.setswitchinterval(1e3)  # the thread gets no turn before
             try:
                 yield

@@ -8,7 +8,6 @@ import pytest
 from internals import BOOKS, powers, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from onlinecls._ascent.ascent.base import BOOKS
 from reference import OGD, DualAscent
 from states import fingerprint
 

@@ -8,7 +8,6 @@ import pytest
 from internals import PENDING, state_of
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
-from onlinecls._ascent.ascent.leader_state import PENDING
 from reference import DualAscent, FoReL
 from states import fingerprint, is_finite
 

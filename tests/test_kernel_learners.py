@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from internals import DUAL_RULES, DUAL_TALLY, RULES, TALLY, state_of
+from internals import DUAL_TALLY, TALLY, state_of
 from matrices import STORAGES, continuous_problem
 from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
@@ -534,7 +534,6 @@ def test_attributes_that_a_kernel_does_not_have():
 def test_counters_are_where_the_shared_code_looks():
     shared = TALLY.keys() - {"squared", "absolute"}  # which only linear regressors keep
     assert {name: DUAL_TALLY[name] for name in shared} == {name: TALLY[name] for name in shared}
-    assert set(DUAL_RULES) <= set(RULES)
 
 
 @every_learner
