@@ -1,12 +1,15 @@
-"""The registry's rows as tests take them: an estimator, its slow twin, and parameters that exercise both."""
+"""The registry's rows as tests take them: `Case`, an estimator with its slow twin, and parameters that exercise both; `Learner`,
+an estimator at one of its tasks, kernel learners and OnlineToBatch among them, which keeps the contracts (contracts.py)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
+from internals import ALGORITHMS
+from matrices import continuous_problem
 from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
 import onlinecls
-from onlinecls._registry import ALGORITHMS
 
 #: Hyper-parameters away from the defaults (a test must not lean on a default that tuning may move), some algorithms twice.
 CASES = {
@@ -120,3 +123,143 @@ ESTIMATORS = [getattr(onlinecls, name) for name in sorted({a.estimator for a in 
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
 OUTLIER_DETECTORS = [cls for cls in ESTIMATORS if cls._estimator_type == "outlier_detector"]
 REGRESSORS = [cls for cls in ESTIMATORS if cls._estimator_type == "regressor"]
+
+
+# --- every estimator at every task, for the contracts ---------------------------------------------------------------------------
+
+#: Parameters that take another way through the code but have no twin of their own, or one in the file of their family.
+MORE = {
+    "multiplicative_pa": [{"margin": 0.7, "norm_bound": bound, "signed": signed}  # (a small one: all is rescaled every few rows)
+                          for bound, signed in ((0.05, True), (0.05, False), (2.0, False))],
+    "multiplicative_pa_regression": [{"epsilon": 0.1, "norm_bound": 0.05}, {"epsilon": 0.1, "norm_bound": 2.0, "signed": False}],
+    "multiplicative_pa_one_class": [{"epsilon": 0.4, "norm_bound": 0.05}, {"epsilon": 0.4, "signed": False}],
+    "da1": [{"sigma": "auto"}],
+    "da3": [{"sigma": "auto"}],
+    "entropic_da1": [{"sigma": "auto", "norm_bound": 3.0}, {"sigma": 0.02, "norm_bound": 3.0}],  # (the second: scales that grow)
+    "entropic_da3": [{"sigma": "auto", "norm_bound": 3.0}],
+    "logistic": [{"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "update": "DA3"}],
+    "entropic_logistic": [{"sigma": 0.02, "norm_bound": 3.0, "update": "DA1"},
+                          {"sigma": "auto", "norm_bound": 3.0, "update": "DA3"}],
+    "da_squared": [{"sigma": "auto", "update": "DA2"}],
+    "entropic_da_regression": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA1"}, {"sigma": "auto", "norm_bound": 3.0}],
+    "entropic_da_squared": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA2"}, {"sigma": "auto", "norm_bound": 3.0}],
+    **{name: [{**CASES[name][0], "covariance": "full"}] for name, a in ALGORITHMS.items() if len(a.geometries) == 2
+       and a.geometries[1].startswith("full")},
+}  # fmt: skip
+TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"), "leader": ("binary", "crammer_singer", "ovr"),
+         "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An estimator with its parameters, put to one task.
+
+    family : name of its row in the registry, or what it is beside them. task : binary, crammer_singer, ovr, regression or
+    one_class. slack : how far the model may be from that of another order of summation besides rounding.
+    """
+
+    family: str
+    estimator: str
+    task: str
+    params: dict = field(default_factory=dict)
+    slack: float = 0.0
+
+    def __str__(self):
+        said = (f"{k}={v if isinstance(v, str) else format(v, 'g')}" for k, v in self.params.items() if np.isscalar(v))
+        return "-".join([self.family, self.task, ",".join(said)])
+
+    def __call__(self, **others):
+        """A fresh estimator."""
+        return getattr(onlinecls, self.estimator)(**{**self.params, **others})
+
+    @property
+    def cls(self):
+        return getattr(onlinecls, self.estimator)
+
+    @property
+    def geometry(self):
+        return ALGORITHMS[self.family].geometry if self.family in ALGORITHMS else self.family
+
+    @property
+    def is_classifier(self):
+        return self.task in ("binary", "crammer_singer", "ovr")
+
+    @property
+    def is_full(self):
+        return self.params.get("covariance") == "full"
+
+    @property
+    def is_linear(self):
+        """Whether its weights are a vector for each score."""
+        return hasattr(self.cls, "coef_") and self.family != "kernel"
+
+    @property
+    def is_exact(self):
+        """Whether any split into calls gives the same bits."""
+        return not self.is_full and self.family != "kernel"
+
+    @property
+    def rows(self):
+        """Which rows it takes: of any numbers, of none below 0, or of advice in [0, 1]."""
+        return "advice" if self.geometry == "experts" else "any" if self.params.get("signed", True) else "positive"
+
+    @property
+    def n_classes(self):
+        return 0 if not self.is_classifier else 2 if self.task == "binary" else 4
+
+    def offers(self, *names):
+        """Whether the estimator has all of these parameters."""
+        return set(names) <= self().get_params().keys()
+
+    @property
+    def can_average(self):
+        auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
+        refused = self.params.get("l1") or auto_entropic or self.geometry in ("p_norm", "sinh") or self.family == "forel"
+        return self.offers("average") and not refused
+
+    def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):
+        """Rows that it takes, and codes of labels (from 0), or targets; float32 numbers whatever the dtype."""
+        X, y = continuous_problem(n, d, seed, max(self.n_classes, 2), density, dtype)
+        if self.rows != "any":
+            X = np.abs(X)
+        if self.rows == "advice":
+            X = (np.minimum(X, 2.0) / 2.0).astype(dtype)
+            X[~X.any(axis=1), 0] = 0.5
+        if self.is_classifier:
+            return X, (y > 0) * 1 if self.n_classes == 2 else y
+        return X, X.astype(float) @ np.linspace(-1.0, 1.0, d) + 0.3 * y
+
+
+def _tasks_of(algorithm):
+    return [task for tasks in algorithm.tasks for task in TASKS[tasks]]
+
+
+def _of_the_registry():
+    for case in [*EVERY, *(Case(name, params) for name, several in MORE.items() for params in several)]:
+        for task in _tasks_of(case.algorithm):
+            form = {"multi_class": task} if task in ("crammer_singer", "ovr") else {}
+            params = {**case.algorithm.selects, **case.params, **form}
+            yield Learner(case.name, case.algorithm.estimator, task, params, case.slack)
+
+
+def _of_kernels():
+    for algorithm, more in (("arow", {"gamma": 0.2}), ("pa", {"kernel": "poly", "degree": 2, "gamma": 0.2, "budget": 20}),
+                            ("sop", {"kernel": "linear", "budget": 6}),
+                            ("perceptron", {"kernel": "sigmoid", "gamma": 0.05, "coef0": 0.3})):  # fmt: skip
+        for task in ("binary", "crammer_singer", "ovr"):
+            form = {"multi_class": task} if task != "binary" else {}
+            yield Learner("kernel", "KernelOnlineClassifier", task, {"algorithm": algorithm, **more, **form})
+    yield Learner("kernel", "KernelOnlineRegressor", "regression", {"algorithm": "arow", "gamma": 0.2})
+    yield Learner("kernel", "KernelOnlineRegressor", "regression", {"algorithm": "pa", "gamma": 0.2, "budget": 20})
+    yield Learner("kernel", "KernelOnlineOneClass", "one_class", {"epsilon": 0.3, "gamma": 0.2, "budget": 20})
+
+
+def _of_batches():
+    for method, task in product(("average", "vote", "validation", "random"), ("binary", "ovr")):
+        params = {"estimator": onlinecls.AROWClassifier(), "method": method, "n_snapshots": 5, "random_state": 3}
+        yield Learner("online_to_batch", "OnlineToBatch", task, params)
+
+
+LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches()]
+PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)}
+assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

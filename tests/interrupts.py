@@ -1,59 +1,74 @@
-"""A Ctrl-C that comes while a kernel learns, wherever the scheduler of a busy machine puts it."""
+"""A Ctrl-C that comes while a kernel learns."""
 
-import signal
+import sys
 import threading
-import time
+from _thread import interrupt_main
+from contextlib import contextmanager
 
+import internals
 import pytest
 
-from onlinecls._ascent import base as ascent_base
-from onlinecls._estimators import base
-
-TABLES = [(base, "_LINK"), (base, "_FULL"), (ascent_base, "_CLASSIFY"), (ascent_base, "_REGRESS")]
-LARGEST = 2**23  # numbers in X
+MOST = 2**23  # numbers in X
 
 
-class Armed:
-    """Kernels, of which the n-th to be looked up anywhere has a signal coming after `delay` seconds."""
-
-    def __init__(self, kernels, left, delay):
-        self.kernels, self.left, self.delay = kernels, left, delay
-
-    def __getitem__(self, key):
-        self.left[0] -= 1
-        if self.left[0] == 0:
-            signal.setitimer(signal.ITIMER_REAL, self.delay)
-        return self.kernels[key]
+@contextmanager
+def wrapped(places, around):
+    """Each kernel at these places, (table or class, key), called through `around(kernel, *arguments)`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for holder, key in places:
+            kernel = holder[key] if isinstance(holder, dict) else getattr(holder, key)
+            put = patch.setitem if isinstance(holder, dict) else patch.setattr
+            put(holder, key, lambda *arguments, kernel=kernel: around(kernel, *arguments))
+        yield
 
 
-def interrupted(monkeypatch, make, problem, *, nth=1, reached=lambda learner: learner.t_ > 0, **arguments):
+@contextmanager
+def ctrl_c(places, nth=1):
+    """Press Ctrl-C as soon as the n-th kernel to be called has let the GIL go, which it does before its first row."""
+    pressing, calls = threading.Lock(), []
+
+    def press():
+        pressing.acquire()
+        if len(calls) == nth:
+            interrupt_main()
+
+    def armed(kernel, *arguments):
+        calls.append(kernel)
+        if len(calls) == nth:
+            pressing.release()
+        kernel(*arguments)
+
+    pressing.acquire()
+    thread, interval = threading.Thread(target=press), sys.getswitchinterval()
+    thread.start()
+    try:
+        with wrapped(places, armed):
+            sys.setswitchinterval(1e3)  # the thread gets no turn before
+            try:
+                yield
+            finally:
+                sys.setswitchinterval(interval)
+    finally:
+        if len(calls) < nth:
+            pressing.release()
+        thread.join()
+
+
+def interrupted(make, problem, *, n=2**14, nth=1, **arguments):
     """A learner whose partial_fit a Ctrl-C has ended within the n-th kernel; its rows and labels.
 
-    `make()` is the learner, `problem(n)` its n rows and labels, `reached(learner)` whether the kernel in question had begun.
-    A signal that came too early is tried again later, one that came too late with more rows.
+    `make()` is the learner, `problem(n)` its n rows and labels. Kernels look for signals every 2 million numbers; where the
+    machine is so busy that the signal comes after the last look, more rows are given.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        pytest.skip("signals are for the main thread, and the alarm for Unix")
-    n, delay = 2**15, 0.001
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)  # a KeyboardInterrupt, without a thread to send it
-    try:
-        for _ in range(25):
-            (X, y), learner, left = problem(n), make(), [nth]
-            with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-                for module, table in TABLES:
-                    patch.setattr(module, table, Armed(getattr(module, table), left, delay))
-                for task, kernels in base._TASKS.items():
-                    patch.setitem(base._TASKS, task, Armed(kernels, left, delay))
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are for the main thread")
+    for _ in range(20):
+        (X, y), learner = problem(n), make()
+        try:
+            with ctrl_c(internals.kernels(), nth):
                 learner.partial_fit(X, y, **arguments)
-                time.sleep(10 * delay + 1)  # the kernel was done first: here it comes
-            if not reached(learner):
-                delay *= 2
-            elif learner.t_ < n:
+        except KeyboardInterrupt:
+            if learner.__sklearn_is_fitted__() and 0 < learner.t_ < len(y):
                 return learner, X, y
-            elif X.size < LARGEST:
-                n *= 4
-            else:
-                delay /= 1.5
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    raise AssertionError(f"no signal came while a kernel learnt: {delay} s is too early or {n} rows are too few")
+        n *= 1 + (X.size < MOST)
+    raise AssertionError(f"no Ctrl-C came through while a kernel learnt {n} rows")

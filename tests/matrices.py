@@ -1,8 +1,9 @@
 """Every kind of matrix that an estimator may be handed, and a problem to hand it.
 
 MATRIX_KINDS maps a readable name to a function dense ndarray -> X.  X holds exactly the values and the dtype of the array.
+STORAGES are those among them that a kernel reads as they are; the others are made one of these before, whatever the estimator.
 
-    @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+    @pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 """
 
 from tempfile import TemporaryFile
@@ -119,6 +120,8 @@ MATRIX_KINDS = {
         dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, list_of_lists,
     )
 }  # fmt: skip
+
+STORAGES = {kind.__name__: kind for kind in (csr32, csr64, dense_c)}
 
 
 # --- a problem -------------------------------------------------------------------------------------------------------

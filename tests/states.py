@@ -1,32 +1,36 @@
 """Everything that learning may change, to the last bit, in a form that == compares."""
 
+import internals
 import numpy as np
+from scipy import sparse
 
-COUNTERS = ("t_", "n_mistakes_", "n_updates_", "n_skipped_", "n_iter_", "n_features_in_")
-
-
-def bits(array):
-    array = np.asarray(array)
-    return array.dtype.str, array.shape, array.tolist() if array.dtype.kind == "O" else array.tobytes()
+COUNTERS = ("t_", "n_rows_", "n_mistakes_", "n_updates_", "n_skipped_", "n_dropped_", "n_iter_", "n_features_in_")
+SHOWN = ("classes_", "coef_", "intercept_", "center_", "feature_names_in_")
 
 
-def parts_of(state):
-    """Its arrays and numbers, by name."""
-    return state.parts() if hasattr(state, "parts") else state.__getstate__()
+def bits(part):
+    if isinstance(part, (list, tuple)):
+        return [bits(item) for item in part]
+    if not isinstance(part, np.ndarray):
+        return part
+    return part.dtype.str, part.shape, part.tolist() if part.dtype.kind == "O" else part.tobytes()
+
+
+def shown(learner, names):
+    found = {name: getattr(learner, name) for name in names if hasattr(learner, name)}
+    return {name: part.toarray() if sparse.issparse(part) else part for name, part in found.items()}
 
 
 def fingerprint(learner):
     """The model of a learner; None before its first row. Parameters and caches are left out."""
     if not learner.__sklearn_is_fitted__():
         return None
-    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in parts_of(learner._state).items()}
-    shown = {name: bits(getattr(learner, name)) for name in ("classes_", "coef_", "intercept_") if hasattr(learner, name)}
-    names = bits(learner.feature_names_in_) if hasattr(learner, "feature_names_in_") else None
-    return {**state, **shown, **{name: getattr(learner, name, None) for name in COUNTERS}, "feature_names_in_": names}
+    parts = {**internals.stored(learner), **shown(learner, SHOWN), **shown(learner, COUNTERS)}
+    return {name: bits(part) for name, part in parts.items()}
 
 
 def is_finite(learner):
     """No NaN and no infinity in any number of the model, or read off it."""
-    shown = [learner.coef_, learner.intercept_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
-    stored = [learner._state.values, learner._state.drift, learner._state.counts]
-    return all(np.isfinite(array).all() for array in shown + stored)
+    parts = {**internals.stored(learner), **shown(learner, (*SHOWN, "covariance_", "dual_coef_"))}
+    parts.pop("sigma", None)  # (of a full covariance only the lower half is kept: covariance_ is it)
+    return all(np.isfinite(part).all() for part in parts.values() if isinstance(part, np.ndarray) and part.dtype.kind == "f")

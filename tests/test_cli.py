@@ -8,17 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import internals
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS
+from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, main
 
 import onlinecls
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass, load
-from onlinecls._cli import main
-from onlinecls._cli.learning import CLASSIFIERS as NAMES
-from onlinecls._cli.learning import REGRESSORS
-from onlinecls._registry import ALGORITHMS
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -95,7 +94,7 @@ def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, option
     assert found == {
         "algorithm": "arow", "parameters": {"r": 0.5}, "examples": 300, "mistakes": expected.n_mistakes_,
         "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
-        "bytes": len(open(tsv, "rb").read()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
+        "bytes": len(Path(tsv).read_bytes()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
     }  # fmt: skip
 
 
@@ -134,7 +133,7 @@ def test_lines_come_every_so_many_examples(tsv, run):
     assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_resume_goes_on_as_if_never_stopped(tmp_path, run, name):
     a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
     whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
@@ -184,7 +183,7 @@ def test_test_files_are_counted_after_learning(tsv, tmp_path, run):
 
 def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     bad = tmp_path / "bad.tsv"
-    bad.write_text(open(tsv).read() + "no tab here\n")
+    bad.write_text(Path(tsv).read_text() + "no tab here\n")
     code, out, err = run("train", bad, "--bits", 10, "--on-error", "skip", "--json")
     assert code == 0 and json.loads(out)["skipped"] == 1 and json.loads(out)["examples"] == 300
     assert "1 malformed line skipped; the last:\nbad.tsv:301:12: expected a tab between label and text" in err
@@ -250,7 +249,7 @@ def test_texts_may_come_in_another_format_to_predict(tmp_path, run, trained, tsv
     for format in ("csv", "jsonl"):
         assert run("predict", trained, written(tmp_path, format, texts(300)))[1] == expected
     packed = tmp_path / "mail.tsv.gz"
-    packed.write_bytes(gzip.compress(open(tsv, "rb").read()))
+    packed.write_bytes(gzip.compress(Path(tsv).read_bytes()))
     assert run("predict", trained, packed)[1] == expected
 
 
@@ -400,7 +399,7 @@ def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
 
 def test_wrong_usage_of_compare_is_said(tsv, run):
     for arguments, complaint in [
-        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*NAMES, *REGRESSORS))}, got 'svm'"),
+        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
@@ -491,12 +490,12 @@ def prices(tmp_path):
 
 
 def rows_of(path):
-    lines = [line.split("\t") for line in open(path).read().splitlines()]
+    lines = [line.split("\t") for line in Path(path).read_text().splitlines()]
     X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in lines])
     return X, np.array([float(label) for label, _ in lines])
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", REGRESSION_COMMANDS)
 def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, name):
     model, (X, y) = tmp_path / "model", rows_of(prices)
     options = ("--bits", 10, "--algorithm", name, "--json", "--save", model)
@@ -527,9 +526,9 @@ def test_lines_show_mean_squared_and_absolute_errors(prices, run):
     assert f"300 examples, mse {squared / 300:.5g}, mae {learner.progressive_mae_:.5g}, " in err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", REGRESSION_COMMANDS)
 def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
-    lines = open(prices).read().splitlines(keepends=True)
+    lines = Path(prices).read_text().splitlines(keepends=True)
     for part, rows in (("a", lines[:120]), ("b", lines[120:])):
         (tmp_path / f"{part}.tsv").write_text("".join(rows))
     a, b, whole, half, both = (tmp_path / name for name in ("a.tsv", "b.tsv", "whole", "half", "both"))
@@ -634,7 +633,7 @@ def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypat
         assert " for one. For targets that are numbers take a regression algorithm, arow_regression say; " in err
     many = write_tsv(tmp_path / "many.tsv", [(str(i), f"word{i}") for i in range(300)])
     assert run("train", many, "--bits", 10, "--quiet")[0] == 0
-    monkeypatch.setattr("onlinecls._cli.learning.available_memory", lambda: 4e9)
+    monkeypatch.setattr(internals.command_line, "available_memory", lambda: 4e9)
     assert run("train", many, "--quiet")[2] == (
         "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
         "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits.\n"
@@ -649,8 +648,8 @@ def test_help_teaches_and_names_every_algorithm(run):
     for command in ("train", "predict", "inspect", "compare"):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
-    assert all(name in run("train", "--help")[1] for name in (*NAMES, *REGRESSORS))
-    assert {ALGORITHMS[name].estimator for name in NAMES} == {cls.__name__ for cls in CLASSIFIERS}
+    assert all(name in run("train", "--help")[1] for name in (*COMMANDS, *REGRESSION_COMMANDS))
+    assert {ALGORITHMS[name].estimator for name in COMMANDS} == {cls.__name__ for cls in CLASSIFIERS}
     assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
 
 
@@ -666,7 +665,7 @@ def test_a_terminal_gets_a_bar_and_the_lines(tsv, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     assert main(["train", tsv, "--bits", "10"]) == 0
-    size = len(open(tsv, "rb").read())
+    size = len(Path(tsv).read_bytes())
     shown = terminal.getvalue()
     assert "train:   0%|" in shown and f"/{size / 1000:.2f}k" in shown and "B/s" in shown and "         256 " in shown
 
@@ -689,7 +688,7 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
     code = (
         "import sys, numpy\n"
         "before = set(sys.modules)\n"
-        "from onlinecls._cli import main\n"
+        f"from {main.__module__} import main\n"
         "main(['train', sys.argv[1], '--quiet', '--threads', '2'])\n"
         "print(*set(sys.modules) - before)\n"
     )
@@ -699,11 +698,11 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
 
 
 def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
-    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=open(tsv).read())
+    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=Path(tsv).read_text())
     assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300
     assert process("--version").stdout.startswith("onlinecls ")
     assert process("train", tmp_path / "missing").returncode == 1 and process("train").returncode == 2
-    told = process("predict", tmp_path / "model", "-", input=open(tsv).read())
+    told = process("predict", tmp_path / "model", "-", input=Path(tsv).read_text())
     assert len(told.stdout.split()) == 300 and told.stderr == ""
 
 

@@ -1,21 +1,18 @@
-"""Dual ascent and online gradient descent against their slow twins, their bounds, and the library's contracts."""
+"""Dual ascent and online gradient descent against their slow twins and their bounds. (Their contracts: contracts.py.)"""
 
-import doctest
 import pickle
-from importlib import import_module
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
-from matrices import MATRIX_KINDS, continuous_problem, csr32
+from internals import BOOKS, powers, state_of
+from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from onlinecls._ascent.ascent.base import BOOKS
 from reference import OGD, DualAscent
 from states import fingerprint
 
 import onlinecls
 from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
-from onlinecls._ascent import ascent
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -29,25 +26,6 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 def parameters(form, sigma, **others):
     """W is such that entropic margins can reach γ."""
     return {**form, "sigma": sigma, "norm_bound": 3.0, "margin": 0.8, **others}
-
-
-def learners():
-    """An estimator of each kind, for the contracts."""
-    made = [DualAscentClassifier(**parameters(form, sigma)) for form in FORMS for sigma in (0.7, "auto")]
-    for form in FORMS:
-        made.append(DualAscentClassifier(**parameters(form, 0.7, multi_class="ovr", average=5)))
-    for sigma in (0.7, 0.02):  # (the second makes u grow: new scales. DA1: rounding decides no search)
-        made.append(DualAscentClassifier(**parameters({**FORMS[-1], "update": "DA1"}, sigma, average=True)))
-    for rate, multi_class, average in product(("strongly_convex", "sqrt"), ("ovr", "crammer_singer"), (False, True)):
-        made.append(OGDClassifier(0.1, learning_rate=rate, eta0=0.3, multi_class=multi_class, average=average))
-    return made
-
-
-every_learner = pytest.mark.parametrize("learner", learners(), ids=str)
-
-
-def fresh(learner):
-    return type(learner)(**learner.get_params())
 
 
 # --- against the slow twin -----------------------------------------------------------------------------------------------------
@@ -188,7 +166,7 @@ def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, 
         for update in ("DA1", "DA2", "DA3"):
             learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
             values.append(learner.partial_fit(row, label, sample_weight=c).dual_value_)
-        twin, state = DualAscent(7, walker._state.n_columns, **walker_form), walker._state
+        twin, state = DualAscent(7, state_of(walker).n_columns, **walker_form), state_of(walker)
         twin.theta, twin.t, twin.L, twin.gain = state.view[:7, -1].T.copy(), walker.t_, state.books[1], state.books[0]
         twin.sigma = walker.sigma_
         if regularizer == "entropic":
@@ -237,85 +215,19 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
         assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
 
 
-# --- the library's contracts ---------------------------------------------------------------------------------------------------
-
-
-@every_learner
-def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(learner):
-    for n_classes in (2, 4):
-        X, y = continuous_problem(70, 8, seed=38, n_classes=n_classes)
-        X = csr32(X)
-        labels = np.array(["d", "a", "c", "b"])[np.where(y < 0, 3, y)]
-        weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=70)
-        for classes in (None, ["a", "b", "c", "d"] if n_classes == 4 else ["a", "b"]):
-            whole = fresh(learner).partial_fit(X, labels, classes=classes, sample_weight=weights)
-            parts = fresh(learner)
-            for start, stop in pairwise([0, 1, 2, 20, 20, 50, 70]):
-                parts.partial_fit(X[start:stop], labels[start:stop], classes=classes if start == 0 else None,
-                                  sample_weight=weights[start:stop])  # fmt: skip
-                parts = pickle.loads(pickle.dumps(parts))
-            assert fingerprint(parts) == fingerprint(whole)
-            live = weights > 0
-            assert fingerprint(fresh(learner).partial_fit(X[live], labels[live], classes, weights[live])) == fingerprint(whole)
-
-
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
-def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
-    for learner, n_classes, dtype in product(learners()[::5], (2, 4), ("float32", "float64")):
-        X, y = continuous_problem(40, 8, seed=39, n_classes=n_classes, dtype=dtype)
-        stored, plain = fresh(learner).partial_fit(kind(X), y), fresh(learner).partial_fit(csr32(X), y)
-        assert fingerprint(stored) == fingerprint(plain)
-        assert (stored.decision_function(kind(X)) == plain.decision_function(csr32(X))).all()
-
-
-@every_learner
-def test_scores_mistakes_and_averages_are_those_of_the_weights(learner):
-    for n_classes in (2, 4):
-        X, y = continuous_problem(60, 7, seed=40, n_classes=n_classes)
-        online, plain, mistakes, kept = fresh(learner), fresh(learner).set_params(average=False), 0, []
-        for i in range(60):
-            first = {"classes": np.unique(y)} if i == 0 else {}
-            said = online.predict(X[i : i + 1])[0] if i else np.unique(y)[0]
-            mistakes += said != y[i]
-            online.partial_fit(X[i : i + 1], y[i : i + 1], **first)
-            plain.partial_fit(X[i : i + 1], y[i : i + 1], **first)
-            kept.append(np.column_stack([plain.coef_, plain.intercept_]))
-        assert online.n_mistakes_ == mistakes and online.t_ == 60
-        mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
-        # An average has scales, and with them roundings, of its own.
-        slack = 1e-9 if learner.average and getattr(learner, "regularizer", "") == "entropic" else 1e-11
-        assert_allclose(np.column_stack([online.coef_, online.intercept_]), mean, rtol=slack, atol=slack / 10)
-        scores = X @ online.coef_.T + online.intercept_
-        assert_allclose(online.decision_function(X).reshape(60, -1), scores, rtol=1e-10, atol=1e-12)
+# --- classes that join, parameters, the books -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
 def test_classes_join_with_half_of_theta_each(regularizer):
     X, y = continuous_problem(60, 7, seed=41)
     two = DualAscentClassifier(regularizer=regularizer, norm_bound=3.0, fit_intercept=False).partial_fit(X, y)
-    theta = two._state.view[:7, -1, 0].copy()
+    theta = state_of(two).view[:7, -1, 0].copy()
     two.partial_fit(np.zeros((1, 7)), [5])
-    assert_allclose(two._state.view[:7, -1], np.column_stack([-theta / 2, theta / 2, 0 * theta]))
+    assert_allclose(state_of(two).view[:7, -1], np.column_stack([-theta / 2, theta / 2, 0 * theta]))
     if regularizer == "entropic":
-        u = two._state.view[:7, 1]
+        u = state_of(two).view[:7, 1]
         assert_allclose(two.coef_, (3.0 * np.sinh(u) / np.cosh(u).sum()).T, rtol=1e-12)
-
-
-@every_learner
-def test_hostile_numbers_leave_a_finite_model(learner):
-    rng = np.random.default_rng(3)
-    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
-        for n_classes in (2, 3):
-            model = fresh(learner)
-            for i in range(40):
-                with np.errstate(over="ignore"):
-                    X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
-                X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
-                model.partial_fit(X, rng.integers(0, n_classes, 3), classes=range(n_classes) if i == 0 else None,
-                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 3))  # fmt: skip
-                for numbers in (model.coef_, model.intercept_, model._state.values, model._state.drift, model._state.books):
-                    assert np.isfinite(numbers).all(), (i, X)
-            assert model.t_ == 120
 
 
 @pytest.mark.parametrize(
@@ -352,18 +264,6 @@ def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
         OGDClassifier(alpha=0.0).fit(X, y)
 
 
-def test_progressive_validation_says_what_predict_would_have():
-    X, y = continuous_problem(60, 6, seed=44, n_classes=3)
-    for learner in (DualAscentClassifier(), OGDClassifier(), DualAscentClassifier(regularizer="entropic")):
-        other, said = fresh(learner), []
-        for i in range(60):
-            said.append(other.predict(X[i : i + 1])[0] if i else -1)
-            other.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(3) if i == 0 else None)
-        learner.partial_fit(X[:1], y[:1], classes=range(3))
-        found = learner._partial_fit(X[1:], y[1:], None, None, predict=True)
-        assert found.tolist() == said[1:] and fingerprint(learner) == fingerprint(other)
-
-
 def test_many_rows_leave_the_normaliser_exact():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)
@@ -373,7 +273,7 @@ def test_many_rows_leave_the_normaliser_exact():
         X = rng.standard_normal((50, 30)) * (rng.random((50, 30)) < 0.3)
         y = np.where(X[:, 0] + rng.standard_normal(50) > 0, 1, 0) if block % 2 else rng.integers(0, 2, 50)
         learner.partial_fit(X, y, classes=[0, 1] if block == 0 else None)
-        u = learner._state.view[:30, 1, 0]
+        u = state_of(learner).view[:30, 1, 0]
         seen = max(seen, np.abs(u).max())
         shifted = np.exp(np.abs(u) - np.abs(u).max())
         assert_allclose(learner.coef_[0], 2.0 * np.sign(u) * shifted / shifted.sum(), rtol=1e-6, atol=1e-9)
@@ -386,9 +286,9 @@ def test_a_row_costs_its_non_zeros():
 
     X = csr_matrix((np.ones(4), [0, 5, 7, 999_999], [0, 2, 4]), shape=(2, 1_000_000))
     learner = DualAscentClassifier(regularizer="entropic").partial_fit(X, [0, 1], classes=[0, 1])
-    before = learner._state.values.copy()
+    before = state_of(learner).values.copy()
     learner.partial_fit(X[:1], [1])
-    assert set(np.flatnonzero(learner._state.values != before) // 2) <= {0, 5, 1_000_000}
+    assert set(np.flatnonzero(state_of(learner).values != before) // 2) <= {0, 5, 1_000_000}
 
 
 # --- powers of a row at once ---------------------------------------------------------------------------------------------------
@@ -400,16 +300,16 @@ def test_powers_are_exact_to_an_ulp_and_the_same_wherever_they_stand(dtype, end,
     x = np.concatenate([rng.uniform(-end, end, 30_000), rng.uniform(-1, 1, 31_000), [0.0, -end, end]])
     x = x.astype(dtype)
     found = x.copy()
-    ascent.powers(found)
+    powers(found)
     exact = np.exp(x.astype(np.longdouble))
     assert np.finfo(np.longdouble).nmant > 60 and found[-3] == 1.0
     assert np.abs((found - exact) / np.spacing(exact.astype(dtype))).max() <= slack
     for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_003)):
         part = x[start:stop].copy()
-        ascent.powers(part)
+        powers(part)
         assert (part == found[start:stop]).all()
     ends = np.array([-2 * end, 2 * end, -np.inf, np.inf], dtype)
-    ascent.powers(ends)
+    powers(ends)
     assert (ends[[0, 2]] == found[-2]).all() and (ends[[1, 3]] == found[-1]).all()
 
 
@@ -423,15 +323,15 @@ def test_what_is_stored_of_a_feature_is_exact_near_0_and_far_from_it(dtype):
         chosen = rng.random(200) < 0.3
         x = (chosen * sizes * rng.choice([-1, 1], 200))[None].astype(dtype)
         learner.partial_fit(x, [step % 2], classes=[0, 1] if step == 0 else None)
-        sinh, u = learner._state.view[:200, :, 0].astype(np.longdouble).T
-        shift = learner._state.groups[0, BOOKS["shift"]]
+        sinh, u = state_of(learner).view[:200, :, 0].astype(np.longdouble).T
+        shift = state_of(learner).groups[0, BOOKS["shift"]]
         exact = np.exp(-np.longdouble(shift)) * np.sinh(u)
         kept = np.abs(exact) > 1e-30
         assert (u != 0).any() and (sinh[u == 0] == 0).all()
         ulps = 1e-15 if dtype == "float64" else 5e-7
         assert_allclose(sinh[kept], exact[kept], rtol=ulps * (2 + np.abs(u).max()))
         z = np.sum(np.exp(-np.longdouble(shift)) * np.cosh(u))
-        found = learner._state.groups[0, BOOKS["high"]] + learner._state.groups[0, BOOKS["low"]]
+        found = state_of(learner).groups[0, BOOKS["high"]] + state_of(learner).groups[0, BOOKS["low"]]
         assert_allclose(float(found), float(z), rtol=ulps * (2 + float(np.abs(u).max())))
     assert np.abs(u).max() > 60.0
 
@@ -486,18 +386,6 @@ def test_hedge_predicts_both_ways():
     assert (learner.predict_randomised(X, 3) == learner.predict_randomised(X, 3)).all()
 
 
-@pytest.mark.parametrize("eta0", ["auto", 0.3])
-def test_hedge_in_chunks_and_pickled_is_the_same_to_the_bit(eta0):
-    X, y = advice(90, 6, seed=2)
-    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0], size=90)
-    whole = HedgeClassifier(eta0).partial_fit(X, y, sample_weight=weights)
-    parts = HedgeClassifier(eta0)
-    for start, stop in pairwise([0, 1, 7, 40, 90]):
-        parts.partial_fit(csr32(X[start:stop]), y[start:stop], sample_weight=weights[start:stop])
-        parts = pickle.loads(pickle.dumps(parts))
-    assert fingerprint(parts) == fingerprint(whole)
-
-
 def test_hedge_refuses_what_is_no_advice_and_a_third_class():
     X, y = advice(20, 3, seed=3)
     learner = HedgeClassifier().partial_fit(X, y)
@@ -515,7 +403,3 @@ def test_hedge_refuses_what_is_no_advice_and_a_third_class():
     assert fingerprint(learner) == before
 
 
-@pytest.mark.parametrize("name", ["_dual_ascent", "_baselines"])
-def test_examples_run(name):
-    found = doctest.testmod(import_module(f"onlinecls.{name}"))
-    assert found.attempted > 1 and found.failed == 0

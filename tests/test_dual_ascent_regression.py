@@ -1,13 +1,10 @@
-"""The dual ascent regressor against its slow twin, the tutorial's bounds, and the library's contracts."""
+"""The dual ascent regressor against its slow twin and the tutorial's bounds. (Its contracts: contracts.py.)"""
 
-import doctest
 import pickle
-from importlib import import_module
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
-from matrices import MATRIX_KINDS, csr32
 from numpy.testing import assert_allclose
 from reference import DualAscentRegression
 from states import fingerprint
@@ -31,20 +28,6 @@ def problem(n, d, seed, dtype="float64"):
     X[::11] = 0.0
     y = X @ np.where(np.arange(d) % 3 == 0, 1.0, -0.2) + 0.3 * rng.standard_normal(n)
     return X.astype(dtype), y
-
-
-def learners():
-    """An estimator of each kind, for the contracts."""
-    made = [DualAscentRegressor(sigma, norm_bound=3.0, **form) for form in FORMS for sigma in (12.0, "auto")]
-    made += [DualAscentRegressor(12.0, average=5, **form) for form in FORMS]
-    return [*made, DualAscentRegressor("auto", average=True)]
-
-
-every_learner = pytest.mark.parametrize("learner", learners(), ids=str)
-
-
-def fresh(learner):
-    return type(learner)(**learner.get_params())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -150,63 +133,6 @@ def test_experts_are_nearly_as_good_as_their_best_committee():
         assert np.abs(learner.coef_).sum() <= 1.0 + 1e-12
 
 
-@every_learner
-def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(learner):
-    X, y = problem(70, 8, seed=54)
-    X = csr32(X)
-    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=70)
-    whole = fresh(learner).partial_fit(X, y, sample_weight=weights)
-    parts = fresh(learner)
-    for start, stop in pairwise([0, 1, 2, 20, 20, 50, 70]):
-        parts.partial_fit(X[start:stop], y[start:stop], sample_weight=weights[start:stop])
-        parts = pickle.loads(pickle.dumps(parts))
-    live = weights > 0
-    alone = fresh(learner).partial_fit(X[live], y[live], weights[live])
-    assert fingerprint(parts) == fingerprint(whole) == fingerprint(alone)
-
-
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
-def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
-    for learner, dtype in product(learners()[::3], ("float32", "float64")):
-        X, y = problem(40, 8, seed=55, dtype=dtype)
-        stored, plain = fresh(learner).partial_fit(kind(X), y), fresh(learner).partial_fit(csr32(X), y)
-        assert fingerprint(stored) == fingerprint(plain)
-        assert (stored.predict(kind(X)) == plain.predict(csr32(X))).all()
-
-
-@every_learner
-def test_predictions_and_averages_are_those_of_the_weights(learner):
-    X, y = problem(60, 7, seed=56)
-    online, plain, kept, errors = fresh(learner), fresh(learner).set_params(average=False), [], []
-    for i in range(60):
-        errors.append(y[i] - (online.predict(X[i : i + 1])[0] if i else 0.0))
-        online.partial_fit(X[i : i + 1], y[i : i + 1])
-        plain.partial_fit(X[i : i + 1], y[i : i + 1])
-        kept.append(np.append(plain.coef_, plain.intercept_))
-    assert_allclose([online.progressive_mse_, online.progressive_mae_], [np.mean(np.square(errors)), np.mean(np.abs(errors))])
-    mean = np.mean(kept[int(learner.average) - 1 :], axis=0) if learner.average else kept[-1]
-    slack = 1e-9 if learner.average and learner.regularizer == "entropic" else 1e-11  # (scales, and roundings, of its own)
-    assert_allclose(np.append(online.coef_, online.intercept_), mean, rtol=slack, atol=slack / 10)
-    assert_allclose(online.predict(X), X @ online.coef_ + online.intercept_, rtol=1e-10, atol=1e-12)
-
-
-@every_learner
-def test_hostile_numbers_leave_a_finite_model(learner):
-    rng = np.random.default_rng(3)
-    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
-        model = fresh(learner)
-        for i in range(40):
-            with np.errstate(over="ignore"):
-                X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
-            X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
-            y = rng.standard_normal(3) * rng.choice([0.0, 5e-324, 1e-160, 1.0, 1e100, 1e150, 1e307])
-            model.partial_fit(X, y, sample_weight=rng.choice([1e-300, 1.0, 1e300], 3))
-            for numbers in (model.coef_, model.intercept_, model._state.values, model._state.drift, model._state.books):
-                assert np.isfinite(numbers).all(), (i, X, y)
-            assert np.isfinite(model._state.tally).all() and np.isfinite(model.dual_value_)
-        assert model.t_ == 120
-
-
 @pytest.mark.parametrize(
     "changed, message",
     [
@@ -248,6 +174,3 @@ def test_fit_stops_and_goes_on():
     assert again.fit(X, y).t_ == t + 300
 
 
-def test_examples_run():
-    found = doctest.testmod(import_module("onlinecls._ascent.dual_ascent"))
-    assert found.attempted > 6 and found.failed == 0

@@ -3,7 +3,6 @@
 import ast
 import doctest
 import inspect
-import pickle
 import re
 import subprocess
 import sys
@@ -11,10 +10,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from algorithms import ALL, CLASSIFIERS, ESTIMATORS, ONE_EACH
+from algorithms import CLASSIFIERS, ESTIMATORS, ONE_EACH
+from internals import DOCTESTED, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from scipy import sparse
 from states import fingerprint
 
 import onlinecls
@@ -22,7 +21,6 @@ from onlinecls._registry import ALGORITHMS
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
-every_case = pytest.mark.parametrize("case", ALL, ids=str)
 one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
@@ -35,61 +33,10 @@ def learnt(learner):
 # --- fit -----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [np.asarray, csr32], ids=["dense", "csr"])
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
-@every_case
-def test_one_epoch_in_order_is_partial_fit(case, n_classes, multi_class, kind):
-    X, y = continuous_problem(80, 9, seed=60, n_classes=n_classes)
-    for others in ({}, {"average": True}, {"class_weight": {1: 2.0, **({0: 0.5} if n_classes > 2 else {-1: 0.5})}}):
-        if others.get("average") and not case.can_average:
-            continue
-        fitted = case.estimator(max_iter=1, shuffle=False, multi_class=multi_class, **others).fit(kind(X), y)
-        streamed = case.estimator(multi_class=multi_class, **others).partial_fit(kind(X), y, classes=np.unique(y))
-        assert learnt(fitted) == learnt(streamed)
-
-
-@one_case_each
-def test_epochs_are_passes(case):
-    X, y = continuous_problem(60, 9, seed=61, n_classes=3)
-    fitted = case.estimator(max_iter=4, tol=None, shuffle=False).fit(X, y)
-    streamed = case.estimator()
-    for _ in range(4):
-        streamed.partial_fit(X, y, classes=range(3))
-    assert learnt(fitted) == learnt(streamed) and fitted.n_iter_ == 4 and fitted.t_ == 240
-
-
-@one_case_each
-def test_fit_starts_again_and_warm_start_goes_on(case):
-    X, y = continuous_problem(60, 9, seed=62, n_classes=3)
-    make = lambda **others: case.estimator(max_iter=2, tol=None, random_state=3, **others)  # noqa: E731
-    once = fingerprint(make().fit(X, y))
-    assert fingerprint(make().fit(X, y).fit(X, y)) == once
-    assert fingerprint(make().partial_fit(X, y).fit(X, y)) == once
-    warm = make(warm_start=True, shuffle=False).fit(X, y)
-    assert learnt(warm) == learnt(make(shuffle=False).fit(X, y)) and warm.fit(X, y).t_ == 240
-    assert learnt(warm) == learnt(case.estimator(max_iter=4, tol=None, shuffle=False).fit(X, y))
-    assert fingerprint(warm.set_params(warm_start=False, shuffle=True).fit(X, y)) == once
-
-
 def test_warm_start_after_one_label_only():
     X, y = continuous_problem(20, 4, seed=63)
     learner = onlinecls.AROWClassifier(warm_start=True).partial_fit(X[:5], [1] * 5)
     assert learner.fit(X, y).classes_.tolist() == [-1, 1]
-
-
-@one_case_each
-def test_shuffling_is_that_of_its_random_state(case):
-    X, y = continuous_problem(60, 9, seed=64)
-    fit = lambda state: fingerprint(case.estimator(max_iter=3, tol=None, random_state=state).fit(X, y))  # noqa: E731
-    assert fit(0) == fit(0) != fit(1)
-    assert fit(np.random.RandomState(0)) == fit(0)
-    assert fit(np.random.default_rng(0)) == fit(np.random.default_rng(0))
-    drawn = np.random.RandomState(5)
-    assert fit(drawn) != fit(drawn), "a generator moves on"
-    np.random.seed(0)
-    global_before = np.random.get_state()[1].copy()
-    fit(0)
-    assert (np.random.get_state()[1] == global_before).all()
 
 
 def test_shuffle_takes_every_row_once_an_epoch():
@@ -178,7 +125,7 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
             onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.NAROWClassifier, onlinecls.PNormPerceptron,
             onlinecls.SecondOrderPerceptron, onlinecls.DualAscentClassifier, onlinecls.OGDClassifier,
         )  # fmt: skip
-        assert np.shares_memory(learner.coef_, learner._state.values) != computed
+        assert np.shares_memory(learner.coef_, state_of(learner).values) != computed
         learner.partial_fit(X, y)  # looking at it does not lock it
 
 
@@ -188,22 +135,6 @@ def test_attributes_cannot_be_set_and_do_not_linger():
     for name in ("coef_", "intercept_", "covariance_", "t_", "n_mistakes_"):
         with pytest.raises(AttributeError):
             setattr(learner, name, 0)
-
-
-@one_case_each
-def test_sparsify_and_densify(case):
-    X, y = continuous_problem(40, 5, seed=72, n_classes=3)
-    X[:, 2] = 0.0
-    learner = case.estimator().partial_fit(X, y)
-    dense, scores = learner.coef_.copy(), learner.decision_function(X)
-    assert learner.sparsify() is learner and sparse.issparse(learner.coef_)
-    assert (learner.coef_.toarray() == dense).all() and (learner.decision_function(X) == scores).all()
-    assert sparse.issparse(pickle.loads(pickle.dumps(learner)).coef_)
-    assert learner.densify() is learner and (learner.coef_ == dense).all()
-    learner.sparsify().partial_fit(X, y)
-    assert (
-        not sparse.issparse(learner.coef_) and (learner.coef_ == case.estimator().partial_fit(X, y).partial_fit(X, y).coef_).all()
-    )
 
 
 def test_scores_of_zero_are_the_first_class():
@@ -483,15 +414,6 @@ def test_public_methods_have_docstrings(estimator):
             assert method.__doc__ and len(method.__doc__) > 20, name
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "._estimators.first_order", "._estimators.multiplicative", "._estimators.second_order", "._saving", "._evaluation"],
-)
-def test_examples_run(name):
-    found = doctest.testmod(import_module("onlinecls" + name))
-    assert found.attempted > 1 and found.failed == 0
-
-
 def test_all_is_all():
     assert sorted(onlinecls.__all__) == onlinecls.__all__
     found = {}
@@ -518,21 +440,6 @@ def test_what_is_public_is_there_without_further_imports():
     assert sorted(kinds) == sorted([*onlinecls.__all__, *modules])
     expected = {name: "module" if name in modules else "type" if name[0].isupper() else "function" for name in kinds}
     assert kinds == expected
-
-
-@one_case_each
-def test_reading_counters_and_intercept_costs_nothing_a_feature(case):
-    """They are read inside streams."""
-    import tracemalloc
-
-    learner = case.estimator().partial_fit(sparse.csr_matrix(np.eye(3, 2**17)), [0, 1, 2])
-    tracemalloc.start()
-    try:
-        for name in ("intercept_", "t_", "n_mistakes_", "classes_", "n_features_in_"):
-            getattr(learner, name)
-        assert tracemalloc.get_traced_memory()[1] < 2**15
-    finally:
-        tracemalloc.stop()
 
 
 def test_dual_averaging_scores_a_row_by_the_rounds_before_it():
@@ -577,3 +484,9 @@ def test_cw_variance_does_not_cancel_on_small_rows():
         learner = onlinecls.ConfidenceWeightedClassifier(0.95, variant="variance", fit_intercept=False)
         learner.partial_fit([[size]], [1], classes=[0, 1])
         assert learner.coef_[0, 0] / size == pytest.approx(1.6448536, rel=1e-6)  # alpha = phi (phi v - m) / v at m = 0
+
+
+@pytest.mark.parametrize("name", DOCTESTED)
+def test_examples_run(name):
+    found = doctest.testmod(import_module("onlinecls" + name))
+    assert found.attempted > 1 and found.failed == 0

@@ -1,20 +1,17 @@
-"""Follow the regularized leader against a slow solver, scikit-learn's support vector machine, and the library's contracts."""
+"""Follow the regularized leader against a slow solver and scikit-learn's support vector machine."""
 
-import doctest
-import pickle
 import re
-from importlib import import_module
-from itertools import pairwise
 
+import internals
 import numpy as np
 import pytest
-from matrices import MATRIX_KINDS, continuous_problem, csr32
+from internals import PENDING, state_of
+from matrices import continuous_problem
 from numpy.testing import assert_allclose
-from onlinecls._ascent.ascent.leader_state import PENDING
 from reference import DualAscent, FoReL
-from states import fingerprint
+from states import fingerprint, is_finite
 
-from onlinecls import DualAscentClassifier, FoReLClassifier, _saving, load
+from onlinecls import DualAscentClassifier, FoReLClassifier, load
 
 KINDS = {"binary": (2, "crammer_singer"), "crammer_singer": (4, "crammer_singer"), "ovr": (4, "ovr")}
 every_kind = pytest.mark.parametrize("n_classes, multi_class", KINDS.values(), ids=KINDS)
@@ -66,7 +63,7 @@ def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class):
     learner = FoReLClassifier(1.0, gap_tol=1e-6, multi_class=multi_class, fit_intercept=False)
     learner.partial_fit(X[:1], y[:1], classes=np.unique(y))
     for i in range(1, 60):
-        before, theta, gap = learner.dual_value_, learner._state.theta.copy(), learner.gap_
+        before, theta, gap = learner.dual_value_, state_of(learner).theta.copy(), learner.gap_
         learner.partial_fit(X[i : i + 1], y[i : i + 1])
         increase = learner.dual_value_ - before
         if multi_class == "crammer_singer" or k == 1:
@@ -77,7 +74,7 @@ def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class):
             assert not X[i].any() or increase >= twin.increase - 1e-9
             if lost == 0.0:
                 still += 1
-                assert (learner._state.theta == theta).all() and learner.gap_ == gap
+                assert (state_of(learner).theta == theta).all() and learner.gap_ == gap
         assert increase >= -1e-12
     assert multi_class == "ovr" or still > 2
 
@@ -95,37 +92,6 @@ def test_its_regret_is_within_dual_ascents_bound():
         assert paid <= primal + 150 / (2 * sigma) + 150 * 1e-4 and learner.dual_value_ <= primal + 1e-9
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
-@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}])
-def test_any_split_into_calls_any_pause_and_any_weight_0_give_the_same_bits(multi_class, dtype, class_weight):
-    for n_classes in (2, 4):
-        X, y = continuous_problem(50, 7, seed=64, n_classes=n_classes, dtype=dtype)
-        X = csr32(X)
-        labels = np.array(["d", "a", "c", "b"])[np.where(y < 0, 3, y)]
-        weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], size=50)
-        for classes in (None, ["a", "b", "c", "d"] if n_classes == 4 else ["a", "b"]):
-            learner = FoReLClassifier(multi_class=multi_class, class_weight=class_weight)
-            whole = pickle.loads(pickle.dumps(learner)).partial_fit(X, labels, classes=classes, sample_weight=weights)
-            parts = pickle.loads(pickle.dumps(learner))
-            for start, stop in pairwise([0, 1, 2, 3, 17, 17, 35, 50]):
-                parts.partial_fit(X[start:stop], labels[start:stop], classes=classes if start == 0 else None,
-                                  sample_weight=weights[start:stop])  # fmt: skip
-                parts = pickle.loads(pickle.dumps(parts))
-            assert fingerprint(parts) == fingerprint(whole)
-            live = weights > 0
-            assert fingerprint(learner.partial_fit(X[live], labels[live], classes, weights[live])) == fingerprint(whole)
-
-
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
-def test_every_way_of_storing_a_matrix_gives_the_same_bits(kind):
-    for n_classes, dtype in ((2, "float32"), (4, "float64")):
-        X, y = continuous_problem(40, 8, seed=65, n_classes=n_classes, dtype=dtype)
-        stored, plain = FoReLClassifier().partial_fit(kind(X), y), FoReLClassifier().partial_fit(csr32(X), y)
-        assert fingerprint(stored) == fingerprint(plain)
-        assert (stored.decision_function(kind(X)) == plain.decision_function(csr32(X))).all()
-
-
 @every_kind
 def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_class):
     """Labels that join: in the end the model is, but for the gap, that which knew all classes from the start."""
@@ -140,37 +106,20 @@ def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_
     assert_allclose(grown.coef_, known.coef_, atol=2e-3)
 
 
-@every_kind
-def test_scores_and_mistakes_are_those_of_the_weights(n_classes, multi_class):
-    X, y = continuous_problem(50, 6, seed=67, n_classes=n_classes)
-    learner, said = FoReLClassifier(0.5, multi_class=multi_class, intercept_scaling=2.0), []
-    for i in range(50):
-        said.append(learner.predict(X[i : i + 1])[0] if i else np.unique(y)[0])
-        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.unique(y) if i == 0 else None)
-    assert learner.n_mistakes_ == (np.array(said) != y).sum() and learner.t_ == 50
-    scores = X @ learner.coef_.T + learner.intercept_
-    assert_allclose(learner.decision_function(X).reshape(50, -1), scores, rtol=1e-12, atol=1e-14)
-    other = FoReLClassifier(0.5, multi_class=multi_class, intercept_scaling=2.0).partial_fit(X[:1], y[:1], classes=np.unique(y))
-    found = other._partial_fit(X[1:], y[1:], None, None, predict=True)
-    assert (np.unique(y)[found] == said[1:]).all() and fingerprint(other) == fingerprint(learner)
-
-
 def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     X, y = continuous_problem(60, 6, seed=68)
     whole = FoReLClassifier(gap_tol=1e-6).partial_fit(X, y, classes=[-1, 1])
     learner = FoReLClassifier(gap_tol=1e-6).partial_fit(X[:20], y[:20], classes=[-1, 1])
-    from onlinecls._ascent import leader as module
-
     def interrupted(params, *arrays):
         module_follow(params, *arrays[:3], arrays[3][:40], *arrays[4:])
         raise KeyboardInterrupt
 
-    module_follow = module._FOLLOW[8]
-    monkeypatch.setitem(module._FOLLOW, 8, interrupted)
+    module_follow = internals.leader._FOLLOW[8]
+    monkeypatch.setitem(internals.leader._FOLLOW, 8, interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.partial_fit(X[20:], y[20:])
     monkeypatch.undo()
-    assert learner.t_ == len(learner._state.labels) == 40
+    assert learner.t_ == len(state_of(learner).labels) == 40
     assert fingerprint(learner.partial_fit(X[40:], y[40:])) == fingerprint(whole)
 
 
@@ -186,8 +135,7 @@ def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi
                 X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
                 model.partial_fit(X, rng.integers(0, n_classes, 2), classes=range(n_classes) if i == 0 else None,
                                   sample_weight=rng.choice([1e-300, 1.0, 1e300], 2))  # fmt: skip
-                for numbers in (model.coef_, model.intercept_, model._state.theta, model._state.alpha, model._state.books):
-                    assert np.isfinite(numbers).all(), (i, X)
+                assert is_finite(model), (i, X)
             assert model.t_ == 30
             model.save(tmp_path / "model")
             assert fingerprint(load(tmp_path / "model")) == fingerprint(model)
@@ -196,32 +144,12 @@ def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi
 # --- in a file -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@every_kind
-def test_a_pause_in_a_file_changes_nothing(n_classes, multi_class, dtype, mmap, tmp_path):
-    X, y = continuous_problem(40, 5, seed=71, n_classes=n_classes)
-    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
-    for parameters, classes in (({}, None), ({"fit_intercept": False, "class_weight": "balanced"}, np.unique(y))):
-        make = lambda p=parameters: FoReLClassifier(0.5, multi_class=multi_class, dtype=dtype, **p)  # noqa: E731
-        whole, parts = make(), make()
-        for start in range(0, 40, 8):
-            batch = X[start : start + 8], y[start : start + 8], classes, weights[start : start + 8]
-            parts.partial_fit(*batch).save(tmp_path / "model")
-            parts, metadata = load(tmp_path / "model", mmap=mmap, return_metadata=True)
-            assert metadata == {} and parts.get_params() == make().get_params()
-            assert fingerprint(parts) == fingerprint(whole.partial_fit(*batch))
-            assert (parts.decision_function(X) == whole.decision_function(X)).all()
-            assert (parts.gap_, parts.dual_value_) == (whole.gap_, whole.dual_value_)
-        assert fingerprint(parts.fit(X, y)) == fingerprint(whole.fit(X, y))
-
-
 def test_a_file_of_one_label_and_one_after_an_interrupt(tmp_path):
     X, y = continuous_problem(40, 5, seed=72)
     learner = FoReLClassifier().partial_fit(X[:5], np.zeros(5, int))
     learner.save(tmp_path / "model")
     assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
-    learner._state.books[PENDING] = 3.0  # as an interrupt within the third sweep leaves it
+    state_of(learner).books[PENDING] = 3.0  # as an interrupt within the third sweep leaves it
     learner.save(tmp_path / "model")
     assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
 
@@ -259,12 +187,12 @@ def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, mult
     X, y = continuous_problem(40, 5, seed=73, n_classes=3)
     learner = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)
     break_it, problem = DAMAGE[what]
-    break_it(learner._state)
+    break_it(state_of(learner))
     required = f"numbers that learning can give, got {problem!r}"
     with pytest.raises(ValueError, match=re.escape(f"FoReLClassifier: save must have a model as learning leaves it: {required}")):
         learner.save(tmp_path / "model")
     with monkeypatch.context() as blind:  # who can write a file need not look
-        blind.setattr(_saving, "_rebuilt", lambda told, arrays: None)
+        blind.setattr(internals.saving, "_rebuilt", lambda told, arrays: None)
         learner.save(tmp_path / "model")
     with pytest.raises(ValueError, match=re.escape(f"a model that onlinecls could have saved, got one that is not ({required})")):
         load(tmp_path / "model")
@@ -273,7 +201,7 @@ def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, mult
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_dual_variables_above_their_rows_weights(n_classes):
     X, y = continuous_problem(30, 5, seed=73, n_classes=n_classes)
-    state = FoReLClassifier(0.5, multi_class="ovr").partial_fit(X, y)._state
+    state = state_of(FoReLClassifier(0.5, multi_class="ovr").partial_fit(X, y))
     assert state.problem(1.0) == ""
     state.alpha[0] = 1.0
     assert state.problem(1.0) == "weights that are not those of the dual variables"
@@ -286,23 +214,26 @@ def test_dual_variables_above_their_rows_weights(n_classes):
 def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, monkeypatch):
     X, y = continuous_problem(30, 5, seed=74)
 
+    def spoilt(**parts):
+        return lambda model: state_of(model).__dict__.update(parts)
+
     def refused(message, change):
         learner = FoReLClassifier(0.5).partial_fit(X, y)
         change(learner)
         with monkeypatch.context() as blind:
-            blind.setattr(_saving, "_rebuilt", lambda told, arrays: None)
+            blind.setattr(internals.saving, "_rebuilt", lambda told, arrays: None)
             learner.save(tmp_path / "model")
         with pytest.raises(ValueError, match=re.escape(message)):
             load(tmp_path / "model")
 
-    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(theta=m._state.theta[:-1].copy()))
-    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(alpha=m._state.alpha[:-1].copy()))
-    refused("got one that is not (arrays {", lambda m: m._state.__dict__.update(indices=m._state.indices.astype(np.int32)))
-    refused("(data of float32 or float64, got dtype('int64'))", lambda m: m._state.__dict__.update(data=np.ones(150, np.int64)))
-    refused("(n_features > 0, got 0)", lambda m: m._state.__dict__.update(n_features=0))
-    refused("(joint true or false, got 1)", lambda m: m._state.__dict__.update(joint=1))
-    refused("(a state of joint and n_features, got ", lambda m: m._state.__dict__.update(more=1))
-    refused("(the construction that learning had, got False)", lambda m: m._state.__dict__.update(joint=False))
+    refused("got one that is not (arrays {", lambda m: state_of(m).__dict__.update(theta=state_of(m).theta[:-1].copy()))
+    refused("got one that is not (arrays {", lambda m: state_of(m).__dict__.update(alpha=state_of(m).alpha[:-1].copy()))
+    refused("got one that is not (arrays {", lambda m: state_of(m).__dict__.update(indices=state_of(m).indices.astype(np.int32)))
+    refused("(data of float32 or float64, got dtype('int64'))", spoilt(data=np.ones(150, np.int64)))
+    refused("(n_features > 0, got 0)", spoilt(n_features=0))
+    refused("(joint true or false, got 1)", spoilt(joint=1))
+    refused("(a state of joint and n_features, got ", spoilt(more=1))
+    refused("(the construction that learning had, got False)", spoilt(joint=False))
     for name, value in (("sigma", 0.0), ("sigma", 1), ("tolerance", -1.0), ("bias", -1.0), ("joint", 2), ("balanced", True),
                         ("open_classes", 3), ("limit", float("inf")), ("variance", 2.0)):  # fmt: skip
         refused(f"(learnt_with[{name!r}] in its range, got {value!r})",
@@ -326,7 +257,7 @@ def test_a_changed_byte_is_refused(tmp_path):
 def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi_class):
     """An interrupt before a newcomer's first row takes it out again."""
     X, y = continuous_problem(30, 5, seed=76)
-    state = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)._state
+    state = state_of(FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y))
     back = state.with_classes(np.array([0, 2]), 3).only(np.array([True, False, True]))
     for name in state.ARRAYS:
         assert (getattr(back, name) == getattr(state, name)).all(), name
@@ -362,11 +293,6 @@ def test_it_is_better_than_dual_ascent_online():
     X, y = continuous_problem(400, 10, seed=70)
     leader, ascent = FoReLClassifier(1.0).fit(X, y), DualAscentClassifier(1.0, shuffle=False, max_iter=1).fit(X, y)
     assert leader.n_mistakes_ < ascent.n_mistakes_
-
-
-def test_examples_run():
-    found = doctest.testmod(import_module("onlinecls._ascent.leader"))
-    assert found.attempted > 2 and found.failed == 0
 
 
 @pytest.mark.parametrize("weight", [1e-12, 1e-17, 1e-300])

@@ -1,25 +1,23 @@
 """A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
 
-import pickle
 import tracemalloc
 from itertools import pairwise, product
 from math import sqrt
 from statistics import NormalDist
 
+import internals
 import numpy as np
 import pytest
 from algorithms import ALL, REGRESSION, Case
+from internals import on_path, state_of
 from interrupts import interrupted
-from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from matrices import STORAGES, continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import balanced_weights
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls import _core
-from onlinecls._estimators import base
-from onlinecls._input import validate
 
 SECOND_ORDER = ("sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2")
 CASES = [case for case in ALL if case.name in SECOND_ORDER] + [Case("narow", {"b": 8.0})]
@@ -33,9 +31,7 @@ both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "
 
 
 def full(case, path=("likely", 64), **others):
-    learner = case.estimator(covariance="full", intercept_scaling=0.7, **others)
-    learner._foresight, learner._depth = path
-    return learner
+    return on_path(case.estimator(covariance="full", intercept_scaling=0.7, **others), path)
 
 
 def symmetric(lower):
@@ -44,7 +40,7 @@ def symmetric(lower):
 
 def model(learner):
     """(vectors, D) weights and (vectors, D, D) covariances, the constant feature among them."""
-    state = learner._state
+    state = state_of(learner)
     return state.view[:, 0].T.astype(np.float64), symmetric(state.sigma.astype(np.float64))
 
 
@@ -60,11 +56,11 @@ def close(found, expected, tolerance):
 def same_model(learner, other, tolerance=1e-10):
     for found, expected in zip(model(learner), model(other), strict=True):
         close(found, expected, tolerance)
-    if len(other._state.drift):
-        close(learner._state.drift, other._state.drift, tolerance)
+    if len(state_of(other).drift):
+        close(state_of(learner).drift, state_of(other).drift, tolerance)
     assert counters(learner) == counters(other)
-    assert_array_equal(learner._state.counts, other._state.counts)
-    assert_allclose(learner._state.tally, other._state.tally, rtol=100 * tolerance)
+    assert_array_equal(state_of(learner).counts, state_of(other).counts)
+    assert_allclose(state_of(learner).tally, state_of(other).tally, rtol=100 * tolerance)
 
 
 def is_twin(learner, W, Sigma, twin, dtype):
@@ -135,7 +131,7 @@ def test_regression_as_the_twin(path, dtype):
     assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
 
 
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 @pytest.mark.parametrize("density", [0.5, 0.05], ids="density={}".format)
 def test_every_way_of_storing_a_matrix(kind, density):
     """Few non-zeros gather their rows of Σ, many meet all of it; the model is the same."""
@@ -202,32 +198,6 @@ def test_any_split_into_calls_agrees(case, multi_class):
         assert_array_equal(parts.predict(X), whole.predict(X))
 
 
-@pytest.mark.parametrize("case", [*CASES, REGRESSOR], ids=str)
-def test_a_pickle_goes_on_to_the_bit(case):
-    X, y = continuous_problem(200, 30, seed=29)
-    learner = full(case).partial_fit(X[:77], y[:77])
-    copy = pickle.loads(pickle.dumps(learner))
-    assert fingerprint(copy) == fingerprint(learner)
-    before = fingerprint(learner)
-    copy.partial_fit(X[77:], y[77:])
-    assert fingerprint(learner) == before, "the copy shares memory with the original"
-    assert fingerprint(learner.partial_fit(X[77:], y[77:])) == fingerprint(copy)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("average", [True, 40])
-@every_case
-def test_the_average_is_that_of_the_weights_after_each_row(case, average, n_classes):
-    X, y = continuous_problem(90, 12, seed=30, n_classes=n_classes)
-    classes = np.unique(y)
-    plain, after = full(case), []
-    for i in range(90):
-        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=classes if i == 0 else None)
-        after.append(plain.coef_.copy())
-    learner = full(case, average=average).partial_fit(X, y, classes=classes)
-    close(learner.coef_, np.mean(after[int(average) - 1 :], axis=0), 1e-10)
-
-
 # --- what defines the algorithms -----------------------------------------------------------------------------------------------
 
 
@@ -267,8 +237,7 @@ def test_arow_regression_is_ridge_regression(path, storage):
     X, _ = continuous_problem(400, 90, seed=33)
     rng = np.random.default_rng(0)
     y, weights, r = X @ rng.standard_normal(90) + rng.standard_normal(400), rng.uniform(0.5, 2.0, 400), 0.3
-    learner = onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False)
-    learner._foresight, learner._depth = path
+    learner = on_path(onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False), path)
     learner.partial_fit(storage(X), y, sample_weight=weights)
     expected = np.linalg.inv(np.eye(90) + (X.T * weights) @ X / r)
     close(learner.covariance_, expected, 1e-11)
@@ -283,7 +252,7 @@ def test_covariances_stay_symmetric_and_positive_definite(case):
         for covariance in np.reshape(learner.covariance_, (-1, 24, 24)):
             assert_array_equal(covariance, covariance.T)
             least, *_, largest = np.linalg.eigvalsh(covariance)
-            assert 0 < least <= largest <= learner._state.variance * (1 + 1e-12)
+            assert 0 < least <= largest <= state_of(learner).variance * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -323,7 +292,7 @@ def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes,
     if form == "full":
         Sigma = model(learner)[1]
     else:
-        Sigma = np.array([np.diag(variances) for variances in learner._state.view[:, 1].T.astype(np.float64)])
+        Sigma = np.array([np.diag(variances) for variances in state_of(learner).view[:, 1].T.astype(np.float64)])
     rng = np.random.default_rng(1)
     for density in (0.9, 0.3, 0.02):
         X = (rng.standard_normal((200, 50)) * (rng.random((200, 50)) < density)).astype(dtype)
@@ -379,10 +348,10 @@ def test_float32_does_not_drift_away(case, kind):
     n, d = 20_000, 30
     X, y = stream_of(kind, n, d)
     learner = full(case).partial_fit(X, y)
-    assert learner._state.sigma.dtype == np.float32 and learner.n_updates_ > 100
+    assert state_of(learner).sigma.dtype == np.float32 and learner.n_updates_ > 100
     Sigma = model(learner)[1]
     assert is_finite(learner) and np.isfinite(Sigma).all()
-    assert np.abs(Sigma).max() <= 2 * learner._state.variance
+    assert np.abs(Sigma).max() <= 2 * state_of(learner).variance
     assert np.diagonal(Sigma[0]).min() >= 0
     score = learner.predict if case.name == "arow_regression" else learner.decision_function
     scores, std = score(X[:500], return_std=True)
@@ -404,11 +373,11 @@ def test_a_row_that_is_learnt_over_and_over():
         learner = full(case).partial_fit(X, y)
         Sigma = model(learner)[1]
         assert is_finite(learner) and np.isfinite(Sigma).all()
-        assert np.abs(Sigma).max() <= 2 * learner._state.variance and np.diagonal(Sigma[0]).min() >= 0
+        assert np.abs(Sigma).max() <= 2 * state_of(learner).variance and np.diagonal(Sigma[0]).min() >= 0
         others = rng.standard_normal((50, 40)).astype(dtype)  # what the row says nothing of is as uncertain as ever
         others -= np.outer(others @ x / (x @ x + 0.49), x)
         assert_allclose(np.einsum("ni,ij,nj->n", others, Sigma[0][:40, :40], others) /
-                        (learner._state.variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)  # fmt: skip
+                        (state_of(learner).variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)  # fmt: skip
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------
@@ -423,7 +392,7 @@ def too_large(who, n_matrices, size, dtype, needed):
 
 @pytest.fixture
 def half_a_gigabyte(monkeypatch):
-    monkeypatch.setattr(validate, "available_memory", lambda: 5e8)
+    monkeypatch.setattr(internals.validation, "available_memory", lambda: 5e8)
 
 
 def raises_word_for_word(message, call, *arguments, **others):
@@ -521,14 +490,18 @@ def test_a_row_whose_variance_overflows_is_left_out_and_counted():
 # --- interrupts ----------------------------------------------------------------------------------------------------------------
 
 
+def test_every_path_of_the_kernel_is_taken():
+    assert set(internals.FORESIGHT) == {path[0] for path in PATHS}
+
+
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 @pytest.mark.parametrize("path", [("likely", 64), ("never", 64), ("always", 1)], ids=str)
-def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, multi_class):
+def test_ctrl_c_leaves_a_whole_number_of_rows(path, n_classes, multi_class):
     rng = np.random.default_rng(0)
     d, classes, case = 100, range(n_classes), Case("arow", {"r": 10.0})
     problem = lambda n: (rng.standard_normal((n, d)), rng.integers(0, n_classes, n))  # noqa: E731
     make = lambda: full(case, path, multi_class=multi_class)  # noqa: E731
-    learner, X, y = interrupted(monkeypatch, make, problem, classes=classes)
+    learner, X, y = interrupted(make, problem, n=2**13, classes=classes)
     rows = learner.t_
     assert 0 < rows < len(y)
     whole = make().partial_fit(X[:rows], y[:rows], classes=classes)
@@ -536,7 +509,3 @@ def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, path, n_classes, mult
     same_model(
         learner.partial_fit(X[rows : rows + 50], y[rows : rows + 50]), whole.partial_fit(X[rows : rows + 50], y[rows : rows + 50])
     )
-
-
-def test_the_tables_of_the_kernel_are_complete():
-    assert set(_core.TASKS) == set(base._TASKS) and set(_core.FORESIGHT) == {path[0] for path in PATHS}

@@ -1,20 +1,18 @@
-"""One-class learners: the kernel against the slow twin, the ball's definition, DESIGN's contracts, errors word for word."""
+"""One-class learners: the kernel against the slow twin, the ball's definition, errors. (Their contracts: contracts.py.)"""
 
-import copy
-import pickle
 import re
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from algorithms import ONE_CLASS, OUTLIER_DETECTORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from internals import state_of
+from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import run_one_class
 from scipy import sparse
-from states import bits
+from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls import PassiveAggressiveOneClass
@@ -23,7 +21,6 @@ TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 every_case = pytest.mark.parametrize("case", ONE_CLASS, ids=str)
 every_detector = pytest.mark.parametrize("estimator", OUTLIER_DETECTORS, ids=lambda cls: cls.__name__)
 both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-every_kind = pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 
 
 def make(case, **others):
@@ -34,35 +31,21 @@ def cloud(n, d, seed, dtype="float64"):
     return continuous_problem(n, d, seed, dtype=dtype)[0]
 
 
-def fingerprint(learner):
-    if not learner.__sklearn_is_fitted__():
-        return None
-    state = {name: bits(part) if isinstance(part, np.ndarray) else part for name, part in learner._state.__getstate__().items()}
-    counters = ("t_", "n_mistakes_", "n_updates_", "n_skipped_", "n_iter_", "n_features_in_", "offset_")
-    return {**state, "center_": bits(learner.center_), **{name: getattr(learner, name) for name in counters}}
-
-
-def is_finite(learner):
-    state = learner._state
-    return all(np.isfinite(part).all() for part in (learner.center_, state.values, state.norms, state.tally))
-
-
-# --- the twin ------------------------------------------------------------------------------------------------------------------
+# --- the twin -----------------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
-@every_kind
 @every_case
-def test_centre_equals_the_slow_twin(case, kind, dtype):
+def test_centre_equals_the_slow_twin(case, dtype):
     X = cloud(200, 13, seed=90, dtype=dtype)
-    learner = make(case).partial_fit(kind(X))
+    learner = make(case).partial_fit(csr32(X))
     expected = case.one_class(X).w
     assert learner.center_.dtype == dtype
     tolerance = TOLERANCE[dtype]
     assert_allclose(learner.center_, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
     assert (learner.t_, learner.n_skipped_) == (200, 0)
     distances = np.linalg.norm(X - expected, axis=1)
-    assert_allclose(learner.score_samples(kind(X)), -distances, rtol=20 * tolerance, atol=1e-7 if dtype == "float64" else 1e-3)
+    assert_allclose(learner.score_samples(csr32(X)), -distances, rtol=20 * tolerance, atol=1e-7 if dtype == "float64" else 1e-3)
 
 
 @every_case
@@ -83,13 +66,13 @@ def test_many_rows_renormalise_the_centre_without_a_trace(epsilon, dtype):
     learner = PassiveAggressiveOneClass(epsilon)
     for start in range(0, 3000, 3):
         learner.partial_fit(X[start : start + 3])
-        u, norms = learner._state.values.astype(float), learner._state.norms[0]
+        u, norms = state_of(learner).values.astype(float), state_of(learner).norms[0]
         assert_allclose(norms[0] + norms[1], u @ u, rtol=1e-12)
     w = run_one_class("pa_one_class", X, epsilon=epsilon).w
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
 
 
-# --- the ball ------------------------------------------------------------------------------------------------------------------
+# --- the ball -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.5])
@@ -149,61 +132,14 @@ def test_outliers_are_found():
     assert (learner.predict(X[500:]) == -1).all() and (learner.predict(X[:500]) == 1).mean() > 0.95
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
-
-
-@both_dtypes
-@every_kind
-@every_case
-def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
-    X = cloud(120, 13, seed=95, dtype=dtype)
-    stored, plain = make(case).partial_fit(kind(X)), make(case).partial_fit(csr32(X))
-    assert fingerprint(stored) == fingerprint(plain)
-    assert (stored.score_samples(kind(X)) == plain.score_samples(csr32(X))).all()
-
-
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(
-    cuts=st.lists(st.integers(0, 60), max_size=6) | st.just(list(range(1, 60))), seed=st.integers(0, 9),
-    dtype=st.sampled_from(["f4", "f8"]), kind=st.sampled_from([csr32, dense_c]), weighted=st.booleans(),
-)  # fmt: skip
-@every_case
-def test_any_split_and_any_pause_gives_the_same_bits(case, cuts, seed, dtype, kind, weighted):
-    X = cloud(60, 7, seed=seed, dtype=dtype)
-    weights = np.random.default_rng(seed).choice([0.0, 0.3, 1.0, 2.0], size=60) if weighted else np.ones(60)
-    whole, parts = make(case).partial_fit(kind(X), sample_weight=weights), make(case)
-    for start, stop in pairwise([0, *sorted(cuts), 60]):
-        parts.partial_fit(kind(X[start:stop]), sample_weight=weights[start:stop])
-        parts = pickle.loads(pickle.dumps(parts)) if seed % 2 else copy.deepcopy(parts)
-    assert fingerprint(parts) == fingerprint(whole)
-    live = weights > 0
-    assert fingerprint(make(case).partial_fit(kind(X[live]), sample_weight=weights[live])) == fingerprint(whole)
-
-
-@pytest.mark.parametrize("name", ["values", "norms", "counts", "tally"])
-def test_any_array_of_a_model_may_have_become_read_only(name):
-    X = cloud(40, 5, seed=96)
-    learner, twin = (PassiveAggressiveOneClass(0.4).partial_fit(X) for _ in range(2))
-    getattr(learner._state, name).flags.writeable = False
-    assert fingerprint(learner.partial_fit(X)) == fingerprint(twin.partial_fit(X))
-
-
-@every_case
-def test_reading_never_writes(case):
-    X = cloud(40, 6, seed=97)
-    learner = make(case).partial_fit(X)
-    before = fingerprint(learner)
-    learner.predict(X), learner.decision_function(csr32(X)), learner.score_samples(X), repr(learner), pickle.dumps(learner)
-    assert fingerprint(learner) == before
-    with pytest.raises(ValueError):
-        learner.center_[0] = 1.0
+# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
 VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
@@ -222,25 +158,13 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, weights, epsilon
     assert is_finite(learner) and np.isfinite(learner.score_samples(ordinary)).all()
 
 
-def test_fit_is_epochs_from_scratch_and_warm_start_goes_on():
-    X = cloud(80, 6, seed=98)
-    learner = PassiveAggressiveOneClass(1.5, max_iter=3, tol=None, shuffle=False).fit(X)
-    twin = PassiveAggressiveOneClass(1.5)
-    for _ in range(3):
-        twin.partial_fit(X)
-    assert (learner.center_ == twin.center_).all() and (learner.n_iter_, learner.t_) == (3, 240)
-    assert (learner.fit(X).center_ == twin.center_).all()
-    learner.set_params(warm_start=True).fit(X)
-    assert learner.t_ == 480
-
-
 def test_verbose(capsys):
     PassiveAggressiveOneClass(1.5, max_iter=2, tol=None, verbose=1).fit(cloud(30, 4, seed=99))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 and re.fullmatch(r"-- Epoch 2: t=60 mistakes=\d+ updates=\d+ mean loss=\d+\.\d{6}", lines[1])
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------------------------
 
 BALL = " It is the radius of the ball, in units of the features."
 ERRORS = [
@@ -275,17 +199,3 @@ def test_not_fitted_and_no_weights(estimator):
         with pytest.raises(ValueError, match="has not been fitted yet"):
             getattr(estimator(), name)([[1.0]])
     assert not any(hasattr(estimator().partial_fit([[1.0]]), name) for name in ("coef_", "intercept_", "sparsify"))
-
-
-# --- saving --------------------------------------------------------------------------------------------------------------------
-
-
-@both_dtypes
-@every_case
-def test_a_saved_model_goes_on_bit_for_bit(case, dtype, tmp_path):
-    X = cloud(120, 7, seed=100, dtype=dtype)
-    learner, path = make(case), tmp_path / "model"
-    for start in range(0, 120, 30):
-        learner.partial_fit(X[start : start + 30]).save(path)
-        learner = onlinecls.load(path)
-    assert fingerprint(learner) == fingerprint(make(case).partial_fit(X))

@@ -4,15 +4,14 @@ import re
 
 import numpy as np
 import pytest
-from algorithms import Case
-from matrices import continuous_problem, csr32
+from internals import NOISE_AT, roots_of_all, state_of
+from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from reference import AggressivePNorm, PNorm
 from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
-from onlinecls._geometry import link
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -20,7 +19,7 @@ both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "
 
 def theta(learner):
     """(vectors, features and the constant one) as they are stored."""
-    return learner._state.view[:, 0].T.astype(float)
+    return state_of(learner).view[:, 0].T.astype(float)
 
 
 def linked(theta, p):
@@ -162,13 +161,13 @@ def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root
     ends = [0.0, 1.0, info.tiny, info.max, info.smallest_subnormal, np.nextafter(1, 0), 2**0.5, 0.5**0.5]
     x = np.concatenate([x, ends]).astype(dtype)
     root = np.dtype(dtype).type(root)  # as the kernel has it
-    found = link.roots_of_all(x, float(root))
+    found = roots_of_all(x, float(root))
     exact = x.astype(np.longdouble) ** np.longdouble(root)
     assert np.finfo(np.longdouble).nmant > 60 and found[-8] == 0.0 and found[-7] == 1.0
     assert (np.abs(found - exact) <= 1.6 * np.spacing(exact.astype(dtype))).all()
-    assert (link.roots_of_all(-x, float(root)) == found).all()
+    assert (roots_of_all(-x, float(root)) == found).all()
     for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_008)):
-        assert (link.roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
+        assert (roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
 
 
 @both_constructions
@@ -181,14 +180,14 @@ def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_class
     sizes = set()
     for row in X[1:]:
         label = 1 - int(learner.predict(row[None])[0] == 1)  # always a mistake
-        noise = learner._state.norms[:, link.NOISE_AT].copy()
+        noise = state_of(learner).norms[:, NOISE_AT].copy()
         learner.partial_fit(row[None], [label])
-        assert (learner._state.norms[:, link.NOISE_AT] >= noise).all()
+        assert (state_of(learner).norms[:, NOISE_AT] >= noise).all()
         sizes.update(np.abs(theta(learner)[:, -1]))
         parts = [theta(learner)] if multi_class == "crammer_singer" else [part[None] for part in theta(learner)]
         expected = np.vstack([linked(part, 27.7) for part in parts])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-        assert learner._state.problem() == ""
+        assert state_of(learner).problem() == ""
     assert {0.0, 1.0} <= sizes
 
 
@@ -235,20 +234,6 @@ def test_the_construction_may_change_in_the_midst(multi_class):
     t = theta(learner)
     expected = linked(t, 5.0) if other == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-
-
-def test_copies_after_a_class_has_joined_go_on_alike():
-    import pickle
-
-    X, y = continuous_problem(120, 9, seed=86, n_classes=5)
-    y = np.minimum(y, np.arange(120) // 20)
-    for multi_class in ("ovr", "crammer_singer"):
-        learner = whole = None
-        for start in range(0, 120, 7):
-            learner = pickle.loads(pickle.dumps(learner or Case("p_norm", {"p": 6.5}).estimator(multi_class)))
-            learner.partial_fit(csr32(X[start : start + 7]), y[start : start + 7])
-        whole = Case("p_norm", {"p": 6.5}).estimator(multi_class).partial_fit(X, y)
-        assert fingerprint(learner) == fingerprint(whole)
 
 
 HINT = "2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."

@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 import reference
+from internals import ALGORITHMS
 from matrices import MATRIX_KINDS, continuous_problem
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import (
@@ -23,8 +24,6 @@ from reference import (
     times,
 )
 from scipy import sparse
-
-from onlinecls._registry import ALGORITHMS
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {

@@ -1,19 +1,15 @@
-"""Regressors: the kernel against the slow twin, the algorithms' definitions, and DESIGN's contracts."""
+"""Regressors: the kernel against the slow twin and the algorithms' definitions. (Their contracts: contracts.py.)"""
 
-import copy
-import pickle
 import re
-import threading
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from algorithms import REGRESSION, REGRESSORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from interrupts import interrupted
-from matrices import MATRIX_KINDS, continuous_problem, csr32, dense_c
+from internals import state_of
+from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from scipy import sparse
 from states import fingerprint, is_finite
@@ -24,9 +20,7 @@ from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, P
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 every_case = pytest.mark.parametrize("case", REGRESSION, ids=str)
 every_regressor = pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
-every_average = pytest.mark.parametrize("case", [case for case in REGRESSION if case.can_average], ids=str)
 both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-every_kind = pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 
 
 def problem(n, d, seed, dtype="float64"):
@@ -61,15 +55,14 @@ def assert_same_model(learner, twin, dtype):
     assert_allclose(learner.progressive_mae_, twin.absolute / twin.t, rtol=10 * tolerance)
 
 
-# --- against the twin ----------------------------------------------------------------------------------------------------------
+# --- against the twin ---------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes
-@every_kind
 @every_case
-def test_weights_and_errors_equal_the_slow_twin(case, kind, dtype):
+def test_weights_and_errors_equal_the_slow_twin(case, dtype):
     X, y = problem(150, 13, seed=0, dtype=dtype)
-    learner = case.estimator(fit_intercept=False).partial_fit(kind(X), y)
+    learner = case.estimator(fit_intercept=False).partial_fit(csr32(X), y)
     assert_same_model(learner, case.regression(X, y), dtype)
 
 
@@ -89,34 +82,7 @@ def test_weights_of_rows(case):
     assert_same_model(learner, case.regression(X, y, weights=weights), "float64")
 
 
-@pytest.mark.parametrize("average", [True, 7])
-@every_average
-def test_average_is_the_plain_average_of_the_weights(case, average):
-    X, y = problem(60, 9, seed=3)
-    plain, averaged, weights, errors = case.estimator(), case.estimator(average=average), [], []
-    for i in range(60):
-        mean = np.mean(weights[average - 1 :], axis=0) if len(weights) >= average else weights[-1] if weights else np.zeros(10)
-        errors.append(y[i] - mean @ [*X[i], 1.0])
-        plain.partial_fit(X[i : i + 1], y[i : i + 1])
-        weights.append(np.append(plain.coef_, plain.intercept_))
-    averaged.partial_fit(X, y)
-    expected = np.mean(weights[int(average) - 1 :], axis=0)
-    assert_allclose(np.append(averaged.coef_, averaged.intercept_), expected, rtol=1e-12, atol=1e-12)
-    assert_allclose(averaged.predict(X), X @ expected[:-1] + expected[-1], rtol=1e-10, atol=1e-12)
-    assert_allclose(averaged.progressive_mse_, np.mean(np.square(errors)), rtol=1e-10)
-    assert_allclose(averaged.progressive_mae_, np.mean(np.abs(errors)), rtol=1e-10)
-
-
-@every_case
-def test_predictions_are_products_with_the_weights(case):
-    X, y = problem(80, 9, seed=4)
-    learner = case.estimator(intercept_scaling=3.0).partial_fit(X, y)
-    for kind in (dense_c, csr32):
-        assert_allclose(learner.predict(kind(X)), X @ learner.coef_ + learner.intercept_, rtol=1e-10, atol=1e-12)
-    assert learner.predict(X).shape == (80,) and learner.predict(X).dtype == np.float64
-
-
-# --- definitions ---------------------------------------------------------------------------------------------------------------
+# --- definitions --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
@@ -184,24 +150,6 @@ def test_arow_regression_is_linear_in_the_targets(scale):
     assert (other.coef_ == scale * one.coef_).all() and (other.covariance_ == one.covariance_).all()
 
 
-@every_case
-def test_turned_targets_turn_the_model(case):
-    X, y = problem(150, 13, seed=9)
-    one, other = case.estimator().partial_fit(X, y), case.estimator().partial_fit(X, -y)
-    assert_allclose(one.coef_, -other.coef_, rtol=case.slack, atol=case.slack)  # to the bit, where nothing is searched for
-    assert_allclose(one.progressive_mse_, other.progressive_mse_, rtol=case.slack)
-
-
-@every_case
-def test_zero_rows_are_counted_and_teach_nothing(case):
-    X, y = problem(60, 6, seed=10)
-    learner = case.estimator(fit_intercept=False).partial_fit(X, y)
-    values, updates = learner._state.values.copy(), learner.n_updates_
-    learner.partial_fit(np.zeros((20, 6)), y[:20])
-    assert (learner._state.values == values).all()
-    assert (learner.n_updates_, learner.t_, learner.n_skipped_) == (updates, 80, 0)
-
-
 def test_pa_equals_scikit_learn_s_without_an_intercept():
     linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
     if not hasattr(linear_model, "PassiveAggressiveRegressor"):
@@ -217,120 +165,7 @@ def test_pa_equals_scikit_learn_s_without_an_intercept():
         assert_allclose(PassiveAggressiveRegressor(**params).fit(X, y).coef_, theirs.coef_, rtol=1e-9)
 
 
-# --- contracts -----------------------------------------------------------------------------------------------------------------
-
-
-@both_dtypes
-@every_kind
-@every_case
-def test_every_way_of_storing_a_matrix_gives_the_same_bits(case, kind, dtype):
-    X, y = problem(80, 13, seed=12, dtype=dtype)
-    for average in (False, case.can_average):
-        stored, plain = case.estimator(average=average), case.estimator(average=average)
-        assert fingerprint(stored.partial_fit(kind(X), y)) == fingerprint(plain.partial_fit(csr32(X), y))
-        assert (stored.predict(kind(X)) == plain.predict(csr32(X))).all()
-
-
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(
-    seed=st.integers(0, 9), cuts=st.lists(st.integers(0, 40), max_size=6) | st.just(list(range(1, 40))), weighted=st.booleans(),
-    average=st.sampled_from([False, True, 9]), kind=st.sampled_from([dense_c, csr32]), dtype=st.sampled_from(["f4", "f8"]),
-)  # fmt: skip
-@every_case
-def test_any_split_into_calls_gives_the_same_bits(case, seed, cuts, weighted, average, kind, dtype):
-    X, y = problem(40, 7, seed=seed, dtype=dtype)
-    X = kind(X)
-    weights = np.random.default_rng(seed).choice([0.0, 0.0, 0.3, 1.0, 2.0], size=40) if weighted else np.ones(40)
-    average = average if case.can_average else False
-    whole, parts = case.estimator(average=average), case.estimator(average=average)
-    whole.partial_fit(X, y, weights)
-    for start, stop in pairwise([0, *sorted(cuts), 40]):
-        parts.partial_fit(X[start:stop], y[start:stop], sample_weight=weights[start:stop])
-    assert fingerprint(parts) == fingerprint(whole)
-    live = weights > 0
-    assert fingerprint(case.estimator(average=average).partial_fit(X[live], y[live], weights[live])) == fingerprint(whole)
-
-
-def through_joblib(learner):
-    joblib = pytest.importorskip("joblib")
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        joblib.dump(learner, folder + "/model")
-        return joblib.load(folder + "/model", mmap_mode="r")
-
-
-@pytest.mark.parametrize(
-    "pause",
-    [lambda learner: pickle.loads(pickle.dumps(learner)), copy.deepcopy, through_joblib],
-    ids=["pickle", "copy", "joblib"],
-)
-@pytest.mark.parametrize("average", [False, True])
-@every_case
-def test_a_pause_changes_nothing(case, average, pause):
-    X, y = problem(60, 6, seed=13)
-    average = average and case.can_average
-    whole, paused = case.estimator(average=average).partial_fit(X, y), case.estimator(average=average)
-    for start in range(0, 60, 10):
-        before = fingerprint(paused)
-        resumed = pause(paused)
-        assert fingerprint(resumed) == before
-        resumed.partial_fit(X[start : start + 10], y[start : start + 10])
-        assert fingerprint(paused) == before, "the copy shares memory with the original"
-        paused = resumed
-    assert fingerprint(paused) == fingerprint(whole)
-
-
-@every_case
-def test_reading_never_writes(case):
-    X, y = problem(40, 6, seed=14)
-    learner = case.estimator(average=case.can_average).partial_fit(X, y)
-    before = fingerprint(learner)
-    learner.predict(X), learner.score(X, y), repr(learner), pickle.dumps(learner), learner.progressive_mse_
-    learner.sparsify().densify()
-    assert fingerprint(learner) == before
-
-
-@every_regressor
-def test_ctrl_c_leaves_a_whole_number_of_rows(monkeypatch, estimator):
-    rng = np.random.default_rng(0)
-    plain = lambda n: (rng.standard_normal((n, 4), dtype=np.float32), rng.standard_normal(n))  # noqa: E731
-    learner, X, y = interrupted(monkeypatch, estimator, plain)
-    rows, n = learner.t_, len(y)
-    assert 0 < rows < n
-    assert fingerprint(learner) == fingerprint(estimator().partial_fit(X[:rows], y[:rows]))
-    assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(estimator().partial_fit(X, y))
-
-
-@both_dtypes
-@every_case
-def test_rows_and_targets_are_read_where_they_are(case, dtype):
-    import tracemalloc
-
-    X, y = np.ones((2000, 200), dtype), np.arange(2000.0)
-    csr = sparse.csr_matrix(X)
-    learner = case.estimator().partial_fit(X[:2], y[:2])
-    tracemalloc.start()
-    try:
-        for call in (lambda: learner.partial_fit(X, y), lambda: learner.partial_fit(csr, y), lambda: learner.predict(X)):
-            tracemalloc.reset_peak()
-            before = tracemalloc.get_traced_memory()[0]
-            call()
-            assert tracemalloc.get_traced_memory()[1] - before < X.nbytes / 8
-    finally:
-        tracemalloc.stop()
-
-
-def test_models_trained_on_threads_equal_those_trained_in_turn():
-    X, y = problem(4000, 20, seed=15)
-    in_turn = [fingerprint(case.estimator().partial_fit(X, y)) for case in REGRESSION]
-    learners = [case.estimator() for case in REGRESSION]
-    threads = [threading.Thread(target=learner.partial_fit, args=(X, y)) for learner in learners]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [fingerprint(learner) for learner in learners] == in_turn
+# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
 extreme = st.sampled_from([
@@ -340,12 +175,12 @@ extreme = st.sampled_from([
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.lists(extreme, min_size=4, max_size=4), min_size=1, max_size=8),
     y=st.lists(extreme, min_size=8, max_size=8),
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 2.5]), min_size=8, max_size=8),
-    case=st.sampled_from(REGRESSION), average=st.booleans(), repeats=st.sampled_from([1, 50]),
+    case=st.sampled_from(REGRESSION), average=st.booleans(), repeats=st.sampled_from([1, 12]),
 )  # fmt: skip
 def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case, average, repeats):
     learner = case.estimator(average=average and case.can_average)
@@ -354,7 +189,7 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case
     X[~np.isfinite(X)] = np.finfo(dtype).max
     for _ in range(repeats):
         learner.partial_fit(X, y[: len(X)], sample_weight=weights[: len(X)])
-    assert is_finite(learner) and np.isfinite(learner._state.tally).all()
+    assert is_finite(learner) and np.isfinite(state_of(learner).tally).all()
     assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
     ordinary = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
     learner.partial_fit(ordinary, ordinary[:, 0])
@@ -362,26 +197,7 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case
     assert np.isfinite(learner.progressive_mse_) and np.isfinite(learner.progressive_mae_)
 
 
-# --- fit -----------------------------------------------------------------------------------------------------------------------
-
-
-@every_case
-def test_one_epoch_in_order_is_partial_fit_and_epochs_are_passes(case):
-    X, y = problem(60, 9, seed=16)
-    streamed = case.estimator()
-    for n in (1, 2, 3):
-        streamed.partial_fit(X, y)
-        fitted = case.estimator(max_iter=n, shuffle=False, tol=None).fit(X, y)
-        assert {**fingerprint(fitted), "n_iter_": 1} == fingerprint(streamed) and fitted.n_iter_ == n
-
-
-@every_case
-def test_fit_starts_again_and_warm_start_goes_on(case):
-    X, y = problem(60, 9, seed=17)
-    make = lambda **others: case.estimator(max_iter=2, tol=None, shuffle=False, **others)  # noqa: E731
-    once, twice = make().fit(X, y), make().fit(X, y).fit(X, y)
-    assert fingerprint(once) == fingerprint(twice)
-    assert make(warm_start=True).fit(X, y).fit(X, y).t_ == 240
+# --- fit ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
@@ -434,7 +250,7 @@ def test_the_model_to_look_at(estimator):
     for array in shown:
         assert array.shape == (5,)
         computed = estimator in (MultiplicativePassiveAggressiveRegressor, onlinecls.DualAscentRegressor)
-        assert np.shares_memory(array, learner._state.values) != computed
+        assert np.shares_memory(array, state_of(learner).values) != computed
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
     coef = learner.coef_.copy()
@@ -443,7 +259,7 @@ def test_the_model_to_look_at(estimator):
     assert not hasattr(learner, "n_mistakes_") and not hasattr(learner, "classes_") and not hasattr(learner, "decision_function")
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------------------------
 
 X4 = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
 Y4 = np.array([0.5, -1.0, 0.0, 2.0])

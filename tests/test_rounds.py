@@ -3,11 +3,11 @@ and which rows are left out because a number of theirs would leave the range of 
 
 import numpy as np
 import pytest
+from internals import TALLY, state_of
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 
 import onlinecls
-from onlinecls._core import TALLY
 
 X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
@@ -16,7 +16,7 @@ NO = {"fit_intercept": False, "dtype": "float64"}
 
 
 def tally(learner, name):
-    return learner._state.tally[SLOTS[name]]
+    return state_of(learner).tally[SLOTS[name]]
 
 
 def rounds(learner):
@@ -81,7 +81,7 @@ def test_the_reach_of_sums_of_rows():
         dual = isinstance(learner, onlinecls.AdaGradClassifier)
         assert tally(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
         if dual:
-            assert learner._state.view[:, 1].sum() == pytest.approx(square, rel=1e-9)
+            assert state_of(learner).view[:, 1].sum() == pytest.approx(square, rel=1e-9)
 
 
 def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
@@ -90,7 +90,7 @@ def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
         square += updated * (c * np.linalg.norm(x)) ** 2
         assert tally(learner, "reach") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
         assert tally(learner, "curvature") == pytest.approx(square, rel=1e-9)
-    assert_allclose(learner._state.view[:, 1].sum(), square, rtol=1e-9)
+    assert_allclose(state_of(learner).view[:, 1].sum(), square, rtol=1e-9)
 
 
 def test_losses_are_weighted_and_none_is_negative():
@@ -135,10 +135,10 @@ def test_a_row_beyond_the_range_is_skipped_and_counted(what):
     for x, label in stream[:-1]:
         learner.partial_fit([[x]], [label])
     assert learner.n_skipped_ == 0 and (learner.n_updates_ > 0 or len(stream) == 1)
-    before = learner._state.values.copy(), learner.n_updates_, tally(learner, "reach"), tally(learner, "curvature")
+    before = state_of(learner).values.copy(), learner.n_updates_, tally(learner, "reach"), tally(learner, "curvature")
     learner.partial_fit([[stream[-1][0]]], [stream[-1][1]])
     assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, before[1], len(stream))
-    assert (learner._state.values == before[0]).all()
+    assert (state_of(learner).values == before[0]).all()
     assert (tally(learner, "reach"), tally(learner, "curvature")) == before[2:]
 
 

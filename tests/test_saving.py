@@ -11,14 +11,16 @@ import subprocess
 import sys
 import time
 
+import internals
 import numpy as np
 import pytest
-from algorithms import ALL, ONE_EACH, REGRESSION, REGRESSORS
-from matrices import continuous_problem, csr32
+from algorithms import ONE_EACH, REGRESSION, REGRESSORS
+from internals import state_of
+from matrices import continuous_problem
 from states import fingerprint
 
 import onlinecls
-from onlinecls import _saving, load
+from onlinecls import load
 
 X, Y = continuous_problem(60, 5, seed=40, n_classes=3)
 TARGETS = X @ np.array([2.0, -1.0, 0.5, 0.0, 1.0]) + 3.0 * Y
@@ -46,88 +48,7 @@ def refused(path, message):
 
 # --- nothing changes -----------------------------------------------------------------------------------------------------------
 
-VARIANTS = {
-    "plain": {},
-    "average": {"average": True},
-    "average later": {"average": 20},
-    "balanced": {"class_weight": "balanced"},
-    "no intercept": {"fit_intercept": False},
-}
-
-
-@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", ALL, ids=str)
-def test_a_pause_in_a_file_changes_nothing(case, dtype, mmap, tmp_path):
-    for variant in VARIANTS.values():
-        if variant.get("average") and not case.can_average:
-            continue
-        for labels, multi_class, classes in (
-            (TWO, "ovr", None), (Y, "ovr", None), (Y, "crammer_singer", [0, 1, 2, 9]), (LATE, "ovr", None),
-        ):  # fmt: skip
-            whole, parts = (
-                case.estimator(multi_class, dtype=dtype, random_state=0, **variant).partial_fit(X[:30], labels[:30], classes)
-                for _ in "ab"
-            )
-            again = through_a_file(parts, tmp_path, mmap=mmap)
-            assert type(again) is type(whole) and again.get_params() == whole.get_params()
-            assert fingerprint(again) == fingerprint(whole)
-            assert (again.decision_function(X) == whole.decision_function(X)).all()
-            assert fingerprint(again.partial_fit(csr32(X[30:]), labels[30:])) == fingerprint(
-                whole.partial_fit(X[30:], labels[30:])
-            )
-            assert fingerprint(again.fit(X, labels + 1)) == fingerprint(whole.fit(X, labels + 1))
-            assert fingerprint(through_a_file(again, tmp_path, mmap=mmap)) == fingerprint(whole)
-
-
-@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", REGRESSION, ids=str)
-def test_a_pause_of_a_regressor_changes_nothing(case, dtype, mmap, tmp_path):
-    for variant in ({}, *([{"average": True}, {"average": 20}] if case.can_average else []), {"fit_intercept": False}):
-        whole, parts = (
-            case.estimator(dtype=dtype, random_state=0, **variant).partial_fit(X[:30], TARGETS[:30], np.arange(30) % 3)
-            for _ in "ab"
-        )
-        again = through_a_file(parts, tmp_path, mmap=mmap)
-        assert type(again) is type(whole) and again.get_params() == whole.get_params()
-        assert fingerprint(again) == fingerprint(whole) and not hasattr(again, "classes_")
-        assert (again.predict(X) == whole.predict(X)).all()
-        for learner in (again, whole):
-            learner.partial_fit(csr32(X[30:]), TARGETS[30:])
-        assert fingerprint(again) == fingerprint(whole)
-        assert (again.progressive_mse_, again.progressive_mae_) == (whole.progressive_mse_, whole.progressive_mae_)
-        assert fingerprint(again.fit(X, TARGETS)) == fingerprint(whole.fit(X, TARGETS))
-
-
 FULL = [case for case in ONE_EACH + REGRESSION if "covariance" in case.estimator().get_params()]
-
-
-@pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", FULL, ids=str)
-def test_a_pause_with_a_full_covariance(case, dtype, mmap, tmp_path):
-    """Bit for bit as a stream cut at the same row; but where a batch begins, steps that waited are written, so that a stream
-    that is not cut there rounds otherwise."""
-    for labels, multi_class in ((TWO, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr"), (TARGETS, None)):
-        if (multi_class is None) != (case in REGRESSION):
-            continue
-        more = {} if multi_class is None else {"multi_class": multi_class}
-        for average in (False, 5):
-            cut, parts, whole = (
-                case.estimator(covariance="full", dtype=dtype, average=average, random_state=0, **more) for _ in "abc"
-            )
-            again = through_a_file(parts.partial_fit(X[:30], labels[:30]), tmp_path, mmap=mmap)
-            assert fingerprint(again) == fingerprint(cut.partial_fit(X[:30], labels[:30]))
-            assert again._state.sigma.flags.writeable != mmap
-            assert fingerprint(again.partial_fit(X[30:], labels[30:])) == fingerprint(cut.partial_fit(X[30:], labels[30:]))
-            whole.partial_fit(X, labels)
-            if dtype == "float64":
-                for name in ("coef_", "intercept_", "covariance_"):
-                    np.testing.assert_allclose(getattr(again, name), getattr(whole, name), rtol=1e-10, atol=1e-10)
-            assert again.t_ == whole.t_ == 60
-            assert fingerprint(again.fit(X, labels)) == fingerprint(cut.fit(X, labels))
-            assert fingerprint(through_a_file(again, tmp_path, mmap=mmap)) == fingerprint(cut)
 
 
 def test_a_full_model_of_one_label_and_one_set_to_another_covariance(tmp_path):
@@ -135,7 +56,7 @@ def test_a_full_model_of_one_label_and_one_set_to_another_covariance(tmp_path):
     again = through_a_file(learner, tmp_path)
     assert fingerprint(again.partial_fit(X, Y)) == fingerprint(learner.partial_fit(X, Y))
     again = through_a_file(learner.set_params(covariance="diagonal"), tmp_path)
-    assert again.covariance == "diagonal" and again._state.is_full and fingerprint(again) == fingerprint(learner)
+    assert again.covariance == "diagonal" and state_of(again).is_full and fingerprint(again) == fingerprint(learner)
     with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
         again.partial_fit(X, Y)
 
@@ -227,7 +148,7 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
     learner = onlinecls.Perceptron().partial_fit(X, Y)
     with pytest.raises(ValueError, match="Perceptron: eta0 must be"):
         learner.set_params(eta0=-1.0).save(tmp_path / "model")
-    learner.set_params(eta0=1.0)._state.values[3] = np.nan
+    state_of(learner.set_params(eta0=1.0)).values[3] = np.nan
     message = "Perceptron: save must have a model as learning leaves it: numbers that learning can give, got "
     message += "'values with NaN or infinity'. Fit it again."
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -293,18 +214,18 @@ def test_safetensors_reads_the_arrays(saved):
     learner = load(saved)
     with safetensors.safe_open(saved, "numpy") as file:
         for name in ("values", "sigma", "drift", "counts", "tally"):
-            assert file.get_tensor(name).tolist() == getattr(learner._state, name).tolist()
+            assert file.get_tensor(name).tolist() == getattr(state_of(learner), name).tolist()
         assert file.metadata()["format"] == "onlinecls 1"
 
 
 def test_a_mapped_model_stays_in_the_file_until_it_learns(saved):
     before, learner = saved.read_bytes(), load(saved, mmap=True)
-    assert not learner._state.values.flags.writeable and not learner._state.values.flags.owndata
-    mapped = learner._state
+    assert not state_of(learner).values.flags.writeable and not state_of(learner).values.flags.owndata
+    mapped = state_of(learner)
     learner.predict(X)
-    assert learner._state is mapped
+    assert state_of(learner) is mapped
     learner.partial_fit(X, Y)
-    assert learner._state.values.flags.owndata and saved.read_bytes() == before
+    assert state_of(learner).values.flags.owndata and saved.read_bytes() == before
     learner.save(saved)
     assert fingerprint(load(saved)) == fingerprint(learner)
     assert mapped.problem() == ""  # its file has been replaced, not changed
@@ -319,7 +240,7 @@ def test_the_layout_is_that_of_a_state(case):
             for average in (False, True):
                 if average and not case.can_average:
                     continue
-                state = case.estimator(average=average, **more).partial_fit(X, labels)._state
+                state = state_of(case.estimator(average=average, **more).partial_fit(X, labels))
                 arrays = {n: (a.shape, a.dtype) for n, a in state.__getstate__().items() if isinstance(a, np.ndarray)}
                 layout = type(state).layout(
                     state.geometry,
@@ -378,7 +299,7 @@ def test_permission_refused_by_the_system(saved, monkeypatch):
     def refuse(*arguments):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_saving, "open", refuse, raising=False)
+    monkeypatch.setattr(internals.saving, "open", refuse, raising=False)
     message = (
         "Perceptron: save must write a file beside its target and put it in its place, got: Permission denied. What was there "
         "before is as it was. Save to another path"
@@ -461,21 +382,20 @@ while True:
 def test_kill_9_always_leaves_a_whole_model(tmp_path):
     path = tmp_path / "model"
     for delay in (0.0, 0.003, 0.007, 0.013, 0.02):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True)
-        process.stdout.readline()
-        time.sleep(delay)
-        process.kill()
-        said = process.stdout.read().split()  # the saves that came to an end
-        process.wait()
+        with subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            time.sleep(delay)
+            process.kill()
+            said = process.stdout.read().split()  # the saves that came to an end
         assert load(path).t_ >= int(said[-1] if said else 3)
 
 
 # --- damage --------------------------------------------------------------------------------------------------------------------
 
 
-def test_cut_at_every_length(saved):
+def test_cut_at_any_length(saved):
     raw = saved.read_bytes()
-    for length in range(len(raw)):
+    for length in [*range(200), *range(200, len(raw), 7), len(raw) - 1]:
         saved.write_bytes(raw[:length])
         with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
             load(saved)
@@ -491,11 +411,10 @@ def test_every_byte_changed(saved):
     rng = np.random.default_rng(0)
     for at in range(len(raw)):
         kept = raw[at]
-        for flip in (1 << int(rng.integers(8)), int(rng.integers(1, 256))):
-            raw[at] = kept ^ flip
-            saved.write_bytes(raw)
-            with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
-                load(saved, mmap=bool(at % 2))
+        raw[at] = kept ^ int(rng.integers(1, 256))
+        saved.write_bytes(raw)
+        with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
+            load(saved, mmap=bool(at % 2))
         raw[at] = kept
     saved.write_bytes(raw)
     assert load(saved)
@@ -747,14 +666,8 @@ def test_hostile_contents_of_dual_ascent(change, saved):
             load(saved, mmap=mmap)
 
 
-@pytest.mark.parametrize("eta0", ["auto", 0.3])
-def test_a_pause_of_hedge_changes_nothing(eta0, tmp_path):
-    advice = np.clip(X / 4 + 0.5, 0.0, 1.0)
-    whole, parts = (onlinecls.HedgeClassifier(eta0).partial_fit(advice[:30], TWO[:30]) for _ in "ab")
-    again = through_a_file(parts, tmp_path)
-    assert fingerprint(again) == fingerprint(whole) and again.expected_loss_ == whole.expected_loss_ > 0.0
-    assert fingerprint(again.partial_fit(advice[30:], TWO[30:])) == fingerprint(whole.partial_fit(advice[30:], TWO[30:]))
-    whole.save(tmp_path / "model")
+def test_another_schedule_than_hedge_has_is_refused(tmp_path):
+    onlinecls.HedgeClassifier().partial_fit(np.clip(X / 4 + 0.5, 0.0, 1.0), TWO).save(tmp_path / "model")
     forged(tmp_path / "model", setting("learnt_with", "schedule", "sqrt"))
     with pytest.raises(ValueError, match="got one that is not"):
         load(tmp_path / "model")

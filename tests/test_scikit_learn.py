@@ -63,6 +63,11 @@ def expected_failures(estimator):
     }
 
 
+# Two of the variants have a tolerance that the checks' rows, of random labels, do not allow.
+beyond_loss_tol = pytest.mark.filterwarnings("ignore:.* fit must leave no squared loss:sklearn.exceptions.ConvergenceWarning")
+
+
+@beyond_loss_tol
 @parametrize_with_checks(
     [cls() for cls in ESTIMATORS] + VARIANTS + REGRESSION_VARIANTS + OTHERS, expected_failed_checks=expected_failures
 )
@@ -119,6 +124,7 @@ def test_grid_search(problem):
     assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
 
 
+@beyond_loss_tol
 @pytest.mark.parametrize("estimator", [cls() for cls in CLASSIFIERS] + VARIANTS, ids=str)
 def test_clone(estimator, problem):
     X, y = problem

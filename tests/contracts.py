@@ -1,0 +1,681 @@
+"""DESIGN's contracts, as checks that every estimator passes at each of its tasks: `yield_checks(learner)` has those that apply.
+
+A check is a function of an `algorithms.Learner`. Where one leaves some learners out, `yield_checks` says why.
+"""
+
+import copy
+import os
+import pickle
+import tracemalloc
+from functools import cache
+from itertools import pairwise
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from algorithms import LEARNERS
+from internals import arrays, predict_on_the_way, stored
+from interrupts import interrupted
+from matrices import csr32, csr64, dense_c
+from numpy.testing import assert_allclose
+from scipy import sparse
+from states import fingerprint, is_finite
+
+import onlinecls
+
+NAMES = np.array(["d", "b", "c", "a"])  # labels whose order is not that of their codes
+
+
+# --- what the checks share -----------------------------------------------------------------------------------------------------
+
+
+def classes_of(learner, names=None):
+    """The argument `classes` of a first call, for classifiers."""
+    codes = np.arange(learner.n_classes)
+    return {"classes": np.unique(codes if names is None else names[codes])} if learner.is_classifier else {}
+
+
+def learnt(learner, X, y, **others):
+    """A fresh model after these rows, its classes known."""
+    return learner(**others).partial_fit(X, y, **classes_of(learner))
+
+
+def row_by_row(learner, model, X, y):
+    """Each row's number, just before the model learns it."""
+    model.partial_fit(X[:0], y[:0], **classes_of(learner))
+    for i in range(len(y)):
+        yield i
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+
+
+def read(model, X):
+    """All that a model says of rows."""
+    said = [model.predict(X)]
+    for name in ("decision_function", "score_samples", "predict_proba"):
+        if hasattr(model, name):
+            said.append(getattr(model, name)(X))
+    if hasattr(model, "covariance_"):
+        said += getattr(model, "decision_function" if hasattr(model, "decision_function") else "predict")(X, return_std=True)
+    return said
+
+
+def scores(model, X):
+    return getattr(model, "decision_function" if hasattr(model, "decision_function") else "predict")(X).astype(float)
+
+
+def weights(model):
+    """(vectors, features and the constant one) as they predict."""
+    return np.column_stack([np.atleast_2d(model.coef_), np.reshape(model.intercept_, -1)])
+
+
+def counters(model):
+    names = ("t_", "n_rows_", "n_updates_", "n_mistakes_", "n_skipped_", "n_dropped_", "n_support_")
+    return {name: getattr(model, name) for name in names if hasattr(model, name)}
+
+
+def but_for_epochs(model):
+    """fingerprint without what fit and partial_fit count differently."""
+    return {name: part for name, part in fingerprint(model).items() if name != "n_iter_"}
+
+
+def assert_same(learner, found, expected, X, tolerance=1e-10):
+    """The same model: to the bit, or where sums are taken in another order, but for rounding."""
+    if learner.is_exact:
+        assert fingerprint(found) == fingerprint(expected)
+        return
+    assert (fingerprint(found) is None) == (fingerprint(expected) is None)
+    if fingerprint(found) is None:
+        return
+    assert counters(found) == counters(expected)
+    pairs = [(scores(found, X), scores(expected, X))]
+    if learner.is_full:
+        pairs += [(found.covariance_, expected.covariance_), (weights(found), weights(expected))]
+    for one, other in pairs:
+        assert_allclose(one, other, rtol=0, atol=tolerance * max(np.abs(other).max(initial=0.0), 1e-3))
+
+
+def averages(learner):
+    return (False, True, 9) if learner.can_average else (False,)
+
+
+# --- 1. storage ----------------------------------------------------------------------------------------------------------------
+
+
+def check_sparse_is_dense(learner):
+    """CSR of int32 and of int64 and dense rows, in both dtypes; all else is made one of these before a kernel sees it."""
+    for dtype in ("float64", "float32"):
+        X, y = learner.problem(80, 13, seed=10, dtype=dtype)
+        tolerance = 1e-10 if dtype == "float64" or learner.family == "kernel" else 1e-4
+        for average in averages(learner)[:2]:
+            others = {"average": average} if average else {}
+            plain = learnt(learner, csr32(X), y, **others)
+            for kind in (csr64, dense_c):
+                model = learnt(learner, kind(X), y, **others)
+                assert_same(learner, model, plain, csr32(X), tolerance)
+                if learner.is_exact:
+                    assert all((a == b).all() for a, b in zip(read(model, kind(X)), read(plain, csr32(X)), strict=True))
+                else:
+                    atol = tolerance * max(np.abs(scores(plain, csr32(X))).max(), 1e-3)
+                    assert_allclose(scores(model, kind(X)), scores(plain, csr32(X)), rtol=0, atol=atol)
+
+
+def check_no_copy_of_rows(learner):
+    """X is read where it is."""
+    n, d = 500, 300
+    for dtype in ("float64", "float32"):
+        X = np.abs(np.sin(np.arange(n * d, dtype=dtype))).reshape(n, d)
+        y = np.arange(n) % max(learner.n_classes, 2)
+        for rows in (X, csr32(X[:, : d // 2]), csr64(X[:, : d // 2])):
+            model = learnt(learner, rows[:4], y[:4])
+            size = rows.nbytes if rows is X else rows.data.nbytes + rows.indices.nbytes
+            for call in (lambda: model.partial_fit(rows, y), lambda: model.predict(rows)):  # noqa: B023
+                assert peak_of(call) < size / 8
+
+
+def peak_of(call):
+    """Bytes allocated at the peak of a call, over those before."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        call()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+# --- 2. chunking ---------------------------------------------------------------------------------------------------------------
+
+
+def streams(learner, count):
+    """Rows, labels that join in some order and at some rows, weights with zeros, cuts, and how classes are given."""
+    for seed in range(count):
+        rng, n = np.random.default_rng(seed), 40
+        dtype = ["f8", "f4"][seed % 2 and not learner.is_full]  # (full: to 1e-10)
+        X, y = learner.problem(n, seed=seed % 10, dtype=dtype)
+        classes, options, stored_as = {}, {}, [csr32, dense_c][seed // 2 % 2]
+        if learner.is_classifier:
+            n_labels = 2 if learner.n_classes == 2 else int(rng.integers(2, 5))
+            joins = [0, *sorted(rng.integers(0, 30, n_labels - 1))]
+            known = (np.arange(n)[:, None] >= joins).sum(axis=1)
+            labels = NAMES if seed % 3 else np.array([3, 1, 2, 0])  # numbers or texts
+            y, given = labels[rng.permutation(n_labels)][y % known], seed % 4 == 3
+            classes = {"classes": np.unique(labels[:n_labels])} if given else {}
+            if learner.offers("class_weight"):
+                options["class_weight"] = [None, "balanced", {labels[0]: 2.0, labels[1]: 0.5}][int(rng.integers(3))]
+        weights = [None, rng.choice([0.0, 0.0, 0.3, 1.0, 2.0], n)][int(rng.integers(2))]
+        if weights is not None and seed % 5 == 0:
+            weights[:12] = 0.0
+        cuts = list(range(1, n)) if seed % 4 == 1 else sorted(rng.integers(0, n + 1, int(rng.integers(0, 7))))
+        average = averages(learner)[int(rng.integers(len(averages(learner))))]
+        if average:
+            options["average"] = average
+        yield stored_as(X), y, weights, cuts, classes, options
+
+
+def in_chunks(model, X, y, weights, cuts, classes, after=lambda model: model):
+    """The stream, cut before the given rows; classes are named in the first call, which may be of no rows."""
+    for start, stop in pairwise([0, *cuts, len(y)]):
+        given = None if weights is None else weights[start:stop]
+        model = after(model.partial_fit(X[start:stop], y[start:stop], sample_weight=given, **classes))
+        classes = {}
+    return model
+
+
+def check_any_split_into_calls(learner):
+    for X, y, weights, cuts, classes, options in streams(learner, 12 if learner.is_exact else 8):
+        whole = in_chunks(learner(**options), X, y, weights, [], classes)
+        assert_same(learner, in_chunks(learner(**options), X, y, weights, cuts, classes), whole, X)
+
+
+def check_rows_of_weight_0_are_no_rows(learner):
+    for X, y, weights, _, classes, options in streams(learner, 8):
+        weights = np.arange(40) % 3 / 2 if weights is None else weights
+        live = weights > 0
+        with_zeros = in_chunks(learner(**options), X, y, weights, [], classes)
+        without = in_chunks(learner(**options), X[live], y[live], weights[live], [], classes)
+        assert_same(learner, with_zeros, without, X)
+        before, none = fingerprint(with_zeros), np.zeros(40)
+        new = np.where(np.arange(40) < 9, "new", y) if y.dtype.kind == "U" and not classes and learner.n_classes != 2 else y
+        assert fingerprint(with_zeros.partial_fit(X, new, sample_weight=none)) == before  # nor does a label join by one
+        begun = learner(**options).partial_fit(X, y, sample_weight=none, **classes)
+        assert (fingerprint(begun) is None) == (learner.is_classifier and not classes)
+
+
+def check_one_label_alone(learner):
+    """It is counted and teaches nothing."""
+    X, y = learner.problem(30, 5, seed=12)
+    model = learner()
+    for _ in range(3):
+        model.partial_fit(X[:4], ["only"] * 4)
+    assert model.classes_.tolist() == ["only"] and model.predict(X).tolist() == ["only"] * 30
+    if learner.family != "online_to_batch":
+        assert (model.t_, model.n_updates_, model.n_mistakes_) == (12, 0, 1)
+    if learner.is_linear and learner.rows == "any":
+        assert not weights(model).any()
+    names = np.array(["a", "only", "z", "o"])[y]
+    fresh = learner().partial_fit(X[[0, 1, 2, 3] * 3], ["only"] * 12)
+    assert_same(learner, model.partial_fit(X, names), fresh.partial_fit(X, names), X)
+
+
+def check_names_of_classes(learner):
+    """They do not matter (but for the order, which is kept here)."""
+    X, y = learner.problem(80, 9, seed=53)
+    names = np.sort(NAMES)
+    plain = learnt(learner, X, y)
+    named = learner().partial_fit(X, names[y], **classes_of(learner, names))
+    assert (names[plain.predict(X)] == named.predict(X)).all()
+    for name, array in stored(plain).items():
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            assert (array == stored(named)[name]).all()
+
+
+# --- 2. pause and resume -------------------------------------------------------------------------------------------------------
+
+
+FOLDER = TemporaryDirectory()
+
+
+def through_joblib(model):
+    """Back as joblib hands it to other processes: every array a read-only memory map."""
+    joblib = pytest.importorskip("joblib")
+    joblib.dump(model, FOLDER.name + "/joblib")
+    found = joblib.load(FOLDER.name + "/joblib", mmap_mode="r")
+    os.unlink(FOLDER.name + "/joblib")  # (what is mapped stays)
+    return found
+
+
+def through_a_file(model, **arguments):
+    with pytest.MonkeyPatch.context() as patch:  # (that files reach the disk: test_saving.py)
+        patch.setattr(os, "fsync", lambda fd: None)
+        model.save(FOLDER.name + "/model")
+    return onlinecls.load(FOLDER.name + "/model", **arguments)
+
+
+PAUSES = [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, through_joblib]
+IN_FILES = [through_a_file, lambda model: through_a_file(model, mmap=True)]
+
+
+def check_pauses(learner):
+    """pickle, copies, joblib and files in the midst of a stream whose labels join: the stream goes on as if there were none."""
+    X, y = learner.problem(50, 6, seed=14)
+    if learner.is_classifier:
+        y = NAMES[np.minimum(y, np.arange(50) // 10)]  # one label for 10 rows, two for 20, ...
+    given = np.random.default_rng(0).choice([0.0, 0.5, 1.0], 50)
+    pauses = PAUSES if learner.family in ("kernel", "online_to_batch") else PAUSES + IN_FILES
+    variants = [{}, {"dtype": "float32", "average": True}, {"class_weight": "balanced", "average": 20},
+                {"dtype": "float32", "fit_intercept": False}]  # fmt: skip
+    for at, variant in enumerate(variants):
+        options = {name: value for name, value in variant.items() if learner.offers(name)}
+        if not learner.can_average:
+            options.pop("average", None)
+        if at and not options:
+            continue
+        state = {"random_state": 0} if learner.offers("random_state") else {}
+        whole, model = learner(**state, **options), learner(**state, **options)
+        known = classes_of(learner, NAMES) if at % 2 else {}  # named at once, or found
+        for number, start in enumerate(range(0, 50, 10)):
+            rows = [dense_c, csr32][number % 2](X[start : start + 10]), y[start : start + 10]
+            for each in (model, whole):
+                each.partial_fit(*rows, sample_weight=given[start : start + 10], **known)
+            known = {}
+            before = fingerprint(model)
+            resumed = pauses[(number + at) % len(pauses)](model)
+            assert type(resumed) is type(model) and repr(resumed.get_params()) == repr(model.get_params())
+            assert fingerprint(resumed) == before == fingerprint(whole)
+            assert all((a == b).all() for a, b in zip(read(resumed, X), read(model, X), strict=True))
+            model.partial_fit(*rows)
+            assert fingerprint(resumed) == before, "the copy shares memory with the original"
+            model = resumed
+        assert fingerprint(model.fit(X, y)) == fingerprint(whole.fit(X, y))
+
+
+def check_read_only_arrays(learner):
+    """joblib maps only the large arrays of a model: any of them may have become read-only."""
+    X, y = learner.problem(24, 5, seed=15)
+    for n_labels in (1, 2, 4):
+        some, others = (y % n_labels, {}) if learner.is_classifier else (y, {})
+        if learner.can_average:
+            others = {"average": True}
+        for name in arrays(learner(**others).partial_fit(X, some)):
+            model, twin = (learner(**others).partial_fit(X, some) for _ in "ab")
+            arrays(model)[name].flags.writeable = False
+            assert fingerprint(model.partial_fit(X, some)) == fingerprint(twin.partial_fit(X, some)), name
+            arrays(model)[name].flags.writeable = False
+            assert fingerprint(model.partial_fit(X, y)) == fingerprint(twin.partial_fit(X, y)), name
+        if not learner.is_classifier:
+            break
+
+
+def check_reading_never_writes(learner):
+    """Nor can a reader: what is shown is read-only, or a copy."""
+    X, y = learner.problem(40, 6, seed=16)
+    late = np.minimum(y, np.arange(40) // 12) if learner.is_classifier else y
+    others = {"average": True} if learner.can_average else {}
+    begun = [learner(**others).partial_fit(X[:0], y[:0], **classes_of(learner))] if learner.family != "kernel" else []
+    for model in [*begun, learner(**others).partial_fit(X[:30], late[:30]), learner(**others).partial_fit(X, y)]:
+        before = fingerprint(model)
+        read(model, X), read(model, csr32(X)), repr(model), pickle.dumps(model), model.get_params(), copy.copy(model)
+        if hasattr(model, "score"):
+            model.score(X, y)
+        if hasattr(model, "sparsify") and "coef_" in dir(model):
+            model.sparsify(), read(model, X), model.densify()
+        for name in dir(model):
+            if name.endswith("_") and not name.startswith("_") and hasattr(model, name):
+                value = getattr(model, name)
+                if isinstance(value, list):
+                    value.clear()
+                if isinstance(value, np.ndarray) and name not in ("classes_", "feature_names_in_") and value.size:
+                    assert not value.flags.writeable or name not in ("covariance_", "center_")
+                    if value.flags.writeable:
+                        value[...] = 7.0
+        assert fingerprint(model) == before
+
+
+# --- 3. nothing lost -----------------------------------------------------------------------------------------------------------
+
+
+def refusals(learner, X, y):
+    """(what the error says, the call's X, y and others, whether fit refuses it too)."""
+    for name in ("NaN", "inf", "-inf"):
+        spoilt = X.copy()
+        spoilt[-1, 3] = float(name)
+        yield f"got {name} at row 59, column 3", (spoilt, y, {}), True
+        yield f"got {name} at row 59, column 3", (csr32(spoilt), y, {}), True
+    yield "features", (X[:, 1:], y, {}), False
+    yield "1d array|2d array|2D array|must be a matrix|dimension", (X[0], y[:1], {}), True
+    if learner.task != "one_class":
+        yield "same number of rows", (X, y[:-1], {}), True
+        yield "y", (X, None, {}), True
+    if learner.task == "regression":
+        yield "y must be finite", (X, np.where(np.arange(len(y)) == 5, np.nan, y), {}), True
+    if learner.is_classifier:
+        yield "7", (X, np.where(np.arange(len(y)) == len(y) - 1, 7, y), {}), False
+        yield "classes", (X, y, {"classes": [0, 1, 2, 3, 4, 5]}), False
+        yield "y", (X, np.array(["a"] * len(y)), {}), False
+    if learner.rows != "any":
+        yield "must be", (-1.0 - X, y, {}), True
+    for bad in (-1.0, np.nan, np.inf):
+        yield "sample_weight must be finite and >= 0", (X, y, {"sample_weight": np.where(np.arange(len(y)) == 9, bad, 1.0)}), True
+    yield "sample_weight", (X, y, {"sample_weight": np.ones(len(y) - 1)}), True
+
+
+def check_what_is_refused_changes_nothing(learner):
+    X, y = learner.problem(60, 6, seed=17)
+    X[-1, 2] = 1.0
+    model, fresh = learnt(learner, X, y), learner()
+    before = fingerprint(model)
+    for message, (rows, labels, others), whole in refusals(learner, X, y):
+        calls = [(model.partial_fit, others)]
+        if whole:
+            calls += [(model.fit, others), (fresh.fit, others), (fresh.partial_fit, {**classes_of(learner), **others})]
+        for call, arguments in calls:
+            with pytest.raises(ValueError, match=message):
+                call(rows, labels, **arguments)
+            assert fingerprint(model) == before and fingerprint(fresh) is None, message
+        if rows is not X and labels is y and message != "must be":
+            with pytest.raises(ValueError):
+                model.predict(rows)
+    for name in ("max_iter", "fit_intercept", "multi_class", "dtype", "n_snapshots"):  # (test_errors.py has each range)
+        if learner.offers(name):
+            value = model.get_params()[name]
+            with pytest.raises((ValueError, TypeError), match=name):
+                model.set_params(**{name: "none"}).partial_fit(X, y)
+            assert fingerprint(model.set_params(**{name: value})) == before, name
+    assert fingerprint(model.partial_fit(X, y)) != before, "and it goes on"
+
+
+def check_hostile_numbers_leave_a_finite_model(learner):
+    rng = np.random.default_rng(3)
+    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
+        others = {"average": True} if learner.can_average else {}
+        model, largest = learner(**others), float(np.finfo(dtype).max)
+        for i in range(20):
+            with np.errstate(over="ignore"):
+                X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -largest, largest).astype(dtype)
+            y = rng.integers(0, max(learner.n_classes, 1), 3)
+            if learner.task == "regression":
+                y = rng.standard_normal(3) * rng.choice([0.0, 5e-324, 1e-160, 1.0, 1e100, 1e150, 1e307])
+            X = X if learner.rows == "any" else np.abs(X) if learner.rows == "positive" else np.minimum(np.abs(X), 1.0)
+            model.partial_fit(X, y, sample_weight=rng.choice([1e-300, 1.0, 1e300], 3), **(classes_of(learner) if i == 0 else {}))
+            assert is_finite(model), (i, X, y)
+        ordinary, y = learner.problem(30, 4, seed=18, dtype=dtype)
+        model.partial_fit(ordinary, y)
+        assert is_finite(model) and np.isfinite(scores(model, ordinary)).all()
+        if learner.family != "online_to_batch":  # (ovr: one class may learn from a row that another skips)
+            assert model.t_ == 90 and model.n_updates_ + model.n_skipped_ * (learner.task != "ovr") <= 90
+
+
+# --- 4. interrupts -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def plain_rows(n, d, n_labels, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, d), dtype=np.float32), rng.integers(0, max(n_labels, 2), n)
+
+
+def check_ctrl_c_leaves_whole_rows(learner):
+    classes, d = classes_of(learner), 60 if learner.is_full else 240
+
+    def problem(n):
+        X, y = plain_rows(n, d, learner.n_classes)
+        return (X - np.float32(0.5) if learner.rows == "any" else X), (y if learner.is_classifier else y - 0.3)
+
+    model, X, y = interrupted(learner, problem, n=2**13 if learner.n_classes > 2 else 2**14, **classes)
+    rows = model.t_
+    whole = learner().partial_fit(X[:rows], y[:rows], **classes)
+    assert_same(learner, model, whole, X[:20], 1e-3)
+    after = slice(rows, rows + 50)
+    assert_same(learner, model.partial_fit(X[after], y[after]), whole.partial_fit(X[after], y[after]), X[:20], 1e-3)
+
+
+# --- 8. what the numbers mean --------------------------------------------------------------------------------------------------
+
+
+def check_counters_and_errors_are_those_of_predict(learner):
+    """Asked just before each row, with every average; and on the way, where a learner predicts before it learns."""
+    X, y = learner.problem(60, 8, seed=7)
+    for average in averages(learner):
+        make = lambda: learner(**({"average": average} if average else {}))  # noqa: B023, E731
+        model, mistakes, errors, said = make(), 0, [], []
+        for i in row_by_row(learner, model, X, y):
+            said.append(model.predict(X[i : i + 1])[0])
+            mistakes += said[-1] != (1 if learner.task == "one_class" else y[i])
+            errors.append(y[i] - said[-1])
+        if learner.task == "one_class":
+            mistakes = model.n_mistakes_ if model.n_mistakes_ + 1 == mistakes else mistakes  # (the first row of all is none)
+        if hasattr(model, "n_mistakes_"):
+            assert model.n_mistakes_ == mistakes
+        if hasattr(model, "progressive_mse_"):
+            found = [model.progressive_mse_, model.progressive_mae_]
+            assert_allclose(found, [np.mean(np.square(errors)), np.mean(np.abs(errors))], rtol=1e-10)
+        if learner.is_classifier:
+            other = make().partial_fit(X[:1], y[:1], **classes_of(learner))
+            assert predict_on_the_way(other, X[1:], y[1:]).tolist() == said[1:]
+            assert_same(learner, other, model, X)
+        assert 0 < model.n_updates_ <= model.t_ == 60 and model.n_skipped_ == 0
+        assert all(type(value) is int for value in counters(model).values()) and type(model.n_iter_) is int
+
+
+def check_the_average_is_that_of_the_weights(learner):
+    X, y = learner.problem(60, 9, seed=8)
+    slack = 1e-9 if learner.geometry == "entropic" else 1e-10 if learner.is_full else 1e-11  # (scales, roundings of its own)
+    for average in (True, 7):
+        plain, after, errors = learner(), [], []
+        for i in row_by_row(learner, plain, X, y):
+            if i:
+                after.append(weights(plain))
+            mean = np.mean(after[int(average) - 1 :], axis=0) if len(after) >= average else after[-1] if after else None
+            errors.append(y[i] - (0.0 if mean is None else mean[0] @ [*X[i], 1.0]))
+        expected = np.mean([*after, weights(plain)][int(average) - 1 :], axis=0)
+        model = learnt(learner, X, y, average=average)
+        assert_allclose(weights(model), expected, rtol=slack, atol=slack)
+        assert_allclose(scores(model, X).reshape(60, -1), X @ expected[:, :-1].T + expected[:, -1], rtol=10 * slack, atol=slack)
+        if hasattr(model, "progressive_mse_"):
+            found = [model.progressive_mse_, model.progressive_mae_]
+            assert_allclose(found, [np.mean(np.square(errors)), np.mean(np.abs(errors))], rtol=1e-9)
+
+
+def check_the_average_while_labels_join(learner):
+    """One label teaches nothing; weights of two become -w/2 and w/2 when a third joins, and so do those of all rounds before."""
+    X, y = learner.problem(60, 9, seed=8)
+    y = np.minimum(y, np.array([0, 1, 3])[np.digitize(np.arange(60), [5, 30])])
+    plain, averaged, total = learner(), learner(average=True), np.zeros((4, 10))
+    for i in range(60):
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        averaged.partial_fit(X[i : i + 1], y[i : i + 1])
+        joined = plain.classes_
+        if len(joined) > 1:
+            total[joined] += weights(plain) if len(joined) > 2 else weights(plain) * [[-0.5], [0.5]]
+    assert len(joined) == 4
+    assert_allclose(weights(averaged), total / 60, rtol=1e-9, atol=1e-9)
+
+
+def check_scores_are_products_with_the_weights(learner):
+    X, y = learner.problem(80, 9, seed=9)
+    model = learnt(learner, X, y, **({"intercept_scaling": 3.0} if learner.offers("intercept_scaling") else {}))
+    shape = (9,) if learner.task == "regression" else (1 if learner.n_classes == 2 else 4, 9)
+    assert model.coef_.shape == shape and model.intercept_.shape == ((1,) if learner.task == "regression" else shape[:1])
+    W = weights(model)
+    expected = X @ W[:, :-1].T + W[:, -1]
+    for kind in (dense_c, csr32):
+        found = scores(model, kind(X))
+        assert found.dtype == np.float64 and found.shape == ((80,) if len(W) == 1 else (80, 4))
+        assert_allclose(found.reshape(80, -1), expected, rtol=1e-10, atol=1e-12)
+    if learner.is_classifier:
+        best = (expected[:, 0] > 0.0).astype(int) if learner.n_classes == 2 else expected.argmax(axis=1)
+        assert (model.predict(X) == best).all()
+
+
+def check_zero_rows_teach_nothing(learner):
+    X, y = learner.problem(60, 6, seed=50)
+    model = learnt(learner, X, y, **({"fit_intercept": False} if learner.offers("fit_intercept") else {}))
+    before, updates = {**stored(model)}, model.n_updates_
+    kept = {name: before[name].copy() for name in ("values", "sigma", "theta", "alpha", "vectors") if name in before}
+    model.partial_fit(np.zeros((20, 6)), y[:20])
+    after = stored(model)
+    assert kept and all((after[name][: len(array)] == array).all() for name, array in kept.items())
+    assert (model.n_updates_, model.t_, model.n_skipped_) == (updates, 80, 0)
+
+
+def check_turned_signs_turn_the_model(learner):
+    """Binary learners know no sides: labels or targets the other way round give -w (no scores are 0 here)."""
+    X, y = learner.problem(150, 13, seed=52)
+    other = 1 - y if learner.is_classifier else -y
+    one, turned = learnt(learner, X, y), learnt(learner, X, other)
+    slack = max(learner.slack, 1e-12 if learner.is_full else 0.0)  # to the bit, where nothing is searched for
+    assert_allclose(weights(one), -weights(turned), rtol=slack, atol=slack)
+    if hasattr(one, "progressive_mse_"):
+        assert_allclose(one.progressive_mse_, turned.progressive_mse_, rtol=slack)
+
+
+def check_order_of_columns(learner):
+    """It does not matter, and a feature that is never seen keeps what it began with."""
+    X, y = learner.problem(100, 13, seed=54)
+    X[:, 4] = 0.0
+    order = np.random.default_rng(0).permutation(13)
+    plain, turned = learnt(learner, X, y), learnt(learner, X[:, order], y)
+    rtol, atol = max(1e-9, learner.slack), max(1e-11, learner.slack)
+    scale = np.abs(weights(plain)).max()
+    assert_allclose(weights(plain)[:, [*order, 13]], weights(turned), rtol=rtol, atol=atol * max(scale, 1.0))
+    if learner.rows == "any":
+        assert not weights(plain)[:, 4].any()
+    if hasattr(plain, "covariance_"):
+        found = plain.covariance_
+        unseen = np.reshape(found, (-1, 13, 13))[:, 4, 4] if learner.is_full else np.atleast_2d(found)[:, 4]
+        assert (unseen == getattr(plain, "initial_variance", 1.0)).all()
+
+
+# --- fit -----------------------------------------------------------------------------------------------------------------------
+
+
+def check_fit_is_partial_fit_in_epochs(learner):
+    X, y = learner.problem(60, 9, seed=60)
+    once = {"max_iter": 1} if learner.offers("max_iter") else {}
+    in_order = {"shuffle": False} if learner.offers("shuffle") else {}
+    for options in ({}, {"average": True}, {"class_weight": {0: 0.5, 1: 2.0}}):
+        if not learner.offers(*options) or (options.get("average") and not learner.can_average):
+            continue
+        for kind in (dense_c, csr32):
+            fitted = learner(**once, **in_order, **options).fit(kind(X), y)
+            assert but_for_epochs(fitted) == but_for_epochs(learnt(learner, kind(X), y, **options))
+    if learner.offers("tol", "warm_start"):
+        make = lambda n, **others: learner(max_iter=n, tol=None, shuffle=False, **others)  # noqa: E731
+        streamed = learnt(learner, X, y)
+        for n in (2, 3):
+            streamed.partial_fit(X, y)
+            fitted = make(n).fit(X, y)
+            assert but_for_epochs(fitted) == but_for_epochs(streamed)
+            assert (fitted.n_iter_, fitted.t_) == (n, 60 * n)
+        warm = make(1, warm_start=True).fit(X, y).fit(X, y).fit(X, y)
+        assert but_for_epochs(warm) == but_for_epochs(streamed)
+
+
+def check_fit_starts_again(learner):
+    X, y = learner.problem(60, 9, seed=62)
+    epochs = {"max_iter": 2, "tol": None} if learner.offers("max_iter", "tol") else {}
+    make = lambda **others: learner(**{**epochs, **({"random_state": 3} if learner.offers("random_state") else {}), **others})  # noqa: E731
+    once = fingerprint(make().fit(X, y))
+    assert fingerprint(make().fit(X, y).fit(X, y)) == once
+    assert fingerprint(make().partial_fit(X, y).fit(X, y)) == once
+    if learner.offers("warm_start"):
+        warm = make(warm_start=True).fit(X, y)
+        assert warm.fit(X, y).t_ == 2 * (warm.n_iter_ if epochs else 1) * 60
+        assert fingerprint(warm.set_params(warm_start=False).fit(X, y)) == once
+
+
+def check_shuffling_is_that_of_its_random_state(learner):
+    X, y = learner.problem(60, 9, seed=64)
+    fit = lambda state: fingerprint(learner(max_iter=2, tol=None, shuffle=True, random_state=state).fit(X, y))  # noqa: E731
+    assert fit(0) == fit(0) != fit(1)
+    assert fit(np.random.RandomState(0)) == fit(0)
+    assert fit(np.random.default_rng(0)) == fit(np.random.default_rng(0))
+    drawn = np.random.RandomState(5)
+    assert fit(drawn) != fit(drawn), "a generator moves on"
+    np.random.seed(0)
+    before = np.random.get_state()[1].copy()
+    fit(0)
+    assert (np.random.get_state()[1] == before).all()
+
+
+# --- the model, to look at -----------------------------------------------------------------------------------------------------
+
+
+def check_sparsify_and_densify(learner):
+    X, y = learner.problem(40, 5, seed=72)
+    X[:, 2] = 0.0
+    model = learnt(learner, X, y)
+    dense, said = model.coef_.copy(), scores(model, X)
+    assert model.sparsify() is model and sparse.issparse(model.coef_)
+    assert (model.coef_.toarray() == dense).all() and (scores(model, X) == said).all()
+    assert sparse.issparse(pickle.loads(pickle.dumps(model)).coef_)
+    assert model.densify() is model and (model.coef_ == dense).all()
+    model.sparsify().partial_fit(X, y)
+    assert not sparse.issparse(model.coef_) and (model.coef_ == learnt(learner, X, y).partial_fit(X, y).coef_).all()
+
+
+def check_reading_costs_nothing_a_feature(learner):
+    """Counters and intercept are read inside streams."""
+    model = learnt(learner, sparse.csr_matrix(np.eye(4, 2**17)), np.arange(4) % max(learner.n_classes, 2))
+    names = ("intercept_", "t_", "n_mistakes_", "n_updates_", "classes_", "n_features_in_", "offset_", "progressive_mse_")
+    for name in names:
+        if hasattr(model, name):
+            assert peak_of(lambda: getattr(model, name)) < 2**15, name  # noqa: B023
+
+
+# --- which of them apply -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _loops():
+    """One learner for each compiled loop and kind of state: what is between two rows is the same for all of its rules."""
+    found = {}
+    for learner in LEARNERS:
+        if learner.family not in ("kernel", "online_to_batch", "forel"):
+            form = learner.params.get("signed", True), learner.params.get("regularizer"), learner.is_full, learner.estimator[:4]
+            found.setdefault((learner.geometry, learner.task, form), str(learner))
+    return set(found.values())
+
+
+def yield_checks(learner):
+    """The contract checks that a learner has to pass."""
+    kernel, batch, forel = (learner.family == family for family in ("kernel", "online_to_batch", "forel"))
+    linear = learner.is_linear
+    yield check_sparse_is_dense
+    yield check_any_split_into_calls
+    yield check_rows_of_weight_0_are_no_rows
+    yield check_pauses
+    yield check_reading_never_writes
+    yield check_what_is_refused_changes_nothing
+    yield check_hostile_numbers_leave_a_finite_model
+    yield check_fit_starts_again
+    if not (kernel or batch):  # (batch: it has no counters; kernel: epochs of fit return to rows that are kept)
+        yield check_counters_and_errors_are_those_of_predict
+        yield check_fit_is_partial_fit_in_epochs
+    if learner.is_classifier and learner.rows != "advice":
+        yield check_one_label_alone
+    if learner.is_classifier:
+        yield check_names_of_classes
+    if learner.offers("shuffle", "tol"):
+        yield check_shuffling_is_that_of_its_random_state
+    if learner.can_average and linear:
+        yield check_the_average_is_that_of_the_weights
+        if learner.n_classes == 4 and learner.geometry != "entropic":  # (whose halves are of θ: the weights are no halves)
+            yield check_the_average_while_labels_join
+    if linear:
+        yield check_scores_are_products_with_the_weights
+        yield check_order_of_columns
+    if linear and learner.rows != "advice":
+        yield check_sparsify_and_densify
+    if linear and learner.rows != "advice":  # (without a row of advice, all experts are as good: 1/2 is a loss)
+        yield check_zero_rows_teach_nothing
+    if linear and learner.rows == "any" and learner.task in ("binary", "regression"):
+        yield check_turned_signs_turn_the_model
+    if not learner.is_full and not batch:
+        yield check_reading_costs_nothing_a_feature
+    if kernel or forel or str(learner) in _loops():  # (batch holds learners and their copies, all of them checked here)
+        yield check_read_only_arrays
+    if str(learner) in _loops():  # (kernel and forel: what a row costs grows with the rows; see their own files)
+        yield check_ctrl_c_leaves_whole_rows
+    if str(learner) in _loops() and not learner.is_full and learner.rows != "advice":
+        yield check_no_copy_of_rows  # (full: products of rows to come are made; advice: it is compared with 1)

@@ -1,0 +1,97 @@
+"""Whatever tests take from behind the public names of onlinecls: when a module of the package moves, this file follows."""
+
+import numpy as np
+
+from onlinecls import OnlineToBatch, _core, _registry, _saving
+from onlinecls._ascent import ascent, baselines, leader, leader_state
+from onlinecls._ascent import base as ascent_base
+from onlinecls._cli import learning, main
+from onlinecls._estimators import base
+from onlinecls._geometry import link
+from onlinecls._geometry.state import State
+from onlinecls._input import validate
+from onlinecls._kernelized import support
+
+ALGORITHMS = _registry.ALGORITHMS
+
+# The command line: what it runs, and the names by which it calls learners.
+COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
+__all__ = ["leader", "main"]
+
+# The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
+TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
+DUAL_TALLY = support.TALLY
+BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, link.NOISE_AT
+
+# Compiled functions that are tested by themselves.
+powers, roots_of_all = ascent.powers, link.roots_of_all
+read_rows = validate.read_rows
+
+# Modules in which a test puts something else in the place of a function of theirs.
+saving, validation = _saving, validate
+
+#: Modules with examples in their docstrings.
+DOCTESTED = [
+    "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order",
+    "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
+    "._evaluation", "._kernelized.learners", "._saving",
+]  # fmt: skip
+
+
+def state_of(learner):
+    """The object that holds what learning changes."""
+    return learner._state
+
+
+def _parts(learner):
+    state = learner._state
+    return dict(state.parts() if hasattr(state, "parts") else state.__getstate__())
+
+
+def stored(learner):
+    """All that learning may change, {name: array or value}; arrays of a kernel learner without their room to grow."""
+    if isinstance(learner, OnlineToBatch):
+        run = learner._run
+        drawn = run.generator.get_state()
+        parts = {"rows": run.rows, "hits": run.hits, "trials": run.trials, "n_rows": run.n_rows, "spacing": run.spacing,
+                 "next": run.next, "drawn": drawn[1], "drawn_at": drawn[2]}  # fmt: skip
+        for i, snapshot in enumerate([run.learner, *run.snapshots]):
+            parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
+        return parts
+    parts = _parts(learner)
+    if "vectors" in parts:
+        size = learner._state.size
+        ends = {**dict.fromkeys(("alpha", "norms", "origin"), size), **dict.fromkeys(("P", "Q"), size * (size + 1) // 2)}
+        parts = {name: parts[name][..., : ends.get(name)] for name in (*ends, "counts", "scale", "tally")}
+        vectors = learner._state.vectors
+        parts["vectors"] = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    return parts
+
+
+def arrays(learner):
+    """The arrays of the model themselves, by name: to lock, or to spoil."""
+    parts = _parts(learner).items()
+    return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
+
+
+def predict_on_the_way(learner, X, y, sample_weight=None):
+    """partial_fit that returns what predict would have said of each row just before it was learnt."""
+    return learner._partial_fit(X, y, None, sample_weight, predict=True)
+
+
+def on_path(learner, path):
+    """A learner of a full covariance whose kernel goes another way: (which products are made ahead, how many steps wait)."""
+    learner._foresight, learner._depth = path
+    return learner
+
+
+def kernels():
+    """Where estimators find what learns: (a table or a class, its key or attribute)."""
+    tables = [base._LINK, base._ONE_CLASS["centre"], base._ONE_CLASS["sinh"], ascent_base._CLASSIFY, ascent_base._REGRESS,
+              baselines._HEDGE]  # fmt: skip
+    return [(State, "learn"), *((table, key) for table in tables for key in table)]
+
+
+def readers():
+    """The same of what scores rows."""
+    return [(State, "decision")]
