@@ -6,6 +6,11 @@ from ._geometry.sparse cimport floating, index_t
 from ._rules cimport Params
 
 
+cdef class Lock:
+    cdef object who
+    cdef long held                  # 0: free; else FORKS when it was taken
+
+
 cdef class Call:
     """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
@@ -23,12 +28,10 @@ cdef class Model:
     cdef public int foresight, depth                    # how a full covariance meets many rows at once: see Full
     cdef object bound                                   # the dict that p was made from
     cdef Params p
-    cdef bint learning
     cdef Call call                                      # what a small call must be like; None: none is taken
 
     cdef int bind(self) except -1
     cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
-    cdef int leave(self, const Books* books, double[::1] tally) except -1
     cdef bint learn_few(self, X, y, sample_weight) except -1
     cdef bint learn_these(self, X, const floating[::1] data, y, sample_weight) except -1
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1

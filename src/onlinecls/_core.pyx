@@ -10,7 +10,9 @@ Loops trust their input: the Python layer has checked all of it before the first
 row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+import os
 
 import numpy as np
 
@@ -364,6 +366,43 @@ cdef inline const double* doubles(const double[::1] numbers) noexcept:
     return &numbers[0] if numbers.shape[0] else NULL
 
 
+cdef long FORKS = 1         # a process begun by fork has none of the other threads: what they held is free there
+
+
+def _forked():
+    global FORKS
+    FORKS += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+cdef class Lock:
+    """`with lock:` raises RuntimeError while another call is inside: a model is learnt by one call at a time. A copied or pickled
+    lock is a new one, which is free.
+
+    It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block.
+    """
+
+    def __init__(self, who):
+        self.who = who
+
+    def __reduce__(self):
+        return Lock, (self.who,)
+
+    def __enter__(self):
+        if self.held == FORKS:
+            raise RuntimeError(
+                f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait for "
+                "it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
+            )
+        self.held = FORKS
+
+    def __exit__(self, *_):
+        self.held = 0
+
+
 cdef inline bint is_array(array, dtype):
     """A numpy array of one dimension, of just this dtype."""
     return type(array) is np.ndarray and array.dtype is dtype and array.ndim == 1
@@ -410,19 +449,13 @@ cdef class Model:
         elif task != ONE_CLASS:
             labels = targets
             b.labels = &labels[0] if labels.shape[0] else NULL
-        self.learning = True
         try:
             self.run(task, rows, &b, &books)
         finally:
-            self.leave(&books, tally)
+            (<Tally*>&tally[0])[0] = books.tally
 
     cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1:
         """Begin a pass: a batch without labels and weights, and books that go on from the model's counters."""
-        if self.learning:
-            raise RuntimeError(
-                "This model is learning in another thread: a second one must wait until that call has returned, or learn with a "
-                "copy of its own (copy.deepcopy). Predicting at the same time is allowed."
-            )
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         books.tally = (<Tally*>&tally[0])[0]
         books.counts, books.n_classes = &counts[0], counts.shape[0]
@@ -430,11 +463,6 @@ cdef class Model:
         books.drift = &drift[0] if drift.shape[0] else NULL
         books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         books.budget = QUANTUM
-        return 0
-
-    cdef int leave(self, const Books* books, double[::1] tally) except -1:
-        (<Tally*>&tally[0])[0] = books.tally
-        self.learning = False
         return 0
 
     # --- small calls: the same pass, with every check in C -----------------------------------------------------------------------
@@ -457,15 +485,21 @@ cdef class Model:
     def learn_at_once(self, dict estimator, X, y, sample_weight):
         """Learn a small call, or answer False: then nothing has happened, and it is to go the long way."""
         cdef Call call = self.call
+        cdef Lock lock
         cdef Py_ssize_t i
-        if call is None or self.learning or self.params is not call.parameters:
+        if call is None or self.params is not call.parameters:
             return False
         for i in range(len(call.names)):
             if estimator.get(call.names[i]) is not call.values[i]:
                 return False
-        if "_sparse_coef" in estimator:
+        lock = estimator.get("_lock")
+        if lock is None or lock.held == FORKS or "_sparse_coef" in estimator:
             return False
-        return self.learn_few(X, y, sample_weight)
+        lock.held = FORKS
+        try:
+            return self.learn_few(X, y, sample_weight)
+        finally:
+            lock.held = 0
 
     cdef bint learn_few(self, X, y, sample_weight) except -1:
         cdef const float[::1] floats
@@ -567,11 +601,10 @@ cdef class Model:
             b.targets, b.labels = &targets[0], NULL
         if sample_weight is not None:
             b.weights = &weights[0]
-        self.learning = True
         try:
             self.run_on(self.call.task, state, data, indices, b, &books)
         finally:
-            self.leave(&books, tally)
+            (<Tally*>&tally[0])[0] = books.tally
         return True
 
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:

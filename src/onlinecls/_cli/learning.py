@@ -193,7 +193,7 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line) -
 
 
 def _require_classes(run: Run, X, y) -> None:
-    """Refuse labels that are probably targets of a regression: each class has weights of its own, and so many would fill the memory."""
+    """Refuse labels that are probably targets of a regression: each class has weights of its own; so many fill the memory."""
     labels = set(y.tolist())
     if run.learner.__sklearn_is_fitted__():
         labels -= set(run.learner.classes_.tolist())

@@ -7,7 +7,6 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
-import os
 from math import log
 from operator import is_, itemgetter
 
@@ -19,7 +18,6 @@ from .._geometry.state import NO_ORDER, State
 from .._input import validate
 from .._input.compat import issparse, not_fitted
 from .._registry import algorithms_of, select
-from . import lock
 
 
 def _specialised(kernel) -> dict:
@@ -34,10 +32,6 @@ _LINK = _specialised(link.learn)
 _LINK_DECISION = _specialised(link.decision)
 _ONE_CLASS = {"centre": _specialised(link.enclose), "sinh": _specialised(link.surround)}
 _ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lock._forked)
 
 
 class Estimator:
@@ -81,7 +75,7 @@ class Estimator:
         """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
         learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
         found = self.__dict__
-        with found.get("_lock") or found.setdefault("_lock", lock.Lock(type(self).__name__)):
+        with found.get("_lock") or found.setdefault("_lock", _core.Lock(type(self).__name__)):
             before, n_rows = found.copy(), self._rows_learnt(found)
             try:
                 return learn(*arguments)

@@ -1,1 +1,1 @@
-"""Checks what a user gives and turns it into arrays that the compiled code can trust, or raises an error that says what is wrong."""
+"""Turns what a user gives into arrays that the compiled code can trust, or raises an error that says what is wrong."""

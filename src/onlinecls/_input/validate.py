@@ -259,7 +259,7 @@ def _read_dense(who: str, X, dtype) -> Rows:
 
 
 def as_array(what: str, values, required: str) -> np.ndarray:
-    """The values as an array; whatever numpy or an object's own __array__ raises becomes a ValueError that says what was required."""
+    """The values as an array; whatever numpy or an object's own __array__ raises becomes a ValueError in our words."""
     try:
         return np.asarray(values)
     except MemoryError:

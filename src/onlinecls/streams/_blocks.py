@@ -112,7 +112,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
 
 
 def _do_all(offered: SimpleQueue) -> None:
-    """The loop of a thread. (concurrent.futures would import logging, which takes a tenth of the time of the package's imports.)"""
+    """The loop of a thread. (concurrent.futures would import logging, a tenth of the time of the package's imports.)"""
     while (job := offered.get()) is not None:
         with contextlib.suppress(BaseException):  # it is raised in the thread that asks for the job's result
             job.do()

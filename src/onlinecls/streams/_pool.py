@@ -30,8 +30,8 @@ class Pool:
 
 
 class _Lent:
-    """The owner of a block of memory that was lent: NumPy makes the array from its __array_interface__ and keeps it alive as long as
-    a view of the array exists; then the block goes back to the pool."""
+    """The owner of a block of memory that was lent: NumPy makes the array from its __array_interface__ and keeps it alive as long
+    as a view of the array exists; then the block goes back to the pool."""
 
     def __init__(self, block, pool):
         self._block, self._pool, self.__array_interface__ = block, pool, block.__array_interface__
