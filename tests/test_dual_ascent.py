@@ -8,10 +8,6 @@ import pytest
 from internals import BOOKS, powers, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-<<<<<<< HEAD
-=======
-from onlinecls._ascent.base import BOOKS
->>>>>>> 7c3a823 (Dual ascent and Hedge learn through the one way of all models, on the simplex: a row's counting, guess and signals are those of rounds.pxd)
 from reference import OGD, DualAscent
 from states import fingerprint
 
@@ -407,10 +403,3 @@ def test_hedge_refuses_what_is_no_advice_and_a_third_class():
     assert fingerprint(learner) == before
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize("name", ["dual_ascent", "baselines"])
-def test_examples_run(name):
-    found = doctest.testmod(import_module(f"onlinecls._ascent.{name}"))
-    assert found.attempted > 1 and found.failed == 0
->>>>>>> 7c3a823 (Dual ascent and Hedge learn through the one way of all models, on the simplex: a row's counting, guess and signals are those of rounds.pxd)

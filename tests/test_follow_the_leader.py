@@ -8,10 +8,6 @@ import pytest
 from internals import PENDING, state_of
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
-<<<<<<< HEAD
-=======
-from onlinecls._ascent.leader_state import PENDING
->>>>>>> 7c3a823 (Dual ascent and Hedge learn through the one way of all models, on the simplex: a row's counting, guess and signals are those of rounds.pxd)
 from reference import DualAscent, FoReL
 from states import fingerprint, is_finite
 

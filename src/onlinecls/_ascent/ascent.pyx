@@ -207,30 +207,32 @@ cdef inline void close_row(const Ascent* a, const Books* books) noexcept nogil:
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline bint move(const Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                      Row row) noexcept nogil:
-    """θ_c += d_c x for some classes, Euclidean; False, and nothing done, where that would leave the range of the dtype."""
-    cdef Py_ssize_t i, j, at
-    cdef const Py_ssize_t* moves = a.work.moves
-    cdef const double* d = a.work.d
-    cdef double x, before, ages = a.simplex.group.ages
+cdef inline bint fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """Whether θ_c + d x is within the limit, Euclidean."""
+    cdef Py_ssize_t j
+    cdef double limit = a.limit
+    for j in range(row.lo, row.hi):
+        if not fabs(state[a.k * column(indices, j, row.lo) + c] + d * data[j]) <= limit:
+            return False
+    return fabs(state[a.k * a.n_features + c] + d * a.p.bias) <= limit
+
+
+cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """θ_c += d x, Euclidean."""
+    cdef Py_ssize_t j, at, k = a.k
+    cdef double before, ages = a.simplex.group.ages if a.drift != NULL else 0.0
+    if ages == 0.0:
+        for j in range(row.lo, row.hi):
+            state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
+        state[k * a.n_features + c] += <floating>(d * a.p.bias)
+        return
     for j in range(row.lo, row.hi + 1):
-        x = data[j] if j < row.hi else a.p.bias
-        at = a.k * (column(indices, j, row.lo) if j < row.hi else a.n_features)
-        for i in range(a.n_moves):
-            if not fabs(state[at + moves[i]] + d[i] * x) <= a.limit:
-                return False
-    for j in range(row.lo, row.hi + 1):
-        x = data[j] if j < row.hi else a.p.bias
-        if x == 0.0:
-            continue
-        at = a.k * (column(indices, j, row.lo) if j < row.hi else a.n_features)
-        for i in range(a.n_moves):
-            before = state[at + moves[i]]
-            state[at + moves[i]] += <floating>(d[i] * x)
-            if a.drift != NULL and ages > 0.0:
-                a.drift[at + moves[i]] += ages * (state[at + moves[i]] - before)
-    return True
+        at = k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
+        before = state[at]
+        state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
+        a.drift[at] += ages * (state[at] - before)
 
 
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
@@ -247,8 +249,11 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
         if not step(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
             return False
     else:
-        if not move(a, state, data, indices, row):
-            return False
+        for i in range(a.n_moves):
+            if not fits(state, a, a.work.moves[i], d[i], data, indices, row):
+                return False
+        for i in range(a.n_moves):
+            move(state, a, a.work.moves[i], d[i], data, indices, row)
         a.simplex.group.squares += squares
     a.shared.gain += a.gain
     return True
@@ -610,7 +615,7 @@ cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t 
 
 
 cdef class AscentModel(Model):
-    """A model of dual ascent: `books`, an array of float64, has a `Shared` and the groups' numbers beside what all models have."""
+    """A model of dual ascent, or of Hedge. `books`, an array of float64: a `Shared`, and the numbers of each group."""
     cdef public object books
     cdef AscentParams q
 

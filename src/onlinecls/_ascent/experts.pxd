@@ -33,8 +33,8 @@ cdef inline double chance(const double[::1] w, const floating[::1] data, const i
     return total
 
 
-cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                       const Batch* b, Books* shared, const AscentParams* p) except -1 nogil:
+cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] state, const floating[::1] data,
+                              const index_t[::1] indices, const Batch* b, Books* shared, const AscentParams* p) except -1 nogil:
     """One pass over rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
 
     The expected loss of the randomised prediction is summed, weighted in tally.loss and as it is in numbers.gain.

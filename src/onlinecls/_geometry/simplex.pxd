@@ -17,6 +17,8 @@ SPREAD, or Z has fallen by 2^40 below its largest.
 
 Steps go along a row whose non-zeros have been gathered side by side (`Entries`), for any vectors of a group at a time.
 """
+from libc.math cimport fabs
+
 from .powers cimport exp_all
 from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
@@ -116,7 +118,7 @@ cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize
             x = data[i]
             total += x * state[width * column(indices, i, row.lo)]
             q += x * x
-            largest = larger(largest, x if x > 0.0 else -x)
+            largest = larger(largest, fabs(x))
         sums[0] = total + bias * state[state.shape[0] - width]
     else:
         for c in range(k):
@@ -127,7 +129,7 @@ cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize
             for c in range(k):
                 sums[c] += x * state[at + c]
             q += x * x
-            largest = larger(largest, x if x > 0.0 else -x)
+            largest = larger(largest, fabs(x))
         for c in range(k):
             sums[c] += bias * state[state.shape[0] - width + c]
     return Size(q + bias * bias, larger(largest, bias))
