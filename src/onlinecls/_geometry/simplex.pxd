@@ -193,21 +193,23 @@ cdef inline void masses_of(const floating* r, double* up, double* down, double r
         masses_of_doubles(r, up, down, root, n)
 
 
+cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
+    """(high, low) += value, the rounding of the sum kept."""
+    cdef double total = high[0] + value, part = total - high[0]
+    low[0] += (high[0] - (total - part)) + (value - part)
+    high[0] = total
+
+
 cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
     """Z += Σ (after - before), with what each difference and sum rounds away."""
     cdef Py_ssize_t j
+    cdef double high = group.high, low = group.low      # (in registers)
     cdef double[2 * LANES] sums
     if floating is float:
         changes_of_floats(before, after, n, sums)
     else:
         changes_of_doubles(before, after, n, sums)
     for j in range(LANES):
-        add_term(group, sums[j])
-        group.low += sums[LANES + j]
-
-
-cdef inline void add_term(Group* group, double value) noexcept nogil:
-    """Z += value, the rounding of the sum kept."""
-    cdef double total = group.high + value, part = total - group.high
-    group.low += (group.high - (total - part)) + (value - part)
-    group.high = total
+        add_to(&high, &low, sums[j])
+        low += sums[LANES + j]
+    group.high, group.low = high, low

@@ -88,7 +88,7 @@ cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept 
                 n_done += n
                 n = 0
     compute_batch(state, s, factor, places, n)
-    add_term(group, (n_all - n_done - n) * <double>root)
+    add_to(&group.high, &group.low, (n_all - n_done - n) * <double>root)
     group.peak, group.ages = group.high, 0.0
 
 
@@ -124,20 +124,19 @@ cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
     if group.top > group.shift + SPREAD:
         compute_powers(state, s, 1.0)
     else:
-        add_term(group, s.n * <double>root_of(<floating>group.shift))
+        add_to(&group.high, &group.low, s.n * <double>root_of(<floating>group.shift))
         group.peak = larger(group.peak, group.high)
 
 
 # --- a step along a row --------------------------------------------------------------------------------------------------------
 
 cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c, const floating* theta,
-                              floating* before, floating* terms) noexcept nogil:
-    """Of one vector, what is stored for its new θ; before : its powers until now. terms : room for two rows."""
+                              floating* before, floating* terms, floating root) noexcept nogil:
+    """Of one vector, what is stored for its new θ; before : its powers until now. terms : room for two rows. root : e^-K."""
     cdef Py_ssize_t j, at, full = whole(row.n)
     cdef floating* r = terms + row.room
     cdef Group* group = s.group
-    cdef floating shift = <floating>group.shift, root = root_of(shift)
-    powers_of(r, theta, s, shift, root, full)
+    powers_of(r, theta, s, <floating>group.shift, root, full)
     for j in range(full):
         terms[j] = r[j]
     terms_of(before, s, root, full)
@@ -179,7 +178,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     cdef floating* theta = <floating*>row.x + row.room
     cdef floating* before = theta + n * row.room
     cdef floating* terms = before + n * row.room
-    cdef floating largest = 0.0
+    cdef floating largest = 0.0, root
     cdef double move, top = 0.0 if s.is_signed else LEAST
     cdef Group* group = s.group
     for i in range(n):
@@ -203,8 +202,9 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
             write_theta(state, s, row, which[i], theta + i * row.room)
         compute_powers(state, s, 1.0)
         return True
+    root = root_of(<floating>group.shift)
     for i in range(n):
-        write_powers(state, s, row, which[i], theta + i * row.room, before + i * row.room, terms)
+        write_powers(state, s, row, which[i], theta + i * row.room, before + i * row.room, terms, root)
     group.peak = larger(group.peak, group.high)
     if group.high < (SHRUNK if s.drift == NULL else <double>0.01) * group.peak:
         compute_powers(state, s, 1.0)
