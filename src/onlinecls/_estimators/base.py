@@ -317,7 +317,6 @@ class OnlineLearner(Estimator):
             state.foresight, state.depth = _core.FORESIGHT[self._foresight], self._depth
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
-<<<<<<< HEAD
     def _take_calls(self, X) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state = self.__dict__.get("_state")
@@ -333,7 +332,7 @@ class OnlineLearner(Estimator):
         sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
         task = _core.TASKS[self._task(state, ())[0]]
         state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
-=======
+
     def _params_for(self, params: dict, state: State, is_open: bool, balanced: bool) -> dict:
         """The parameters, with what the model and its labels add to them."""
         info = np.finfo(state.dtype)
@@ -345,7 +344,6 @@ class OnlineLearner(Estimator):
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
             **link.roots(state.power),
         }  # fmt: skip
->>>>>>> 7c3a823 (Dual ascent and Hedge learn through the one way of all models, on the simplex: a row's counting, guess and signals are those of rounds.pxd)
 
     def _learn_linked(self, task, state, rows, targets, weights, class_weights, order, predictions) -> None:
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
