@@ -3,7 +3,7 @@
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._ascent import ascent, baselines, leader, leader_state
+from onlinecls._ascent import ascent, leader, leader_state
 from onlinecls._ascent import base as ascent_base
 from onlinecls._cli import learning, main
 from onlinecls._estimators import base
@@ -87,11 +87,10 @@ def on_path(learner, path):
 
 def kernels():
     """Where estimators find what learns: (a table or a class, its key or attribute)."""
-    tables = [base._LINK, base._ONE_CLASS["centre"], base._ONE_CLASS["sinh"], ascent_base._CLASSIFY, ascent_base._REGRESS,
-              baselines._HEDGE]  # fmt: skip
+    tables = [base._LINK, base._ONE_CLASS["centre"], base._ONE_CLASS["sinh"]]
     return [(State, "learn"), *((table, key) for table in tables for key in table)]
 
 
 def readers():
     """The same of what scores rows."""
-    return [(State, "decision")]
+    return [(State, "decision"), (ascent_base.AscentState, "decision")]

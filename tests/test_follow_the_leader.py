@@ -110,12 +110,13 @@ def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     X, y = continuous_problem(60, 6, seed=68)
     whole = FoReLClassifier(gap_tol=1e-6).partial_fit(X, y, classes=[-1, 1])
     learner = FoReLClassifier(gap_tol=1e-6).partial_fit(X[:20], y[:20], classes=[-1, 1])
-    def interrupted(params, *arrays):
-        module_follow(params, *arrays[:3], arrays[3][:40], *arrays[4:])
+
+    def interrupted(params, state, data, first, n, said):
+        learn(params, state, data, first, 40, said)
         raise KeyboardInterrupt
 
-    module_follow = internals.leader._FOLLOW[8]
-    monkeypatch.setitem(internals.leader._FOLLOW, 8, interrupted)
+    learn = internals.leader._LEARN[8]
+    monkeypatch.setitem(internals.leader._LEARN, 8, interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.partial_fit(X[20:], y[20:])
     monkeypatch.undo()

@@ -3,276 +3,326 @@
 A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a
 row costs O(nnz) however κ moves.
 
-    f             state of a feature              the weight that predicts       κ
-    Euclidean     θ                               κ θ                            1/σ
-    entropic      e^-K sinh u, u = Wθ/σ           κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
+    f             state of a feature             the weight that predicts       κ
+    Euclidean     θ                              κ θ                            1/σ
+    entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
 
-Z is kept in two doubles (its telescoping sums are then exact), K is the largest |u| when the numbers were last scaled; that is
-done again, in O(features), when they have grown by e^SPREAD or Z has shrunk by 2^40 (with an average, sooner), and when a growing
-σ has left its step of the grid (see `settle`).
+The entropic geometry is the signed simplex of _geometry/simplex.pxd. With σ = auto it also computes all powers anew when a
+growing σ has left its step of the grid (see `settle`).
 
-A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. Its numbers are a run
-of `books`; the first few are the model's.
+A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
+model are a `Shared` and a `Group` for each group, side by side in the array `books`.
+
+A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which say how
+far θ moves along the row.
 """
 from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+from .experts cimport chance, learn_experts, weigh_experts
 from .line cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
-from .._geometry.hyperbolic cimport LANES, changes, cosh_all, largest_of, masses_of, sinh_all, whole
-from .._geometry.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
+from .params cimport (
+    ABSOLUTE_LOSS, AUTO, DA1, DA2, DA3, FIXED, HINGE, LOG_LOSS, SQRT, SQUARED_LOSS, STRONGLY_CONVEX, AscentParams, Shared,
+)
+from .._core cimport Model
 from .._geometry.powers cimport exp_all, with_sign
-from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, ROUNDS, SKIPPED, UPDATES, best_of, count_in, look_up, note, row_at
+from .._geometry.rounds cimport (
+    QUANTUM, REGRESSION, Batch, Books, Round, Task, averaged, charge, check_signals, judge, judge_error, next_round, row_at,
+    said_by, top,
+)
+from .._geometry.simplex cimport (
+    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, scan_sums, step, whole,
+)
+from .._geometry.simplex import GROUP, GROUP_SIZE
+from .._geometry.sparse cimport Row, column, dense_t, floating, index_t, larger
 
-BOOKS = {"gain": GAIN, "lipschitz": LIPSCHITZ, "sigma": SIGMA, "shared": N_SHARED, "ages": AGES, "energy": ENERGY,
-         "high": Z_HIGH, "low": Z_LOW, "shift": SHIFT, "peak": PEAK, "top": TOP, "group": N_GROUP}
+#: The numbers of a model in `books`, by their names in Python: three that its groups share, and those of each group.
+BOOKS = {"gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
 
 LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
-cdef double SPREAD = 40.0    # (e^80, a square, fits a float)
-cdef double CLOSE = 5.0      # with an average: AGES (what is stored) and drift, whose difference counts, are as much larger
-cdef double SHRUNK = 2.0 ** -40
 cdef double STEP_OF_GRID = 1.5
-cdef double HUGE = 1e150
-LARGEST_STEP = HUGE         # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
-
-ctypedef struct Facts:      # of a row
-    double q                # ||x||^2
-    double largest          # max |x_i|
-    double weight           # c
-
-
-# --- one feature, one number ---------------------------------------------------------------------------------------------------
-
-cdef inline floating floor_of(floating shift) noexcept nogil:
-    """e^-K, as the powers of features have it: what is stored for u = 0 is then exactly 0."""
-    cdef floating root = -shift
-    exp_all(&root, 1)
-    return root
-
-
-cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
-    """(high, low) += value, the rounding of the sum kept."""
-    cdef double total = high[0] + value, part = total - high[0]
-    low[0] += (high[0] - (total - part)) + (value - part)
-    high[0] = total
-
-
-cdef inline double scale_of(const double* books, const double* group, int64_t t, const Params* p) noexcept nogil:
-    """κ, after t rounds."""
-    if p.entropic:
-        return p.bound / (group[Z_HIGH] + group[Z_LOW])
-    if p.schedule == SQRT:
-        return 1.0
-    if p.schedule == STRONGLY_CONVEX:
-        return 1.0 / (p.sigma * t) if t > 0 else 0.0
-    return 1.0 / books[SIGMA] if books[SIGMA] > 0.0 else 0.0
-
-
-def scales(Params p, const double[::1] books, int64_t t):
-    """κ of each group, after t rounds."""
-    cdef Py_ssize_t g, n = (books.shape[0] - N_SHARED) // N_GROUP
-    return [scale_of(&books[0], &books[N_SHARED + g * N_GROUP], t, &p) for g in range(n)]
-
-
-# --- scaling the numbers of an entropic model ----------------------------------------------------------------------------------
+cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
+LARGEST_STEP = HUGE
 
 cdef enum:
-    BATCH = 256
-    SIZES = 8
+    SIZES = 8               # of |x| in a row: so many are told apart
 
-cdef void rescale(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_t n_live, Py_ssize_t first, Py_ssize_t last,
-                  double* group, double factor) noexcept nogil:
-    """u *= factor for the classes first .. last - 1, a group; then K, Z and all that is stored anew.
+ctypedef struct Work:       # of a row, a number for each vector
+    double* sums            # Σ x_i (what is stored of feature i)
+    double* scores
+    double* averages        # the scores by the average
+    double* shares          # the softmax of the scores
+    double* d               # the step: θ_c += d_c x for the vectors `moves`
+    double* alpha           # dual variables
+    double* start           # log loss: the shares at the beginning of a line, and
+    double* direction       # how they move along it
+    double* open            # 1: the class has joined
+    double* scratch
+    double* room            # three numbers for each vector
+    Py_ssize_t* every       # 0, 1, ..
+    Py_ssize_t* moves
+    Py_ssize_t* followed
 
-    The sums of the average, AGES (what is stored) - drift, are from then on in drift alone.
-
-    In one pass, with the largest |u| there has been for K; where that is far above what there is, once more. (What is stored for
-    u = 0 is 0 already. Which features these are is not to be foreseen: no branch asks.)
-    """
-    cdef Py_ssize_t j, c, at, n = 0, n_moved = 0
-    cdef Py_ssize_t[BATCH] places
-    cdef floating[BATCH] sinh
-    group[SHIFT], group[Z_HIGH], group[Z_LOW], group[TOP] = <floating>(group[TOP] * factor), 0.0, 0.0, 0.0
-    for j in range(n_live):
-        for c in range(first, last):
-            at = 2 * k * j + c
-            places[n] = at
-            n += state[at + k] != 0.0
-            if n == BATCH:
-                recast(state, drift, k, group, factor, places, sinh, n)
-                n_moved += n
-                n = 0
-    recast(state, drift, k, group, factor, places, sinh, n)
-    add_to(&group[Z_HIGH], &group[Z_LOW], ((last - first) * n_live - n_moved - n) * <double>floor_of(<floating>group[SHIFT]))
-    group[PEAK], group[AGES] = group[Z_HIGH], 0.0
-    if group[SHIFT] > group[TOP] + 20.0:
-        rescale(state, drift, k, n_live, first, last, group, 1.0)
-
-
-cdef inline double* drift_of(double[::1] drift, Py_ssize_t place, Py_ssize_t k) noexcept nogil:
-    """The drift of a feature and class, from their place in the state."""
-    return &drift[place // (2 * k) * k + place % (2 * k)]
-
-
-cdef inline void recast(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, double factor,
-                        const Py_ssize_t* places, floating* sinh, Py_ssize_t n) noexcept nogil:
-    """What is stored at these places, and their part of Z and of TOP, from u times factor."""
-    cdef Py_ssize_t j, at, full = whole(n)
-    cdef floating[BATCH] u, zero, cosh
-    cdef double[2 * LANES] sums
-    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift)
-    for j in range(n):
-        at = places[j] + k
-        state[at] = u[j] = <floating>(state[at] * factor)
-    for j in range(n, full):
-        u[j] = 0.0
-    sinh_all(sinh, u, shift, root, full)
-    for j in range(full):
-        zero[j], cosh[j] = 0.0, sinh[j]
-    cosh_all(cosh, root, full)
-    for j in range(n, full):
-        cosh[j] = 0.0
-    changes(zero, cosh, full, sums)
-    for j in range(LANES):
-        add_to(&group[Z_HIGH], &group[Z_LOW], sums[j])
-        group[Z_LOW] += sums[LANES + j]
-    group[TOP] = larger(group[TOP], <double>largest_of(u, full))
-    for j in range(n):
-        if group[AGES] > 0.0 and drift.shape[0]:
-            drift_of(drift, places[j], k)[0] -= group[AGES] * state[places[j]]
-        state[places[j]] = sinh[j]
-
-
-def rebuild(floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, double[::1] books):
-    """Z and all that is stored, from u: for a model that begins, or whose classes have changed."""
-    cdef Py_ssize_t c, j, at
-    cdef double[::1] no_drift = np.empty(0)
-    cdef double* group
-    with nogil:
-        for c in range(1 if joint else k):
-            group = &books[N_SHARED + c * N_GROUP]
-            for j in range(n_live):
-                for at in range(2 * k * j + k + (0 if joint else c), 2 * k * j + k + (k if joint else c + 1)):
-                    group[TOP] = larger(group[TOP], fabs(state[at]))
-            rescale(state, no_drift, k, n_live, 0 if joint else c, k if joint else c + 1, group, 1.0)
+ctypedef struct Ascent:     # a pass: where the model's numbers are, what is known of the row at hand, and room for both
+    AscentParams p
+    Shared* shared
+    Group* groups
+    double* drift           # see average.pxd; NULL: no average
+    Py_ssize_t k            # vectors
+    Py_ssize_t width        # numbers in the state for each feature
+    Py_ssize_t n_features
+    Py_ssize_t n_groups
+    bint joint              # one dual problem of several classes
+    Size size               # of the row
+    double weight           # c
+    double steepness        # the dual norm of the loss's (sub)gradient, times c
+    double limit            # no |θ| may be larger
+    double loss             # of the row in the group at hand
+    double gain             # what its step adds to the dual value, but for f*
+    Py_ssize_t n_moves      # vectors that the step moves
+    Py_ssize_t* sizes       # of the row's |x|, by number
+    Simplex simplex         # of the group at hand
+    Entries row
+    Line line
+    Work work
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
-cdef inline Facts scan(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data,
-                       const index_t[::1] indices, Row row, double* sums, const Params* p) noexcept nogil:
-    """sums[c] = Σ x_i (what is stored of feature i, class c), from left to right; and what there is to know of the row itself."""
-    cdef Py_ssize_t i, c, at
-    cdef double x, total = 0.0, q = 0.0, largest = 0.0
-    cdef Facts facts
-    if k == 1:
-        for i in range(row.lo, row.hi):
-            if index_t is not dense_t:
-                prefetch(&state[width * <Py_ssize_t>indices[i + row.ahead]])
-            x = data[i]
-            total += x * state[width * column(indices, i, row.lo)]
-            q += x * x
-            largest = larger(largest, fabs(x))
-        sums[0] = total + p.bias * state[state.shape[0] - width]
-    else:
-        for c in range(k):
-            sums[c] = 0.0
-        for i in range(row.lo, row.hi):
-            x = data[i]
-            at = width * column(indices, i, row.lo)
-            for c in range(k):
-                sums[c] += x * state[at + c]
-            q += x * x
-            largest = larger(largest, fabs(x))
-        for c in range(k):
-            sums[c] += p.bias * state[state.shape[0] - width + c]
-    facts.q = q + p.bias * p.bias
-    facts.largest = larger(largest, p.bias)
-    facts.weight = 0.0
-    return facts
+cdef inline double scale_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
+    """κ, after t rounds."""
+    if p.entropic:
+        return p.bound / normaliser(group)
+    if p.schedule == SQRT:
+        return 1.0
+    if p.schedule == STRONGLY_CONVEX:
+        return 1.0 / (p.sigma * t) if t > 0.0 else 0.0
+    return 1.0 / shared.sigma if shared.sigma > 0.0 else 0.0
 
 
-ctypedef struct Bench:      # a row without its zeros
-    Py_ssize_t m, room      # (room: whole)
-    Py_ssize_t* places      # of its features in the state
-    Py_ssize_t* sizes       # of its |x|, by number
-    void* numbers           # of the model's type: x, and room for what goes with it
+cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
+    return &a.groups[c if a.n_groups > 1 else 0]
 
 
-cdef inline void pick(Bench* bench, const floating[::1] state, Py_ssize_t k, const floating[::1] data,
-                      const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    cdef Py_ssize_t j, m = 0
-    cdef floating* x = <floating*>bench.numbers
+cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
+    """Scores after t rounds, from the sums."""
+    cdef Py_ssize_t c
+    for c in range(a.k):
+        a.work.scores[c] = scale_of(&a.p, a.shared, group_of(a, c), t) * a.work.sums[c]
+
+
+cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c, const floating[::1] data,
+                                    const index_t[::1] indices, Row row) noexcept nogil:
+    """value - drift.x of vector c."""
+    cdef Py_ssize_t j
     for j in range(row.lo, row.hi):
-        if data[j] != 0.0:
-            bench.places[m] = 2 * k * column(indices, j, row.lo)
-            x[m] = data[j]
-            m += 1
-    if p.bias > 0.0:
-        bench.places[m], x[m], m = state.shape[0] - 2 * k, <floating>p.bias, m + 1
-    bench.m = m
+        value -= data[j] * a.drift[a.k * column(indices, j, row.lo) + c]
+    return value - a.p.bias * a.drift[a.k * a.n_features + c]
 
 
-cdef inline bint takes_all(double loss, const floating[::1] state, const double* group, double beta, double sigma,
-                           const Bench* bench, const Facts* f, const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
+cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                          const Round* r, const Books* books) noexcept nogil:
+    """The scores of a row by the weights as they are, those by the average, and its size."""
+    cdef Py_ssize_t c
+    cdef double rounds = averaged(books)
+    a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
+    a.weight = r.weight
+    scale_scores(a, books.tally.rounds - 1.0)
+    for c in range(a.k):
+        a.work.averages[c] = a.work.scores[c]
+        if rounds > 0.0:
+            a.work.averages[c] = score_of_average(group_of(a, c).ages * a.work.sums[c], a, c, data, indices, r.row) / rounds
+
+
+cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
+    """Whether nothing that follows for this row can overflow; at_rest : it makes no step."""
+    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE
+            and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
+            and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
+
+
+cdef inline void take_group(Ascent* a, Py_ssize_t g) noexcept nogil:
+    """The group at hand."""
+    a.simplex.group = &a.groups[g]
+    a.simplex.first = g if a.n_groups > 1 else 0
+    a.simplex.last = g + 1 if a.n_groups > 1 else a.k
+    a.loss, a.gain, a.n_moves = 0.0, 0.0, 0
+
+
+cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept nogil:
+    """σ of this round. True if the scores have changed by it otherwise than by a factor.
+
+    Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
+    half more; then all powers are computed anew.
+    """
+    cdef Py_ssize_t g
+    cdef double wanted, old = a.shared.sigma, size = 2.0 * a.simplex.n * (a.k if a.n_groups == 1 else 1)
+    if a.p.schedule != AUTO:
+        a.shared.sigma = a.p.sigma
+        return False
+    a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
+    if not a.p.entropic:
+        a.shared.sigma = sqrt(2.0 * books.tally.rounds) * a.shared.lipschitz / a.p.bound
+        return False
+    wanted = a.shared.lipschitz * sqrt(books.tally.rounds / log(size))
+    if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
+        return False
+    a.shared.sigma = wanted
+    if old > 0.0:
+        for g in range(a.n_groups):
+            take_group(a, g)
+            compute_powers(state, &a.simplex, old / wanted)
+    return old > 0.0
+
+
+cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                         Books* books) noexcept nogil:
+    """σ of this round, the scores by it, and what steps of this row need."""
+    if settle(a, state, books):
+        books.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
+        a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
+    if a.p.schedule == AUTO:
+        scale_scores(a, books.tally.rounds - 1.0)
+    a.line.entropic, a.line.sigma = a.p.entropic, a.shared.sigma
+    a.simplex.rate = a.p.bound / a.shared.sigma if a.p.entropic else 1.0
+    a.limit = a.p.limit
+    if not a.p.entropic and a.p.schedule != SQRT and a.shared.sigma < 1.0:      # the weights are θ/σ
+        a.limit = a.p.limit * a.shared.sigma
+    if a.p.entropic:
+        gather(&a.row, a.k, data, indices, row, a.p.bias, 2 * a.k * a.n_features)
+
+
+cdef inline void close_row(const Ascent* a, const Books* books) noexcept nogil:
+    """The weights after this round are in the average."""
+    cdef Py_ssize_t g
+    if a.drift != NULL and books.tally.rounds > books.average_from:
+        for g in range(a.n_groups):
+            a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], books.tally.rounds)
+
+
+# --- steps ---------------------------------------------------------------------------------------------------------------------
+
+cdef inline bint fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """Whether θ_c + d x is within the limit, Euclidean."""
+    cdef Py_ssize_t j
+    cdef double limit = a.limit
+    for j in range(row.lo, row.hi):
+        if not fabs(state[a.k * column(indices, j, row.lo) + c] + d * data[j]) <= limit:
+            return False
+    return fabs(state[a.k * a.n_features + c] + d * a.p.bias) <= limit
+
+
+cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """θ_c += d x, Euclidean."""
+    cdef Py_ssize_t j, at, k = a.k
+    cdef double before, ages = a.simplex.group.ages if a.drift != NULL else 0.0
+    if ages == 0.0:
+        for j in range(row.lo, row.hi):
+            state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
+        state[k * a.n_features + c] += <floating>(d * a.p.bias)
+        return
+    for j in range(row.lo, row.hi + 1):
+        at = k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
+        before = state[at]
+        state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
+        a.drift[at] += ages * (state[at] - before)
+
+
+cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                           double t) noexcept nogil:
+    """The step of the group at hand in round t, and what it adds to the dual value. False if it would leave the dtype's range."""
+    cdef Py_ssize_t i
+    cdef double squares = 0.0
+    cdef double* d = a.work.d
+    for i in range(a.n_moves):
+        if a.p.schedule == SQRT:
+            d[i] *= a.p.sigma / sqrt(t)
+        squares += d[i] * (2.0 * a.work.sums[a.work.moves[i]] + d[i] * a.size.q)
+    if a.p.entropic:
+        if not step(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
+            return False
+    else:
+        for i in range(a.n_moves):
+            if not fits(state, a, a.work.moves[i], d[i], data, indices, row):
+                return False
+        for i in range(a.n_moves):
+            move(state, a, a.work.moves[i], d[i], data, indices, row)
+        a.simplex.group.squares += squares
+    a.shared.gain += a.gain
+    return True
+
+
+# --- dual variables ------------------------------------------------------------------------------------------------------------
+
+cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
     """Whether the best α is surely c, the most there may be, entropic: whether its derivative, the loss, falls to 0 before.
 
     For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u, whose parts move
     by e^(±c β max |x|) on the way.
     """
     cdef Py_ssize_t i, j
-    cdef const floating* x = <const floating*>bench.numbers
-    cdef double bend = sigma * (beta * f.largest) * (beta * f.largest), total = 0.0, root = floor_of(<floating>group[SHIFT])
-    if loss >= f.weight * bend:
+    cdef const floating* x = <const floating*>a.row.x
+    cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0, root = root_of(<floating>a.simplex.group.shift)
+    cdef double bend = sigma * (beta * a.size.largest) * (beta * a.size.largest)
+    if a.loss >= a.weight * bend:
         return True
     for i in range(n):
-        for j in range(bench.m):
-            total += <double>x[j] * x[j] * (fabs(state[bench.places[j] + classes[i]]) + root)
-    bend = sigma * beta * beta * exp(2.0 * f.weight * beta * f.largest) * total / (group[Z_HIGH] + group[Z_LOW])
-    return loss >= f.weight * bend
+        for j in range(a.row.n):
+            total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + which[i]]) + root)
+    bend = sigma * beta * beta * exp(2.0 * a.weight * beta * a.size.largest) * total / normaliser(a.simplex.group)
+    return a.loss >= a.weight * bend
 
 
-cdef void lay_out(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench,
-                  const Facts* f, const Py_ssize_t* classes, Py_ssize_t n) noexcept nogil:
-    """The masses of the row's features in these classes: of those of one |x| together, as they move together (the P and N of the
-    closed form), where there are few sizes of x, as of counts; else of each."""
-    cdef Py_ssize_t i, j, s, m = bench.m, n_sizes = 0, n_met
-    cdef const Py_ssize_t* places = bench.places
-    cdef const floating* x = <const floating*>bench.numbers
-    cdef floating* sinh = <floating*>bench.numbers + bench.room
+cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
+    """Number the sizes |x| of a row in the order in which they are met, if there are at most SIZES; else 0."""
+    cdef Py_ssize_t j, s, n = 0
+    cdef const floating* x = <const floating*>a.row.x
     cdef floating size
-    cdef floating[SIZES] sizes
-    cdef double* up
-    cdef double* down
-    cdef double rise, fall, root = floor_of(<floating>group[SHIFT])
-    for j in range(m):
+    for j in range(a.row.n):
         size = with_sign(x[j], <floating>1.0)
-        for s in range(n_sizes):
-            if sizes[s] == size:
+        for s in range(n):
+            if met[s] == size:
                 break
         else:
-            if n_sizes == SIZES:
-                n_sizes = 0
-                break
-            sizes[n_sizes] = size
-            s = n_sizes
-            n_sizes += 1
-        bench.sizes[j] = s
+            if n == SIZES:
+                return 0
+            met[n] = size
+            s = n
+            n += 1
+        a.sizes[j] = s
+    return n
+
+
+cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
+    """The masses of the row's features in these classes: of those of one |x| together, as they move together (the P and N of the
+    closed form), where there are few sizes of x, as of counts; else of each."""
+    cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
+    cdef const floating* x = <const floating*>a.row.x
+    cdef floating* sinh = <floating*>a.row.x + a.row.room
+    cdef floating[SIZES] met
+    cdef Line* line = &a.line
+    cdef double* up
+    cdef double* down
+    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>a.simplex.group.shift)
+    n_sizes = number_sizes(a, met)
     line.entropic = True
-    line.z = group[Z_HIGH] + group[Z_LOW]
-    line.steepest = beta * f.largest
+    line.z = normaliser(a.simplex.group)
+    line.steepest = beta * a.size.largest
     line.m = n_sizes if n_sizes else m
     for j in range(line.m):
-        line.h[j] = beta * (sizes[j] if n_sizes else x[j])
+        line.h[j] = beta * (met[j] if n_sizes else x[j])
     for i in range(n):
-        up = line.up + classes[i] * line.room
-        down = line.down + classes[i] * line.room
+        up = line.up + which[i] * line.room
+        down = line.down + which[i] * line.room
         for j in range(m):
-            sinh[j] = state[places[j] + classes[i]]
+            sinh[j] = state[a.row.places[j] + which[i]]
         for j in range(m, whole(m)):
             sinh[j] = 0.0
         masses_of(sinh, up, down, root, whole(m))
@@ -280,7 +330,7 @@ cdef void lay_out(Line* line, const floating[::1] state, const double* group, do
             continue
         n_met = 0
         for j in range(m):      # (the s-th size is not met before the s-th feature: its sums take a place that is read already)
-            s = bench.sizes[j]
+            s = a.sizes[j]
             rise = up[j] if x[j] > 0.0 else down[j]
             fall = down[j] if x[j] > 0.0 else up[j]
             if s == n_met:
@@ -290,511 +340,447 @@ cdef void lay_out(Line* line, const floating[::1] state, const double* group, do
                 down[s] += fall
 
 
-cdef inline bint move(floating[::1] state, double[::1] drift, Py_ssize_t k, const Py_ssize_t* classes, const double* d,
-                      Py_ssize_t n, const floating[::1] data, const index_t[::1] indices, Row row, double ages,
-                      const Params* p) noexcept nogil:
-    """θ_c += d_c x for some classes, Euclidean; False, and nothing done, where that would leave the range of the dtype."""
-    cdef Py_ssize_t i, j, at, n_columns = state.shape[0] // k
-    cdef double x, before
-    for j in range(row.lo, row.hi + 1):
-        x = data[j] if j < row.hi else p.bias
-        at = k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
-        for i in range(n):
-            if not fabs(state[at + classes[i]] + d[i] * x) <= p.limit:
-                return False
-    for j in range(row.lo, row.hi + 1):
-        x = data[j] if j < row.hi else p.bias
-        if x == 0.0:
-            continue
-        at = k * (column(indices, j, row.lo) if j < row.hi else n_columns - 1)
-        for i in range(n):
-            before = state[at + classes[i]]
-            state[at + classes[i]] += <floating>(d[i] * x)
-            if ages > 0.0:
-                drift[at + classes[i]] += ages * (state[at + classes[i]] - before)
-    return True
+cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, double sign) noexcept nogil:
+    """The step of one vector c for a row on its positive or negative side."""
+    cdef double margin = sign * a.work.scores[c]
+    cdef int update = a.p.update
+    a.loss = a.p.margin - margin
+    if a.p.loss == LOG_LOSS:
+        a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
+    if not a.loss > 0.0:
+        return
+    a.work.moves[0], a.work.d[0] = c, sign
+    a.line.which, a.line.d, a.line.n = a.work.moves, a.work.d, 1
+    if a.p.entropic and update != DA1 and a.p.loss == HINGE and takes_all(a, state, a.work.moves, 1):
+        update = DA1
+    if update != DA1:
+        if a.p.entropic:
+            lay_out(a, state, a.work.moves, 1)
+        else:
+            a.line.slope = a.size.q / a.shared.sigma
+    a.work.d[0] = sign * single(&a.line, margin, a.p.margin, a.weight, &a.gain, a.p.loss, update)
+    a.n_moves = a.work.d[0] != 0.0
 
 
-cdef inline bint tilt(floating[::1] state, double[::1] drift, Py_ssize_t k, double* group, Py_ssize_t first, Py_ssize_t last,
-                      const Py_ssize_t* classes, const double* d, Py_ssize_t n, double beta, Py_ssize_t n_live,
-                      const Bench* bench, const Params* p) noexcept nogil:
-    """`move`, entropic: u_c += β d_c x for some classes of a group.
+cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const Books* books) noexcept nogil:
+    """The step of all classes' vectors in the joint construction."""
+    cdef Py_ssize_t c, rival = top(a.work.scores, books, label)
+    cdef double total = 0.0
+    if rival < 0:                               # (no learning leaves a class without a rival, but a file might)
+        return
+    for c in range(a.k):
+        a.work.open[c] = not (books.open_classes and books.counts[c] == 0.0)
+    a.loss = a.p.margin - (a.work.scores[label] - a.work.scores[rival])
+    if a.p.loss == LOG_LOSS:
+        a.loss = log_sum(a.work.scores, a.k, a.work.shares) - a.work.scores[label]
+        for c in range(a.k):
+            if c != label:
+                total += a.work.shares[c]
+        if a.loss > 0.0 and total > 0.0:
+            softmax_step(a, state, label, total)
+    elif a.loss > 0.0:
+        hinge_step(a, state, label, rival)
 
-    A row's numbers are gathered, changed all at once (powers, roots and quotients of several at a time), and put back. The
-    change of Z goes to the two doubles with what its own difference rounds away.
+
+cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival) noexcept nogil:
+    """The α_r of the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
+    cdef Py_ssize_t r, n = 0
+    cdef Line* line = &a.line
+    cdef double* alpha = a.work.alpha
+    cdef double* excess = a.work.start
+    cdef double c = a.weight, q = a.size.q / line.sigma, value
+    cdef Py_ssize_t* moves = a.work.moves
+    cdef double* d = a.work.d
+    for r in range(a.k):
+        alpha[r] = 0.0
+    alpha[rival] = c
+    moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
+    if a.p.update == DA2 and a.p.entropic and takes_all(a, state, moves, 2):
+        pass
+    elif a.p.update != DA1:
+        if a.p.entropic:
+            lay_out(a, state, a.work.every if a.p.update == DA3 else moves, a.k if a.p.update == DA3 else 2)
+            line.which, line.d, line.n = moves, d, 2
+            alpha[rival] = climb(line, c, a.p.margin, 0.0, NULL, NULL, 0, 0.0)
+        elif a.p.update == DA2 or not (q * c > 1e-300):
+            value = a.loss / (2.0 * q) if q > 0.0 else c
+            alpha[rival] = value if value < c else c
+        else:
+            for r in range(a.k):
+                excess[r] = 0.0
+                if r != label and a.work.open[r]:
+                    excess[r] = (a.p.margin - a.work.scores[label] + a.work.scores[r]) / q
+            share_out(excess, a.k, c, alpha, a.work.scratch)
+        if a.p.update == DA3 and a.p.entropic:
+            follow(line, alpha[rival])
+            alpha[label] = c - alpha[rival]
+            pairs(line, a.k, label, a.p.margin, c, a.work.open, alpha, a.work.scratch)
+            alpha[label] = 0.0
+    value = 0.0
+    for r in range(a.k):
+        if alpha[r] != 0.0 and r != label:
+            n += 1
+            moves[n], d[n] = r, -alpha[r]
+            value += alpha[r]
+    moves[0], d[0] = label, value
+    a.gain = a.p.margin * value
+    a.n_moves = n + 1 if value > 0.0 else 0
+
+
+cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, double total) noexcept nogil:
+    """The shares a of the classes in c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
+
+    They begin on the line from the label's, e_y, to the softmax p of the scores: a = e_y + s (p - e_y). total : what the wrong
+    classes have of p.
     """
-    cdef Py_ssize_t i, j, at, m = bench.m, room = bench.room, full = whole(m)
-    cdef const Py_ssize_t* places = bench.places
-    cdef const floating* x = <const floating*>bench.numbers
-    cdef floating* u = <floating*>bench.numbers + room
-    cdef floating* before = u + n * room
-    cdef floating* after = before + n * room
-    cdef floating* sinh = after + room
-    cdef floating shift = <floating>group[SHIFT], root = floor_of(shift), most = 0.0
-    cdef double step, high = group[Z_HIGH], low = group[Z_LOW]
-    cdef double[2 * LANES] sums
-    for i in range(n):
-        step = beta * d[i]
-        for j in range(m):
-            at = places[j] + classes[i]
-            before[i * room + j] = state[at]
-            u[i * room + j] = state[at + k] + <floating>(step * x[j])
-        for j in range(m, full):
-            u[i * room + j] = before[i * room + j] = 0.0
-        most = larger(most, largest_of(u + i * room, full))
-    if most > p.limit:
-        return False
-    group[TOP] = larger(group[TOP], <double>most)
-    if most > group[SHIFT] + (CLOSE if drift.shape[0] else SPREAD):
-        for i in range(n):
-            for j in range(m):
-                state[places[j] + k + classes[i]] = u[i * room + j]
-                if u[i * room + j] == 0.0:
-                    if group[AGES] > 0.0 and drift.shape[0]:
-                        drift_of(drift, places[j] + classes[i], k)[0] -= group[AGES] * state[places[j] + classes[i]]
-                    state[places[j] + classes[i]] = 0.0
-        rescale(state, drift, k, n_live, first, last, group, 1.0)
-        return True
-    for i in range(n):
-        sinh_all(sinh, u, shift, root, full)
-        for j in range(full):
-            after[j] = sinh[j]
-        cosh_all(before, root, full)
-        cosh_all(after, root, full)
-        if group[AGES] > 0.0 and drift.shape[0]:
-            for j in range(m):
-                at = places[j] + classes[i]
-                drift_of(drift, at, k)[0] += group[AGES] * (<double>sinh[j] - state[at])
-        for j in range(m):
-            at = places[j] + classes[i]
-            state[at], state[at + k] = sinh[j], u[j]
-        changes(before, after, full, sums)
-        for j in range(LANES):
-            add_to(&high, &low, sums[j])
-            low += sums[LANES + j]
-        u, before = u + room, before + room
-    group[Z_HIGH], group[Z_LOW] = high, low
-    group[PEAK] = larger(group[PEAK], high)
-    if high < (0.01 if drift.shape[0] else SHRUNK) * group[PEAK]:
-        rescale(state, drift, k, n_live, first, last, group, 1.0)
-    return True
+    cdef Py_ssize_t r
+    cdef Line* line = &a.line
+    cdef double* shares = a.work.start
+    cdef double* direction = a.work.direction
+    cdef double* d = a.work.d
+    cdef double c = a.weight, q = a.size.q / line.sigma, value, s = 1.0
+    for r in range(a.k):
+        shares[r] = 0.0
+        direction[r] = a.work.shares[r]
+        d[r] = -c * a.work.shares[r]
+    shares[label], direction[label], d[label] = 1.0, -total, c * total
+    if a.p.update != DA1:
+        line.which, line.d, line.n = a.work.every, d, a.k
+        if a.p.entropic:
+            lay_out(a, state, a.work.every, a.k)
+        line.start = line.slope = 0.0
+        for r in range(a.k):
+            line.start += d[r] * a.work.scores[r]
+            line.slope += d[r] * d[r] * q
+        if a.p.update == DA2 or a.p.entropic:
+            s = climb(line, 1.0 / total, 0.0, c, shares, direction, a.k, 1.0)
+            if a.p.entropic and a.p.update == DA3:
+                follow(line, s)
+    for r in range(a.k):
+        shares[r] += s * direction[r]
+    if shares[label] < 0.0:
+        shares[label] = 0.0
+    if a.p.update == DA3:
+        if a.p.entropic:
+            interior(line, a.work.scratch, a.k, c, shares, a.work.room, a.work.followed)
+        else:
+            balance(a.work.scores, a.k, label, c * q, a.work.open, shares)
+    a.gain = c * entropy(shares, a.k)
+    value = 0.0
+    for r in range(a.k):
+        a.work.moves[r], d[r] = r, -c * shares[r]
+        if r != label:
+            value += c * shares[r]
+    d[label] = value
+    a.n_moves = a.k
 
 
-cdef bint settle(floating[::1] state, double[::1] drift, Py_ssize_t k, Py_ssize_t n_live, double[::1] books, double[::1] tally,
-                 const Facts* f, double steepness, const Params* p) noexcept nogil:
-    """σ of this round. True if the scores have changed by it otherwise than by a factor.
-
-    Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
-    half more; then all is made anew.
-    """
-    cdef Py_ssize_t g, n_groups = (books.shape[0] - N_SHARED) // N_GROUP
-    cdef double wanted, old = books[SIGMA], size = 2.0 * n_live * (k if n_groups == 1 else 1)
-    if p.schedule != AUTO:
-        books[SIGMA] = p.sigma
-        return False
-    books[LIPSCHITZ] = larger(books[LIPSCHITZ], steepness)
-    if not p.entropic:
-        books[SIGMA] = sqrt(2.0 * tally[ROUNDS]) * books[LIPSCHITZ] / p.bound
-        return False
-    wanted = books[LIPSCHITZ] * sqrt(tally[ROUNDS] / log(size))
-    if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
-        return False
-    books[SIGMA] = wanted
-    if old > 0.0:
-        for g in range(n_groups):
-            rescale(state, drift, k, n_live, g if n_groups > 1 else 0, g + 1 if n_groups > 1 else k,
-                    &books[N_SHARED + g * N_GROUP], old / wanted)
-    return old > 0.0
+cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
+    """A regressor's row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with
+    c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
+    cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
+    cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
+    a.loss = error * error if squared else fabs(error)
+    if error == 0.0:
+        return
+    a.work.moves[0] = 0
+    if a.p.entropic and a.p.update != DA1 and not squared and takes_all(a, state, a.work.moves, 1):
+        pass
+    elif a.p.update != DA1:
+        a.line.ridge = 0.5 / a.weight if squared else 0.0
+        a.work.d[0], a.line.which, a.line.d, a.line.n = sign, a.work.moves, a.work.d, 1
+        if a.p.entropic:
+            lay_out(a, state, a.work.moves, 1)
+            alpha = climb(&a.line, alpha, sign * y, 0.0, NULL, NULL, 0, 0.0)
+        else:
+            value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
+            alpha = value if value < alpha else alpha
+    a.work.d[0] = sign * alpha
+    a.gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
+    a.n_moves = alpha != 0.0
 
 
-def classify(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-             const int64_t[::1] order, const int32_t[::1] y, const double[::1] weights, const double[::1] class_weights,
-             floating[::1] state, double[::1] drift, double[::1] counts, double[::1] tally, double[::1] books,
-             int32_t[::1] predictions):
-    """One pass over rows, one vector for two classes, else one a class; arguments as in _core.
+# --- a pass --------------------------------------------------------------------------------------------------------------------
 
-    predictions : what predict would have said before each row, by row number; or empty.
-    """
-    cdef Py_ssize_t n_classes = counts.shape[0], k = n_classes if n_classes > 2 else 1, width = 2 * k if p.entropic else k
-    cdef Py_ssize_t i, j, g, c, at, label, said, rival, n, n_moves, first, last
-    cdef int update
-    cdef Py_ssize_t n_live = state.shape[0] // width - (p.bias == 0.0)
-    cdef Py_ssize_t n_groups = 1 if p.joint else k, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM
-    cdef bint joint = p.joint and k > 1, averaging = p.average_from >= 0 and drift.shape[0] > 0, fine, moved, updated, newcomer
-    cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
-    cdef Py_ssize_t n_masses = k * room if p.entropic and p.update != DA1 else 0
-    cdef double[::1] masses = np.empty(2 * n_masses + 3 * room)
-    cdef Py_ssize_t n_numbers = (2 * k + 3) * room if p.entropic else 1
-    cdef floating[::1] numbers = np.empty(n_numbers, np.float32 if floating is float else np.float64)
-    cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)
-    cdef double[:, ::1] work = np.zeros((10, max(k, 2)))
-    cdef Py_ssize_t[::1] slots = np.zeros(3 * max(k, 2), np.intp)
-    cdef double* sums = &work[0, 0]
-    cdef double* scores = &work[1, 0]
-    cdef double* shares = &work[2, 0]
-    cdef double* d = &work[3, 0]
-    cdef double* alpha = &work[4, 0]
-    cdef double* a = &work[5, 0]
-    cdef double* da = &work[6, 0]
-    cdef double* open = &work[7, 0]
-    cdef double* scratch = &work[8, 0]
-    cdef Py_ssize_t* which = &slots[0]
-    cdef Py_ssize_t* moves = &slots[max(k, 2)]
-    cdef Py_ssize_t* followed = &slots[2 * max(k, 2)]
-    cdef double* group
-    cdef double kappa, beta, sign, value, gain, rounds, steepness, loss, total
-    cdef Row row
-    cdef Facts f
-    cdef Line line
-    cdef Params bounded
-    cdef Bench bench = Bench(0, room, &places[0], &places[room], &numbers[0])
-    line.room, line.ridge = room, 0.0
-    line.h = &masses[2 * n_masses]
-    line.powers = line.h + room
-    line.up = &masses[0]
-    line.down = &masses[n_masses]
-    for c in range(k):
-        slots[c] = c
-    with nogil:
-        for i in range(n_rows):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, (row.hi - row.lo + 8) * k)
-            at = order[i] if order.shape[0] else i
-            label = y[at]
-            value = count_in(at, label, weights, class_weights, counts, tally, p.balanced)
-            if value == 0.0:
+cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                      Books* shared) except -1 nogil:
+    """One pass over labelled rows, one vector for two classes, else one a class."""
+    cdef Py_ssize_t i, c, g
+    cdef int taken
+    cdef bint fine, updated, skipped
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
                 continue
-            f = scan(state, width, k, data, indices, row, sums, &p)
-            f.weight = value
-
-            # What predict would have said, by the weights as they were.
-            rounds = tally[ROUNDS] - 1.0 - p.average_from if averaging else 0.0
-            for c in range(k):
-                group = &books[N_SHARED + (c if n_groups > 1 else 0) * N_GROUP]
-                kappa = scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p)
-                scores[c] = kappa * sums[c]
-                if rounds > 0.0:
-                    value = group[AGES] * sums[c]
-                    for j in range(row.lo, row.hi):
-                        value -= data[j] * drift[k * column(indices, j, row.lo) + c]
-                    scratch[c] = (value - p.bias * drift[drift.shape[0] - k + c]) / rounds
-                else:
-                    scratch[c] = scores[c]
-            newcomer = p.open_classes & (counts[label] == 1.0)      # which could not have been said
-            if k > 1:
-                said = best_of(scratch, counts, label if newcomer else -1, p.open_classes)
-            else:
-                said = 1 - label if newcomer else scratch[0] > 0.0
-            tally[MISTAKES] += said != label
-            if predictions.shape[0]:
-                predictions[at] = <int32_t>said
-
-            # σ of this round, and the scores by it.
-            steepness = f.weight * (p.bound * f.largest if p.entropic else sqrt(f.q * (2.0 if joint else 1.0)))
-            fine = f.q <= HUGE and larger(f.weight, steepness) <= HUGE and (p.schedule != AUTO or steepness >= 1.0 / HUGE)
-            fine &= not p.entropic or p.schedule == AUTO or p.bound * f.largest <= HUGE * p.sigma
-            for c in range(k):
-                fine &= isfinite(scores[c])
-            if f.largest > 0.0 and not fine:
-                tally[SKIPPED] += 1.0
-            elif f.largest > 0.0:
-                if settle(state, drift, k, n_live, books, tally, &f, steepness, &p):
-                    budget = look_up(budget, n_live * k)
-                    value = f.weight
-                    f = scan(state, width, k, data, indices, row, sums, &p)
-                    f.weight = value
-                if p.schedule == AUTO:
-                    for c in range(k):
-                        group = &books[N_SHARED + (c if n_groups > 1 else 0) * N_GROUP]
-                        scores[c] = scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p) * sums[c]
-                beta = p.bound / books[SIGMA] if p.entropic else 1.0
-                line.entropic, line.sigma = p.entropic, books[SIGMA]
-                bounded = p
-                if not p.entropic and p.schedule != SQRT and books[SIGMA] < 1.0:
-                    bounded.limit = p.limit * books[SIGMA]
-                if p.entropic:
-                    pick(&bench, state, k, data, indices, row, &p)
-                updated = False
-                fine = True
-                for g in range(1 if joint else k):
-                    group = &books[N_SHARED + g * N_GROUP]
-                    gain = loss = 0.0
-                    n_moves = 0
-                    if joint:
-                        total = 0.0
-                        for c in range(k):
-                            open[c] = not (p.open_classes and counts[c] == 0.0)
-                        rival = best_of(scores, counts, label, p.open_classes)
-                        loss = p.margin - (scores[label] - scores[rival]) if rival >= 0 else 0.0
-                        if p.loss == LOG_LOSS:
-                            value = log_sum(scores, k, shares)
-                            loss = value - scores[label]
-                            for c in range(k):
-                                if c != label:
-                                    total += shares[c]
-                        if loss > 0.0 and rival >= 0 and (p.loss == HINGE or total > 0.0):
-                            n_moves = joint_step(&line, state, group, beta, &bench, &f, scores, shares, total, label, rival, loss,
-                                                 k, open, alpha, a, da, d, which, moves, followed, scratch, &gain, &p)
-                    elif not (p.open_classes and counts[g] == 0.0):
-                        sign = (2.0 * label - 1.0) if k == 1 else (1.0 if g == label else -1.0)
-                        value = sign * scores[g]
-                        loss = p.margin - value
-                        if p.loss == LOG_LOSS:
-                            loss = log1p(exp(-value)) if value > -30.0 else -value
-                        if loss > 0.0:
-                            moves[0], d[0] = g, sign
-                            line.which, line.d, line.n = moves, d, 1
-                            update = p.update
-                            if (p.entropic and update != DA1 and p.loss == HINGE and
-                                    takes_all(loss, state, group, beta, books[SIGMA], &bench, &f, moves, 1)):
-                                update = DA1
-                            if update != DA1:
-                                if p.entropic:
-                                    lay_out(&line, state, group, beta, &bench, &f, moves, 1)
-                                else:
-                                    line.slope = f.q / books[SIGMA]
-                            d[0] = sign * single(&line, value, p.margin, f.weight, &gain, p.loss, update)
-                            n_moves = d[0] != 0.0
-                    value = f.weight * loss
-                    if 0.0 < value < 1e290:
-                        tally[LOSS] += value
-                    if n_moves == 0:
+            read_row(a, state, data, indices, &r, &books)
+            judge(said_by(a.work.averages, &r, &books), &r, b, &books)
+            a.steepness = a.weight * (
+                a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
+            fine = in_range(a, False)
+            for c in range(a.k):
+                fine &= isfinite(a.work.scores[c])
+            updated = skipped = False
+            if a.size.largest > 0.0 and not fine:
+                skipped = True
+            elif a.size.largest > 0.0:
+                prepare(a, state, data, indices, r.row, &books)
+                for g in range(1 if a.joint else a.k):
+                    take_group(a, g)
+                    if a.joint:
+                        joint_step(a, state, r.label, &books)
+                    elif not (books.open_classes and books.counts[g] == 0.0):
+                        own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
+                    charge(a.weight * a.loss, &books)
+                    if a.n_moves == 0:
                         continue
-                    value = 0.0
-                    for n in range(n_moves):
-                        if p.schedule == SQRT:
-                            d[n] *= p.sigma / sqrt(tally[ROUNDS])
-                        value += d[n] * (2.0 * sums[moves[n]] + d[n] * f.q)
-                    first = 0 if n_groups == 1 else g
-                    last = k if n_groups == 1 else g + 1
-                    if p.entropic:
-                        moved = tilt(state, drift, k, group, first, last, moves, d, n_moves, beta, n_live, &bench, &p)
-                    else:
-                        moved = move(state, drift, k, moves, d, n_moves, data, indices, row,
-                                     group[AGES] if averaging else 0.0, &bounded)
-                    if moved:
-                        if not p.entropic:
-                            group[ENERGY] += value
-                        books[GAIN] += gain
+                    if take_step(a, state, data, indices, r.row, books.tally.rounds):
                         updated = True
                     else:
-                        fine = False
-                tally[UPDATES] += updated
-                tally[SKIPPED] += not fine
-            if averaging and tally[ROUNDS] > p.average_from:
-                for g in range(n_groups):
-                    group = &books[N_SHARED + g * N_GROUP]
-                    group[AGES] += scale_of(&books[0], group, <int64_t>tally[ROUNDS], &p)
+                        skipped = True
+            books.tally.updates += updated
+            books.tally.skipped += skipped          # rows are counted, not classes
+            close_row(a, &books)
+    finally:
+        shared[0] = books
+    return 0
 
 
-cdef Py_ssize_t joint_step(Line* line, const floating[::1] state, const double* group, double beta, const Bench* bench,
-                           const Facts* f, double* scores, double* shares, double total, Py_ssize_t label, Py_ssize_t rival,
-                           double loss, Py_ssize_t k, const double* open, double* alpha, double* a, double* da, double* d,
-                           const Py_ssize_t* which, Py_ssize_t* moves, Py_ssize_t* followed, double* scratch, double* gain,
-                           const Params* p) noexcept nogil:
-    """The dual variables of a row in the joint construction: θ_c += d_c x for the classes in moves; returns how many.
-
-    shares : the softmax of the scores; total : of them, what the wrong classes have.
-    """
-    cdef Py_ssize_t r, n = 0
-    cdef double c = f.weight, q = f.q / line.sigma, value, s
-    if p.loss == HINGE:
-        for r in range(k):
-            alpha[r] = 0.0
-        alpha[rival] = c
-        moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
-        if p.update == DA2 and p.entropic and takes_all(loss, state, group, beta, line.sigma, bench, f, moves, 2):
-            pass
-        elif p.update != DA1:
-            if p.entropic:
-                lay_out(line, state, group, beta, bench, f, which if p.update == DA3 else moves, k if p.update == DA3 else 2)
-                line.which, line.d, line.n = moves, d, 2
-                alpha[rival] = climb(line, c, p.margin, 0.0, NULL, NULL, 0, 0.0)
-            elif p.update == DA2 or not (q * c > 1e-300):
-                value = loss / (2.0 * q) if q > 0.0 else c
-                alpha[rival] = value if value < c else c
-            else:
-                for r in range(k):
-                    a[r] = (p.margin - scores[label] + scores[r]) / q if r != label and open[r] else 0.0
-                share_out(a, k, c, alpha, scratch)
-            if p.update == DA3 and p.entropic:
-                follow(line, alpha[rival])
-                alpha[label] = c - alpha[rival]
-                pairs(line, scores, k, label, p.margin, c, open, alpha, scratch)
-                alpha[label] = 0.0
-        value = 0.0
-        for r in range(k):
-            if alpha[r] != 0.0 and r != label:
-                n += 1
-                moves[n], d[n] = r, -alpha[r]
-                value += alpha[r]
-        moves[0], d[0] = label, value
-        gain[0] = p.margin * value
-        return n + 1 if value > 0.0 else 0
-
-    for r in range(k):                      # the line towards the softmax: a = e_y + s (p - e_y)
-        a[r] = 0.0
-        da[r] = shares[r]
-        d[r] = -c * shares[r]
-    a[label], da[label], d[label] = 1.0, -total, c * total
-    s = 1.0
-    if p.update != DA1:
-        line.which, line.d, line.n = which, d, k
-        if p.entropic:
-            lay_out(line, state, group, beta, bench, f, which, k)
-        line.start = line.slope = 0.0
-        for r in range(k):
-            line.start += d[r] * scores[r]
-            line.slope += d[r] * d[r] * q
-        if p.update == DA2 or p.entropic:
-            s = climb(line, 1.0 / total, 0.0, c, a, da, k, 1.0)
-            if p.entropic and p.update == DA3:
-                follow(line, s)
-    for r in range(k):
-        a[r] += s * da[r]
-    if a[label] < 0.0:
-        a[label] = 0.0
-    if p.update == DA3:
-        if p.entropic:
-            interior(line, scratch, k, c, a, da, d, alpha, followed)
-        else:
-            balance(scores, k, label, c * q, open, a)
-    gain[0] = c * entropy(a, k)
-    value = 0.0
-    for r in range(k):
-        moves[r], d[r] = r, -c * a[r]
-        if r != label:
-            value += c * a[r]
-    d[label] = value
-    return k
-
-
-def regress(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-            const int64_t[::1] order, const double[::1] y, const double[::1] weights, floating[::1] state, double[::1] drift,
-            double[::1] counts, double[::1] tally, double[::1] books):
-    """One pass over rows of targets y, one vector; arguments as in _core.
-
-    A row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with c (y - s)²,
-    α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it.
-    """
-    cdef Py_ssize_t i, j, at, n_rows = order.shape[0] if order.shape[0] else y.shape[0], budget = QUANTUM, zero = 0
-    cdef Py_ssize_t n_live = state.shape[0] // (2 if p.entropic else 1) - (p.bias == 0.0)
-    cdef Py_ssize_t room = whole((int(np.diff(np.asarray(indptr)).max()) if indptr.shape[0] > 1 else 0) + 1)
-    cdef bint fine, averaging = p.average_from >= 0 and drift.shape[0] > 0, squared = p.loss == SQUARED_LOSS
-    cdef double[::1] masses = np.empty(5 * room), no_weights = np.empty(0)
-    cdef floating[::1] numbers = np.empty(5 * room if p.entropic else 1, np.float32 if floating is float else np.float64)
-    cdef Py_ssize_t[::1] places = np.empty(2 * room, np.intp)
-    cdef double* group = &books[N_SHARED]
-    cdef double score, total, c, error, value, rounds, steepness, size, alpha, beta, sign
-    cdef Row row
-    cdef Facts f
-    cdef Line line
-    cdef Params bounded
-    cdef Bench bench = Bench(0, room, &places[0], &places[room], &numbers[0])
-    line.room, line.n, line.which, line.d, line.entropic = room, 1, &zero, &sign, p.entropic
-    line.up, line.down, line.h, line.powers = &masses[0], &masses[room], &masses[2 * room], &masses[3 * room]
-    with nogil:
-        for i in range(n_rows):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, row.hi - row.lo + 8)
-            at = order[i] if order.shape[0] else i
-            c = count_in(at, 0, weights, no_weights, counts, tally, False)
-            if c == 0.0:
+cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                       Books* shared) except -1 nogil:
+    """One pass over rows with targets, one vector."""
+    cdef Py_ssize_t i
+    cdef int taken
+    cdef bint fine, squared = a.p.loss == SQUARED_LOSS
+    cdef double y, error, size, slope
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
                 continue
-            f = scan(state, 2 if p.entropic else 1, 1, data, indices, row, &total, &p)
-            f.weight = c
-            score = scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p) * total
-            error = y[at] - score
-
-            # What predict would have erred, by the weights as they were.
-            rounds = tally[ROUNDS] - 1.0 - p.average_from if averaging else 0.0
-            value = error
-            if rounds > 0.0:
-                value = group[AGES] * total
-                for j in range(row.lo, row.hi):
-                    value -= data[j] * drift[column(indices, j, row.lo)]
-                value = y[at] - (value - p.bias * drift[drift.shape[0] - 1]) / rounds
-            note(value, tally)
-
-            # σ of this round, and the error by it. Beyond these numbers something below could overflow.
-            size = fabs(y[at]) + fabs(score)
-            alpha = 2.0 * c * fabs(error) if squared else c
-            steepness = alpha * (p.bound * f.largest if p.entropic else sqrt(f.q))
-            fine = f.q <= HUGE and larger(larger(c, alpha), steepness) <= HUGE and size <= HUGE and c * size * size <= 1e280
-            fine &= p.schedule != AUTO or steepness >= 1.0 / HUGE or error == 0.0
-            fine &= not p.entropic or p.schedule == AUTO or p.bound * f.largest <= HUGE * p.sigma
-            if f.largest > 0.0 and not fine:
-                tally[SKIPPED] += 1.0
-            elif f.largest > 0.0:
-                if settle(state, drift, 1, n_live, books, tally, &f, steepness, &p):
-                    budget = look_up(budget, n_live)
-                    f = scan(state, 2 if p.entropic else 1, 1, data, indices, row, &total, &p)
-                    f.weight = c
-                if p.schedule == AUTO:
-                    error = y[at] - scale_of(&books[0], group, <int64_t>tally[ROUNDS] - 1, &p) * total
-                value = c * (error * error if squared else fabs(error))
-                tally[LOSS] += value if value < 1e290 else 0.0
-                if p.entropic:
-                    pick(&bench, state, 1, data, indices, row, &p)
-                sign = 1.0 if error > 0.0 else -1.0
-                alpha = 2.0 * c * fabs(error) if squared else c
-                beta = p.bound / books[SIGMA] if p.entropic else 1.0
-                if error == 0.0:
-                    alpha = 0.0
-                elif (p.entropic and p.update != DA1 and not squared and
-                      takes_all(fabs(error), state, group, beta, books[SIGMA], &bench, &f, &zero, 1)):
-                    pass
-                elif p.update != DA1:
-                    line.sigma, line.ridge = books[SIGMA], 0.5 / c if squared else 0.0
-                    if p.entropic:
-                        lay_out(&line, state, group, beta, &bench, &f, &zero, 1)
-                        alpha = climb(&line, alpha, sign * y[at], 0.0, NULL, NULL, 0, 0.0)
-                    else:
-                        value = fabs(error) / (line.ridge + f.q / books[SIGMA])
-                        alpha = value if value < alpha else alpha
-                bounded = p
-                if not p.entropic and books[SIGMA] < 1.0:
-                    bounded.limit = p.limit * books[SIGMA]
-                sign *= alpha
-                if alpha == 0.0:
-                    pass
-                elif (tilt(state, drift, 1, group, 0, 1, &zero, &sign, 1, beta, n_live, &bench, &p) if p.entropic else
-                      move(state, drift, 1, &zero, &sign, 1, data, indices, row, group[AGES] if averaging else 0.0, &bounded)):
-                    if not p.entropic:
-                        group[ENERGY] += sign * (2.0 * total + sign * f.q)
-                    books[GAIN] += sign * y[at] - (0.25 * alpha * alpha / c if squared else 0.0)
-                    tally[UPDATES] += 1.0
+            y = b.targets[r.at]
+            read_row(a, state, data, indices, &r, &books)
+            judge_error(y - a.work.averages[0], &books)
+            error = y - a.work.scores[0]
+            size = fabs(y) + fabs(a.work.scores[0])
+            slope = 2.0 * a.weight * fabs(error) if squared else a.weight
+            a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
+            fine = in_range(a, error == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+            if a.size.largest > 0.0 and not fine:
+                books.tally.skipped += 1.0
+            elif a.size.largest > 0.0:
+                prepare(a, state, data, indices, r.row, &books)
+                take_group(a, 0)
+                number_step(a, state, y, squared)
+                charge(a.weight * a.loss, &books)
+                if a.n_moves and take_step(a, state, data, indices, r.row, books.tally.rounds):
+                    books.tally.updates += 1.0
                 else:
-                    tally[SKIPPED] += 1.0
-            if averaging and tally[ROUNDS] > p.average_from:
-                group[AGES] += scale_of(&books[0], group, <int64_t>tally[ROUNDS], &p)
+                    books.tally.skipped += a.n_moves
+            close_row(a, &books)
+    finally:
+        shared[0] = books
+    return 0
+
+
+# --- a model -------------------------------------------------------------------------------------------------------------------
+
+cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
+    """Where the model's numbers are: own, of `books`; k vectors in a state of this size."""
+    a.k, a.width = k, 2 * k if a.p.entropic else k
+    a.n_groups = 1 if a.p.joint else k
+    a.n_features = size // a.width - 1
+    a.shared, a.groups = <Shared*>own, <Group*>(<Shared*>own + 1)
+    a.simplex.is_signed, a.simplex.k, a.simplex.n = True, k, a.n_features + (a.p.bias > 0.0)
+
+
+cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
+    """Places of the work of a row in the room for it; k : at least 2."""
+    cdef Work* w = &a.work
+    cdef Py_ssize_t c, room = a.row.room
+    w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
+    w.alpha, w.start, w.direction = numbers + 5 * k, numbers + 6 * k, numbers + 7 * k
+    w.open, w.scratch, w.room = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
+    numbers += 13 * k
+    a.line.room, a.line.ridge = room, 0.0
+    a.line.h, a.line.powers, a.line.up, a.line.down = numbers, numbers + room, numbers + 3 * room, numbers + (3 + a.k) * room
+    w.every, w.moves, w.followed = places, places + k, places + 2 * k
+    for c in range(a.k):
+        w.every[c] = c
+    a.row.places, a.sizes = places + 3 * k, places + 3 * k + room
+
+
+cdef class AscentModel(Model):
+    """A model of dual ascent, or of Hedge. `books`, an array of float64: a `Shared`, and the numbers of each group."""
+    cdef public object books
+    cdef AscentParams q
+
+    cdef int bind(self) except -1:
+        if self.bound is not self.params:
+            self.q = self.params
+            self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
+            self.p.average_from = self.params["average_from"]
+            self.bound = self.params
+        return 0
+
+    def take_calls(self, *call):
+        """Small calls go the way of all: the short one learns by the loops of _core."""
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        if self.values.itemsize == 4:
+            return self.learn_in[float](task, self.values, rows.data, rows.indices, b, books)
+        return self.learn_in[double](task, self.values, rows.data, rows.indices, b, books)
+
+    cdef int learn_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                      Books* books) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.learn_on(task, state, data, short_indices, b, books)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.learn_on(task, state, data, long_indices, b, books)
+        no_indices = indices
+        return self.learn_on(task, state, data, no_indices, b, books)
+
+    cdef int learn_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                      Books* books) except -1:
+        cdef Py_ssize_t i, n_masses, longest = 0, k = max(books.columns, 2)
+        cdef double[::1] own = self.books, numbers
+        cdef Py_ssize_t[::1] places
+        cdef floating[::1] entries
+        cdef Ascent a
+        a.p = self.q
+        if a.p.experts:
+            numbers = np.empty(state.shape[0] - 1)
+            with nogil:
+                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, books, &a.p)
+        place_model(&a, &own[0], books.columns, state.shape[0])
+        a.joint, a.drift = a.p.joint and a.k > 1, books.drift
+        a.simplex.counts, a.simplex.drift, a.simplex.limit = NULL, books.drift, a.p.limit
+        for i in range(b.n_rows):
+            longest = max(longest, b.indptr[i + 1] - b.indptr[i])
+        a.row.room = whole(longest + 1)
+        n_masses = 2 * a.k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
+        numbers = np.zeros(13 * k + (3 + n_masses) * a.row.room)
+        places = np.zeros(3 * k + 2 * a.row.room, np.intp)
+        entries = np.empty(n_work(a.k) * a.row.room if a.p.entropic else 1, np.float32 if floating is float else np.float64)
+        a.row.x = &entries[0]
+        share_room(&a, &numbers[0], &places[0], k)
+        with nogil:
+            if task == REGRESSION:
+                return learn_numbers(&a, state, data, indices, b, books)
+            return learn_labels(&a, state, data, indices, b, books)
+
+    # --- reading: never a write ------------------------------------------------------------------------------------------------
+
+    def decision(self, rows, double[:, ::1] scores):
+        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        self.bind()
+        if self.values.itemsize == 4:
+            self.read_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
+        else:
+            self.read_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+
+    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
+                     double[:, ::1] scores) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.read_on(state, data, short_indices, indptr, scores)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.read_on(state, data, long_indices, indptr, scores)
+        no_indices = indices
+        return self.read_on(state, data, no_indices, indptr, scores)
+
+    cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                     const int64_t[::1] indptr, double[:, ::1] scores) except -1:
+        cdef Py_ssize_t i, c, k = scores.shape[1], budget = QUANTUM
+        cdef const double[::1] own = self.books, drift = self.drift, tally = self.tally
+        cdef double[::1] scales, ages = np.empty(k)
+        cdef double rounds = tally[0] - self.p.average_from if drift.shape[0] else 0.0
+        cdef Ascent a
+        cdef Batch b
+        cdef Row row
+        b.n = b.n_rows = scores.shape[0]
+        b.order, b.indptr = NULL, &indptr[0]
+        a.p = self.q
+        scales = self.expert_weights() if a.p.experts else np.empty(k)
+        place_model(&a, <double*>&own[0], k, state.shape[0])
+        a.drift = <double*>&drift[0] if drift.shape[0] else NULL
+        for c in range(0 if a.p.experts else k):
+            scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), tally[0]), group_of(&a, c).ages
+        with nogil:
+            for i in range(b.n):
+                row = row_at(&b, i)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                if a.p.experts:
+                    scores[i, 0] = chance(scales, data, indices, row) - 0.5
+                    continue
+                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i, 0])
+                for c in range(k):
+                    if rounds > 0.0:
+                        scores[i, c] = score_of_average(ages[c] * scores[i, c], &a, c, data, indices, row) / rounds
+                    else:
+                        scores[i, c] *= scales[c]
+        return 0
+
+    def scales(self, Py_ssize_t k):
+        """κ of each of k vectors: what the stored numbers are to be multiplied by."""
+        cdef const double[::1] own = self.books, tally = self.tally
+        cdef Ascent a
+        self.bind()
+        a.p = self.q
+        place_model(&a, <double*>&own[0], k, len(self.values))
+        return np.array([scale_of(&a.p, a.shared, group_of(&a, c), tally[0]) for c in range(k)])
+
+    def expert_weights(self):
+        """Hedge: w of the next round."""
+        cdef const double[::1] tally = self.tally
+        cdef const float[::1] floats
+        cdef const double[::1] doubles
+        cdef double[::1] w = np.empty(len(self.values) - 1)
+        self.bind()
+        if self.values.itemsize == 4:
+            floats = self.values
+            weigh_experts(floats, tally[0] + 1.0, w, &self.q)
+        else:
+            doubles = self.values
+            weigh_experts(doubles, tally[0] + 1.0, w, &self.q)
+        return np.asarray(w)
+
+    # --- beginning -------------------------------------------------------------------------------------------------------------
+
+    def begin_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint):
+        """The groups' numbers and all powers, from u: of a model that begins, or whose classes have changed."""
+        if self.values.itemsize == 4:
+            self.begin_in[float](self.values, k, n_live, joint)
+        else:
+            self.begin_in[double](self.values, k, n_live, joint)
+
+    cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint) except -1:
+        cdef double[::1] own = self.books
+        cdef Ascent a
+        cdef Py_ssize_t g
+        a.p.joint, a.p.entropic, a.p.bias = joint, True, 0.0
+        place_model(&a, &own[0], k, state.shape[0])
+        a.simplex.n, a.simplex.counts, a.simplex.drift = n_live, NULL, NULL
+        with nogil:
+            for g in range(a.n_groups):
+                take_group(&a, g)
+                begin(state, &a.simplex)
+        return 0
 
 
 def powers(floating[::1] x):
-    """x[i] = e^x[i]: for tests of _powers.pxd."""
+    """x[i] = e^x[i]: for tests of _geometry/powers.pxd."""
     exp_all(&x[0], x.shape[0])
-
-
-# --- reading -------------------------------------------------------------------------------------------------------------------
-
-def decision(Params p, const floating[::1] data, const index_t[::1] indices, const int64_t[::1] indptr,
-             const floating[::1] state, const double[::1] drift, const double[::1] ages, double rounds, const double[::1] scales,
-             double[:, ::1] scores):
-    """scores[i, c] = w_c.x_i of the model, w = κ (what is stored); or of its average, (ages (stored) - drift) / rounds."""
-    cdef Py_ssize_t i, j, c, k = scores.shape[1], width = 2 * k if p.entropic else k, budget = QUANTUM
-    cdef int64_t[::1] order = np.empty(0, np.int64)
-    cdef double value
-    cdef Row row
-    with nogil:
-        for i in range(scores.shape[0]):
-            row = row_at(indptr, order, i)
-            budget = look_up(budget, (row.hi - row.lo + 8) * k)
-            scan(state, width, k, data, indices, row, &scores[i, 0], &p)
-            for c in range(k):
-                if rounds == 0.0:
-                    scores[i, c] *= scales[c]
-                    continue
-                value = ages[c] * scores[i, c]
-                for j in range(row.lo, row.hi):
-                    value -= data[j] * drift[k * column(indices, j, row.lo) + c]
-                scores[i, c] = (value - p.bias * drift[drift.shape[0] - k + c]) / rounds

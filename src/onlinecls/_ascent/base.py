@@ -1,4 +1,4 @@
-"""What the dual ascent learners and gradient descent share: state, parameters, and the way to the kernels of `_ascent`."""
+"""What the dual ascent learners and gradient descent share: the state, and what their parameters are to ascent.pyx."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from operator import is_
 import numpy as np
 
 from .. import _core
-from .._estimators.base import WithWeights, _specialised
+from .._estimators.base import WithWeights
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
-from .._geometry.state import NO_ORDER, State
+from .._geometry import simplex
+from .._geometry.state import State
 from .._input import validate
 from .._registry import algorithms_of, select
 from . import ascent
 
-BOOKS, LARGEST_STEP = ascent.BOOKS, ascent.LARGEST_STEP
-NO_PREDICTIONS = np.empty(0, np.int32)
-_CLASSIFY, _REGRESS, _DECISION = (_specialised(kernel) for kernel in (ascent.classify, ascent.regress, ascent.decision))
-_REBUILD = {sizes[0]: kernel for sizes, kernel in _specialised(ascent.rebuild).items()}
+BOOKS = ascent.BOOKS
 
 
-class AscentState(State):
-    """The arrays of `_ascent`: values as there; books, float64, the numbers of the model and of each of its groups."""
+class AscentState(State, ascent.AscentModel):
+    """The arrays of ascent.pyx: values as there; books, float64, the numbers of the model and of each of its groups."""
 
     PARTS = (*State.PARTS, "bias", "books", "joint")
 
@@ -64,22 +62,12 @@ class AscentState(State):
             return "books below 0"
         if groups[:, BOOKS["ages"]].any() and not len(self.drift):
             return "an age of an average that there is not"
-        if shared[BOOKS["lipschitz"]] > LARGEST_STEP:
+        if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
         if self.geometry != "entropic":
             return ""
-        live, (sinh, u) = self.n_features + (self.bias > 0.0), self.view.transpose(1, 0, 2).astype(np.float64)
-        shift = self.of_columns(groups[:, BOOKS["shift"]])
-        if (np.abs(u).max(axis=0) > shift + 100.0).any() or shift.min() < 0.0:
-            return "weights beyond the scale of their powers"
-        expected = np.sign(u) * 0.5 * (np.exp(np.abs(u) - shift) - np.exp(-np.abs(u) - shift))
-        # A small sinh is the difference of two powers, each rounded to the dtype at least.
-        rounding = 64.0 * np.finfo(self.dtype).eps * np.hypot(expected, np.exp(-shift)) + 1e-30
-        if (np.abs(sinh - expected) > 1e-4 * np.abs(expected) + rounding).any():
-            return "powers that are not those of the weights"
-        cosh = np.hypot(sinh, np.exp(-shift))[:live].sum(axis=0)
-        z = groups[:, BOOKS["high"]] + groups[:, BOOKS["low"]]
-        return "" if np.allclose(z, cosh.sum() if self.joint else cosh, 1e-5, 0.0) else "another normaliser of the weights"
+        powers, u = self.view[: self.n_features + (self.bias > 0.0)].transpose(1, 0, 2)
+        return simplex.problem(powers, u, groups)
 
     @property
     def n_groups(self) -> int:
@@ -91,10 +79,10 @@ class AscentState(State):
         self.books[: len(shared)] = shared
         if self.geometry == "entropic":
             live = self.n_features + (self.bias > 0.0)
-            _REBUILD[self.values.itemsize](self.values, self.n_columns, live, self.joint, self.books)
+            self.begin_simplexes(self.n_columns, live, self.joint)
         else:
             energy = np.square(self.view[:, 0], dtype=np.float64).sum(axis=0)
-            self.groups[:, BOOKS["energy"]] = energy.sum() if self.joint else energy
+            self.groups[:, BOOKS["squares"]] = energy.sum() if self.joint else energy
 
     @property
     def groups(self) -> np.ndarray:
@@ -105,10 +93,10 @@ class AscentState(State):
         return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
 
     def _like(self, counts: np.ndarray) -> AscentState:
-        new = AscentState.__new__(AscentState)
+        new = type(self).__new__(type(self))
         for name in ("geometry", "joint", "bias", "variance", "n_features", "power", "norms"):
             setattr(new, name, getattr(self, name))
-        new.counts, new.tally, new.sigma = counts, self.tally.copy(), self.sigma
+        new.counts, new.tally, new.sigma, new.params = counts, self.tally.copy(), self.sigma, self.params
         new.n_columns = len(counts) if len(counts) > 2 else 1
         return new
 
@@ -178,13 +166,9 @@ class AscentState(State):
             return self
         return self.with_classes(np.arange(len(self.counts)), len(self.counts))
 
-    def scales(self, params: dict) -> np.ndarray:
-        """κ of each column: what the stored numbers are to be multiplied by."""
-        return self.of_columns(ascent.scales(params, self.books, self.count("t")))
-
     def weights(self, params: dict, features: slice) -> np.ndarray:
         rounds = self.average_rounds(params)
-        first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(params)
+        first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
         weights = first.astype(self.dtype).T
         weights.flags.writeable = False
         return weights
@@ -212,7 +196,7 @@ class AscentLearner(WithWeights):
         select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, values["dtype"])
         params = {
-            "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0,
+            "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
             "margin": 1.0, "bound": 1.0, "limit": 0.0,
@@ -253,30 +237,11 @@ class AscentLearner(WithWeights):
         return bool(averaged or (params["joint"] and (params["entropic"] or params["loss"] == ascent.LOSSES["log_loss"])))
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> AscentState:
-        return AscentState(params, n_features, n_classes, dtype)
+        return self._state_type(params, n_features, n_classes, dtype)
 
-    def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
-        state = self._state = self._state.writable()
-        self.__dict__.pop("_sparse_coef", None)
-        if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
-            return
-        choice = self._choice(class_weights)
-        if self._params_of[0] is not params or self._params_of[1] != choice:
-            largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-            self._params_of = params, choice
-            self._params = {**params, **choice, "limit": largest}
-        self._run(rows, order, targets, weights, class_weights, predictions)
-
-    def _scores(self, rows) -> np.ndarray:
-        state = self._state_for(rows)
-        params = self._read_params(state)
-        scores = np.empty((rows.n_rows, state.n_columns))
-        ages = state.of_columns(state.groups[:, BOOKS["ages"]])
-        rounds = state.average_rounds(params)
-        _DECISION[state.values.itemsize, rows.indices.itemsize](
-            params, rows.data, rows.indices, rows.indptr, state.values, state.drift, ages, rounds, state.scales(params), scores
-        )
-        return scores
+    def _params_for(self, params: dict, state: AscentState, is_open: bool, balanced: bool) -> dict:
+        largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
+        return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": largest}
 
     def _read_params(self, state: AscentState) -> dict:
         return {**self._params, "entropic": int(state.geometry == "entropic")}
@@ -285,27 +250,6 @@ class AscentLearner(WithWeights):
 class AscentClassifier(AscentLearner, OnlineClassifier):
     """A learner of labels."""
 
-    def _choice(self, class_weights) -> dict:
-        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        return {"open_classes": int(self._open), "balanced": int(balanced)}
-
-    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
-        state = self._state
-        _CLASSIFY[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values, state.drift,
-            state.counts, state.tally, state.books, predictions,
-        )  # fmt: skip
-
 
 class AscentRegressor(AscentLearner, OnlineRegressor):
     """A learner of numbers."""
-
-    def _choice(self, class_weights) -> dict:
-        return {}
-
-    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
-        state = self._state
-        _REGRESS[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, state.values, state.drift, state.counts,
-            state.tally, state.books,
-        )  # fmt: skip

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._estimators.base import _specialised
 from .._estimators.docs import documented
-from .._input import validate
 from .._input.compat import random_state as generator_of
-from . import ascent, experts
+from . import ascent
 from .base import BOOKS, AscentClassifier
-
-_HEDGE, _ADVISE = _specialised(experts.hedge), _specialised(experts.advise)
 
 
 @documented
@@ -140,7 +136,8 @@ class HedgeClassifier(AscentClassifier):
 
     def _translated(self, values: dict) -> dict:
         auto = isinstance(values["eta0"], str)
-        return {"schedule": ascent.SCHEDULES["auto" if auto else "fixed"], "sigma": 1.0 if auto else float(values["eta0"])}
+        schedule = ascent.SCHEDULES["auto" if auto else "fixed"]
+        return {"experts": 1, "schedule": schedule, "sigma": 1.0 if auto else float(values["eta0"])}
 
     def _read_rows(self, X, first: bool):
         rows = super()._read_rows(X, first)
@@ -161,24 +158,6 @@ class HedgeClassifier(AscentClassifier):
     def _start(self, params: dict, n_features: int, n_classes: int, dtype):
         self._check_memory(params, n_features, n_classes, dtype)
         return super()._start(params, n_features, n_classes, dtype)
-
-    def _run(self, rows, order, targets, weights, class_weights, predictions) -> None:
-        state = self._state
-        _HEDGE[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, order, targets, weights, class_weights, state.values,
-            state.n_features, state.counts, state.tally, state.books, predictions,
-        )  # fmt: skip
-
-    def _advise(self, rows):
-        state = self._state_for(rows)
-        w, scores = np.empty(state.n_features), np.empty((rows.n_rows, 1))
-        _ADVISE[state.values.itemsize, rows.indices.itemsize](
-            self._params, rows.data, rows.indices, rows.indptr, state.values, state.count("t") + 1.0, w, scores
-        )
-        return w, scores
-
-    def _scores(self, rows) -> np.ndarray:
-        return self._advise(rows)[1]
 
     def predict_proba(self, X):
         """The chances 1 - w.x and w.x of the two classes.
@@ -213,9 +192,7 @@ class HedgeClassifier(AscentClassifier):
     @property
     def coef_(self):
         """The experts' weights of the next round."""
-        state = self._fitted_state()
-        rows = validate.read_rows(type(self).__name__, np.zeros((0, state.n_features), state.dtype), state.dtype)
-        return self._advise(rows)[0][None]
+        return self._fitted_state().expert_weights()[None]
 
     @property
     def intercept_(self):

@@ -16,8 +16,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 import numpy as np
 
 from .line cimport share_out
+from .._geometry.rounds cimport QUANTUM, Batch, Books, Round, Tally, charge, check_signals, judge, next_round, said_by
 from .._geometry.sparse cimport floating, larger
-from .._geometry.books cimport LOSS, MISTAKES, QUANTUM, REACH, SKIPPED, UPDATES, best_of, count_in, look_up
 
 cdef enum:                  # slots of books
     GAP                     # after the last row
@@ -31,26 +31,39 @@ cdef enum:
 
 cdef double HUGE = 1e140    # rows beyond it are left out, so that nothing below overflows
 
-ctypedef struct Params:
+ctypedef struct ForelParams:
     int joint
-    int open_classes
-    int balanced
     double sigma
     double tolerance
     double bias
     double limit
 
 
-ctypedef struct Space:      # numbers of one row, a number for each column
-    double* scores
-    double* excess
-    double* alpha
-    double* sorted
-    Py_ssize_t* active      # rows
+cdef class Leader:
+    """The rows so far, their dual variables, and θ: the arrays of a ForelState; and room for numbers of one row."""
+    cdef ForelParams p
+    cdef const int64_t[::1] indices, indptr
+    cdef const int32_t[::1] labels
+    cdef double[::1] weights        # of rows; 0: left out for their size
+    cdef double[::1] books
+    cdef double[:, ::1] alpha       # (rows, k)
+    cdef double[:, ::1] theta       # (features + 1, k)
+    cdef Py_ssize_t k
+    cdef double[::1] scores, excess, shares, sorted
+    cdef Py_ssize_t[::1] active     # rows with a part in the gap
+
+    def __init__(self, params, state):
+        self.p = params
+        self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
+        self.alpha, self.theta, self.books = state.alpha, state.theta, state.books
+        self.k = self.theta.shape[1]
+        room = np.zeros((4, max(self.k, 2)))
+        self.scores, self.excess, self.shares, self.sorted = room
+        self.active = np.empty(self.labels.shape[0] + 1, np.intp)
 
 
 cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
-                      double* scores, const Params* p) noexcept nogil:
+                      double* scores, const ForelParams* p) noexcept nogil:
     """scores[c] = w_c.x; returns ||x||²."""
     cdef Py_ssize_t j, c, k = theta.shape[1], last = theta.shape[0] - 1
     cdef double q = p.bias * p.bias, x
@@ -67,7 +80,7 @@ cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, cons
 
 
 cdef inline void move(double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
-                      Py_ssize_t c, double step, const Params* p) noexcept nogil:
+                      Py_ssize_t c, double step, const ForelParams* p) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(lo, hi):
         theta[indices[j], c] += step * data[j]
@@ -78,70 +91,70 @@ cdef inline double sign_of(Py_ssize_t label, Py_ssize_t c, Py_ssize_t k) noexcep
     return 2.0 * label - 1.0 if k == 1 else 1.0 if label == c else -1.0
 
 
-cdef inline bint is_there(const double[::1] counts, Py_ssize_t c, const Params* p) noexcept nogil:
-    return not (p.open_classes and counts[c] == 0.0)
+cdef inline bint has_joined(const Books* books, Py_ssize_t c) noexcept nogil:
+    return not (books.open_classes and books.counts[c] == 0.0)
 
 
-cdef double loss_of(const double* scores, Py_ssize_t label, const double[::1] counts, Py_ssize_t k,
-                    const Params* p) noexcept nogil:
-    """The hinge loss, one against the rest: all columns' together."""
-    cdef Py_ssize_t c
+cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcept nogil:
+    """The hinge loss of a row, from its scores; one against the rest: all columns' together."""
+    cdef Py_ssize_t c, k = leader.k
     cdef double loss = 0.0
     for c in range(k):
-        if k > 1 and not is_there(counts, c, p):
+        if k > 1 and not has_joined(books, c):
             continue
-        if k == 1 or not p.joint:
-            loss += larger(1.0 - sign_of(label, c, k) * scores[c], <double>0.0)
+        if k == 1 or not leader.p.joint:
+            loss += larger(1.0 - sign_of(label, c, k) * leader.scores[c], <double>0.0)
         elif c != label:
-            loss = larger(loss, 1.0 - (scores[label] - scores[c]))
+            loss = larger(loss, 1.0 - (leader.scores[label] - leader.scores[c]))
     return loss
 
 
-cdef double gap_of(const double* scores, const double[:, ::1] alpha, Py_ssize_t i, Py_ssize_t label, double weight,
-                   const double[::1] counts, const Params* p) noexcept nogil:
-    """A row's part of the gap, >= 0 but for rounding."""
-    cdef Py_ssize_t c, k = alpha.shape[1]
-    cdef double gap = weight * loss_of(scores, label, counts, k, p)
+cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
+    """Row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
+    cdef Py_ssize_t c, k = leader.k, label = leader.labels[i]
+    cdef double margin, gap = leader.weights[i] * loss
     for c in range(k):
-        if alpha[i, c] != 0.0:
-            gap -= alpha[i, c] * (1.0 - (scores[label] - scores[c] if k > 1 and p.joint else sign_of(label, c, k) * scores[c]))
+        if leader.alpha[i, c] != 0.0:
+            margin = sign_of(label, c, k) * leader.scores[c]
+            if k > 1 and leader.p.joint:
+                margin = leader.scores[label] - leader.scores[c]
+            gap -= leader.alpha[i, c] * (1.0 - margin)
     return gap
 
 
-cdef bint ascend(double[:, ::1] theta, double[:, ::1] alpha, Py_ssize_t i, Py_ssize_t label, double weight, double q,
-                 const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi, const double[::1] counts,
-                 Space* space, const Params* p) noexcept nogil:
-    """The best α of row i, all others as they are, from the row's scores; whether it is another than before."""
-    cdef Py_ssize_t c, k = alpha.shape[1]
-    cdef double new, whole = 0.0, total = 0.0, ratio = p.sigma / q
+cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const Books* books) noexcept nogil:
+    """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
+    cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
+    cdef double new, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q
+    cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
-    if k == 1 or not p.joint:
+    if k == 1 or not leader.p.joint:
         for c in range(k):
-            if k > 1 and not is_there(counts, c, p):
+            if k > 1 and not has_joined(books, c):
                 continue
-            new = alpha[i, c] + (1.0 - sign_of(label, c, k) * space.scores[c]) * ratio
+            new = alpha[i, c] + (1.0 - sign_of(label, c, k) * leader.scores[c]) * ratio
             new = 0.0 if not new > 0.0 else weight if new > weight else new
             if new != alpha[i, c]:
-                move(theta, data, indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), p)
+                move(leader.theta, data, leader.indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), &leader.p)
                 alpha[i, c] = new
                 changed = True
         return changed
     for c in range(k):
         whole += alpha[i, c]
     for c in range(k):                      # 1 - m without this row, by q/σ
-        space.excess[c] = 0.0
-        if c != label and is_there(counts, c, p):
-            space.excess[c] = (1.0 - space.scores[label] + space.scores[c]) * ratio + (whole + alpha[i, c])
-    share_out(space.excess, k, weight, space.alpha, space.sorted)
+        leader.excess[c] = 0.0
+        if c != label and has_joined(books, c):
+            leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
+    share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
     for c in range(k):
-        if c != label and space.alpha[c] != alpha[i, c]:
-            move(theta, data, indices, lo, hi, c, alpha[i, c] - space.alpha[c], p)
-            alpha[i, c] = space.alpha[c]
+        if c != label and leader.shares[c] != alpha[i, c]:
+            move(leader.theta, data, leader.indices, lo, hi, c, alpha[i, c] - leader.shares[c], &leader.p)
+            alpha[i, c] = leader.shares[c]
             changed = True
         if c != label:
             total += alpha[i, c]
     if total != whole:
-        move(theta, data, indices, lo, hi, label, total - whole, p)
+        move(leader.theta, data, leader.indices, lo, hi, label, total - whole, &leader.p)
     return changed
 
 
@@ -157,98 +170,124 @@ cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept
         rows[i], rows[j] = rows[j], rows[i]
 
 
-cdef int settle(double[:, ::1] theta, double[:, ::1] alpha, Py_ssize_t n, const floating[::1] data, const int64_t[::1] indices,
-                const int64_t[::1] indptr, const int32_t[::1] y, const double[::1] weights, const double[::1] counts,
-                double[::1] books, Space* space, Py_ssize_t* budget, const Params* p) except -1 nogil:
+cdef inline double score_row(Leader leader, const floating[::1] data, Py_ssize_t i) noexcept nogil:
+    """The scores of row i; returns ||x||²."""
+    return scores_of(leader.theta, data, leader.indices, leader.indptr[i], leader.indptr[i + 1], &leader.scores[0], &leader.p)
+
+
+cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, Books* books) except -1 nogil:
     """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it).
 
     A sweep goes, in a random order (a tenth of the sweeps that the order of arrival takes), over the rows with a part in the gap.
     """
-    cdef Py_ssize_t i, j, n_active, k = alpha.shape[1], sweep
-    cdef double q, gap, size, term
+    cdef Py_ssize_t i, j, n_active, sweep
+    cdef double q, gap, size, term, loss
     cdef bint changed
-    for sweep in range(<Py_ssize_t>larger(books[PENDING] - 1.0, <double>0.0), MOST):
-        books[PENDING] = sweep + 1.0
-        budget[0] = look_up(budget[0], (indptr[n] + 8 * n) * k)
+    for sweep in range(<Py_ssize_t>larger(leader.books[PENDING] - 1.0, <double>0.0), MOST):
+        leader.books[PENDING] = sweep + 1.0
+        books.budget = check_signals(books.budget, (leader.indptr[n] + 8 * n) * leader.k)
         gap = size = 0.0
         n_active = 0
         for i in range(n):
-            if weights[i] > 0.0:
-                scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, p)
-                term = gap_of(space.scores, alpha, i, y[i], weights[i], counts, p)
+            if leader.weights[i] > 0.0:
+                score_row(leader, data, i)
+                loss = loss_of(leader, leader.labels[i], books)
+                term = gap_of(leader, i, loss)
                 gap += term
-                size += weights[i] * loss_of(space.scores, y[i], counts, k, p)
-                if term * n > p.tolerance:              # (if none were, the gap would be within the tolerance)
-                    space.active[n_active] = i
+                size += leader.weights[i] * loss
+                if term * n > leader.p.tolerance:       # (if none were, the gap would be within the tolerance)
+                    leader.active[n_active] = i
                     n_active += 1
-        books[GAP] = gap
-        if gap <= larger(p.tolerance, 1e-13 * size):
+        leader.books[GAP] = gap
+        if gap <= larger(leader.p.tolerance, 1e-13 * size):
             break
         changed = False
-        shuffle(space.active, n_active, (<uint64_t>n << 20) + <uint64_t>sweep)
+        shuffle(&leader.active[0], n_active, (<uint64_t>n << 20) + <uint64_t>sweep)
         for j in range(n_active):
-            i = space.active[j]
-            q = scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, p)
-            changed |= ascend(theta, alpha, i, y[i], weights[i], q, data, indices, indptr[i], indptr[i + 1], counts, space, p)
+            i = leader.active[j]
+            q = score_row(leader, data, i)
+            changed |= ascend(leader, data, i, q, books)
         if not changed:
             break
-    books[PENDING] = 0.0
+    leader.books[PENDING] = 0.0
     return 0
 
 
-def follow(Params p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr, const int32_t[::1] y,
-           double[::1] weights, Py_ssize_t first, double[:, ::1] alpha, double[:, ::1] theta, double[::1] counts,
-           double[::1] tally, double[::1] books, int32_t[::1] predictions):
-    """Learn the rows first, first + 1, .. of a history; what came before them has been learnt.
+cdef bint in_range(Leader leader, double weight, double q, double reach) noexcept nogil:
+    """Whether nothing can overflow for a row of these scores; reach : of the model after it."""
+    cdef Py_ssize_t c
+    cdef bint fine = q <= HUGE and weight <= HUGE and reach <= leader.p.limit and leader.p.sigma <= HUGE * q
+    for c in range(leader.k):
+        fine &= isfinite(leader.scores[c]) and fabs(leader.scores[c]) * leader.p.sigma <= HUGE * q
+    return fine
 
-    y : codes of the labels. weights : > 0; on return those by which the rows count (0: left out for their size). alpha, theta :
-    (rows, columns) and (features + 1, columns). predictions : what predict would have said before each new row, or empty.
-    """
-    cdef Py_ssize_t i, c, said, label, k = alpha.shape[1], budget = QUANTUM, n = y.shape[0]
-    cdef double[:, ::1] work = np.zeros((4, max(k, 2)))
-    cdef double[::1] no_weights = np.empty(0)
-    cdef Py_ssize_t[::1] active = np.empty(n + 1, np.intp)
+
+cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, const Batch* b, Books* shared) except -1 nogil:
+    """The rows first .. b.n - 1; what came before them has been learnt."""
+    cdef Py_ssize_t i
     cdef double q, stride, loss
-    cdef bint fine, is_new
-    cdef Space space = Space(&work[0, 0], &work[1, 0], &work[2, 0], &work[3, 0], &active[0])
-    with nogil:
-        if books[PENDING] > 0.0:
-            settle(theta, alpha, first, data, indices, indptr, y, weights, counts, books, &space, &budget, &p)
-        for i in range(first, n):
-            budget = look_up(budget, (indptr[i + 1] - indptr[i] + 8) * k)
-            label = y[i]
-            weights[i] = count_in(i, label, weights, no_weights, counts, tally, p.balanced)
-            is_new = p.open_classes and counts[label] == 1.0
-            q = scores_of(theta, data, indices, indptr[i], indptr[i + 1], space.scores, &p)
-            said = (space.scores[0] > 0.0) if k == 1 else best_of(space.scores, counts, -1, p.open_classes)
-            tally[MISTAKES] += (said != label) | is_new
-            if predictions.shape[0]:
-                predictions[i - first] = <int32_t>said
-            stride = weights[i] * sqrt(q)
-            fine = q <= HUGE and weights[i] <= HUGE and tally[REACH] + stride <= p.limit and p.sigma <= HUGE * q
-            for c in range(k):
-                fine &= isfinite(space.scores[c]) and fabs(space.scores[c]) * p.sigma <= HUGE * q
+    cdef bint fine
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        if leader.books[PENDING] > 0.0:
+            sweep_rows(leader, data, first, &books)
+        for i in range(first, b.n):
+            if next_round(&r, i, b, &books) == 0:
+                continue
+            leader.weights[i] = r.weight
+            q = score_row(leader, data, i)
+            judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
+            stride = r.weight * sqrt(q)
+            fine = in_range(leader, r.weight, q, books.tally.reach + stride)
             if not fine or q == 0.0:
-                tally[SKIPPED] += q > 0.0
-                weights[i] = 0.0
-                if not is_new:
+                books.tally.skipped += q > 0.0
+                leader.weights[i] = 0.0
+                if not r.newcomer:
                     continue
-            tally[REACH] += stride if weights[i] > 0.0 else 0.0
-            loss = loss_of(space.scores, label, counts, k, &p)
+            books.tally.reach += stride if leader.weights[i] > 0.0 else 0.0
+            loss = loss_of(leader, r.label, &books)
             if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
-                loss *= weights[i]
-                tally[LOSS] += loss if loss < 1e290 else 0.0
-                if weights[i] > 0.0:
-                    tally[UPDATES] += ascend(theta, alpha, i, label, weights[i], q, data, indices, indptr[i], indptr[i + 1],
-                                             counts, &space, &p)
-                settle(theta, alpha, i + 1, data, indices, indptr, y, weights, counts, books, &space, &budget, &p)
+                charge(r.weight * loss if leader.weights[i] > 0.0 else 0.0, &books)
+                if leader.weights[i] > 0.0:
+                    books.tally.updates += ascend(leader, data, i, q, &books)
+                sweep_rows(leader, data, i + 1, &books)
+    finally:
+        shared[0] = books
+    return 0
 
 
-def decision(Params p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr,
+def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t n, int32_t[::1] predictions):
+    """Learn the rows first .. n - 1 of a ForelState, whose rows before them have been learnt. data : the state's.
+
+    The state's weights are, on return, those by which the rows count (0: left out for their size). predictions : empty, or for
+    what predict would have said before each row, by the row's number.
+    """
+    cdef Leader leader = Leader(params, state)
+    cdef double[::1] counts = state.counts, tally = state.tally
+    cdef Batch b
+    cdef Books books
+    if n == 0:
+        return
+    b.n, b.n_rows, b.indptr, b.order = n, leader.labels.shape[0], &leader.indptr[0], NULL
+    b.labels, b.targets, b.weights, b.class_weights = &leader.labels[0], NULL, &leader.weights[0], NULL
+    b.predictions = &predictions[0] if predictions.shape[0] else NULL
+    books.tally = (<Tally*>&tally[0])[0]
+    books.counts, books.n_classes = &counts[0], counts.shape[0]
+    books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
+    books.open_classes, books.balanced = params["open_classes"], params["balanced"]
+    try:
+        with nogil:
+            learn_rows(leader, data, first, &b, &books)
+    finally:
+        (<Tally*>&tally[0])[0] = books.tally
+
+
+def decision(ForelParams p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr,
              const double[:, ::1] theta, double[:, ::1] scores):
     """scores[i, c] = w_c.x_i"""
     cdef Py_ssize_t i, budget = QUANTUM
     with nogil:
         for i in range(scores.shape[0]):
-            budget = look_up(budget, (indptr[i + 1] - indptr[i] + 8) * theta.shape[1])
+            budget = check_signals(budget, (indptr[i + 1] - indptr[i] + 8) * theta.shape[1])
             scores_of(theta, data, indices, indptr[i], indptr[i + 1], &scores[i, 0], &p)

@@ -16,7 +16,7 @@ from .._registry import algorithms_of, select
 from . import forel
 from .leader_state import GAP, ForelState
 
-_FOLLOW = {4: forel.follow["float"], 8: forel.follow["double"]}
+_LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
 
 
@@ -137,17 +137,14 @@ class FoReLClassifier(OnlineClassifier):
             weights = weights * class_weights[targets]
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
-        said = np.zeros(live.sum() if len(predictions) else 0, np.int32)
         state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
+        said = np.zeros(len(state.labels) if len(predictions) else 0, np.int32)
         try:
-            _FOLLOW[state.dtype.itemsize](
-                self._params, state.data, state.indices, state.indptr, state.labels, state.weights, old, state.alpha, state.theta,
-                state.counts, state.tally, state.books, said,
-            )  # fmt: skip
+            _LEARN[state.dtype.itemsize](self._params, state, state.data, old, len(state.labels), said)
         finally:
             state.truncate(old + state.count("t") - before)  # (an interrupt comes between two rows)
             if len(predictions):
-                predictions[live] = said
+                predictions[live] = said[old:]
 
     def _epochs(self, params, rows, targets, weights, class_weights, *_) -> None:
         self._learn(params, rows, targets, weights, class_weights)

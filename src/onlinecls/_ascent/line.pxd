@@ -24,9 +24,9 @@ cdef double single(Line* line, double margin, double gamma, double c, double* ga
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
                   double* shares) noexcept nogil
-cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
-                  double* alpha, double* gradient) noexcept nogil
+cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open, double* alpha,
+                  double* gradient) noexcept nogil
 cdef void follow(Line* line, double s) noexcept nogil
-cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* wanted, double* d, double* rate,
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* room,
                      Py_ssize_t* which) noexcept nogil
 cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil

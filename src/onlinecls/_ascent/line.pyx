@@ -5,7 +5,7 @@ variable a row, and a safeguarded Newton's method finds the best (`climb`); DA3 
 """
 from libc.math cimport INFINITY, exp, fabs, log, log1p
 
-from .ascent cimport DA1, LOG_LOSS
+from .params cimport DA1, LOG_LOSS
 from .._geometry.sparse cimport larger
 from .._geometry.powers cimport exp_all
 
@@ -273,8 +273,8 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
         nu = new
 
 
-cdef double pairs(Line* line, const double* scores, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
-                  double* alpha, double* gradient) noexcept nogil:
+cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open, double* alpha,
+                  double* gradient) noexcept nogil:
     """DA3 of the hinge loss, entropic: the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c, from the α given.
 
     Mass goes from the α (or what is left of c, which is in alpha[label]) of the least derivative to that of the largest, as much
@@ -346,15 +346,18 @@ cdef void follow(Line* line, double s) noexcept nogil:
             line.up[at], line.down[at] = up, down
 
 
-cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* wanted, double* d, double* rate,
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* room,
                      Py_ssize_t* which) noexcept nogil:
     """DA3 of the log loss, entropic: shares a of the classes that maximise the dual, to a gap of GAP c, from those given.
 
     At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's
-    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap.
+    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap. room : for 3k numbers.
     """
     cdef Py_ssize_t r, j, at, _n
     cdef double total, square, gap, s, mean, rates, high
+    cdef double* wanted = room
+    cdef double* d = room + k
+    cdef double* rate = room + 2 * k
     line.which, line.d, line.n = which, d, k
     for r in range(k):
         which[r] = r

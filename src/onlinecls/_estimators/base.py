@@ -300,16 +300,8 @@ class OnlineLearner(Estimator):
             return
         task, is_open, balanced = self._task(state, class_weights)
         if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
-            info = np.finfo(state.dtype)
             self._params_of = params, is_open, balanced
-            self._params = {
-                **params, "open_classes": int(is_open), "balanced": int(balanced),
-                "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
-                "spacing": float(info.eps),
-                # The average's books hold weights times rounds.
-                "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
-                **link.roots(state.power),
-            }  # fmt: skip
+            self._params = self._params_for(params, state, is_open, balanced)
         state.params = self._params
         if task == "one_class" or state.is_linked:
             self._learn_linked(task, state, rows, targets, weights, class_weights, order, predictions)
@@ -334,6 +326,18 @@ class OnlineLearner(Estimator):
         sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
         task = _core.TASKS[self._task(state, ())[0]]
         state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
+
+    def _params_for(self, params: dict, state: State, is_open: bool, balanced: bool) -> dict:
+        """The parameters, with what the model and its labels add to them."""
+        info = np.finfo(state.dtype)
+        return {
+            **params, "open_classes": int(is_open), "balanced": int(balanced),
+            "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+            "spacing": float(info.eps),
+            # The average's books hold weights times rounds.
+            "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
+            **link.roots(state.power),
+        }  # fmt: skip
 
     def _learn_linked(self, task, state, rows, targets, weights, class_weights, order, predictions) -> None:
         sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)

@@ -1,0 +1,46 @@
+/* What the simplex computes of many numbers at once, for floats and for doubles: hyperbolic.h, twice. */
+#ifndef ONLINECLS_SIMPLEX_H
+#define ONLINECLS_SIMPLEX_H
+
+#include "powers.h"
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#define ONLINECLS_CLONED __attribute__((target_clones("avx2", "default")))
+#else
+#define ONLINECLS_CLONED
+#endif
+#define ONLINECLS_LANES 4
+
+#define real float
+#define OF(name) onlinecls_##name##_of_floats
+#define EXP onlinecls_expf
+#define SQRT __builtin_sqrtf
+#define FABS __builtin_fabsf
+#define COPYSIGN __builtin_copysignf
+#define NEAR 1.0
+#include "hyperbolic.h"
+#undef real
+#undef OF
+#undef EXP
+#undef SQRT
+#undef FABS
+#undef COPYSIGN
+#undef NEAR
+
+#define real double
+#define OF(name) onlinecls_##name##_of_doubles
+#define EXP onlinecls_exp
+#define SQRT __builtin_sqrt
+#define FABS __builtin_fabs
+#define COPYSIGN __builtin_copysign
+#define NEAR 0.1
+#include "hyperbolic.h"
+#undef real
+#undef OF
+#undef EXP
+#undef SQRT
+#undef FABS
+#undef COPYSIGN
+#undef NEAR
+
+#endif

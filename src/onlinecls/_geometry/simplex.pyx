@@ -1,0 +1,241 @@
+"""The steps of the simplex, and what of it costs O(features): see simplex.pxd."""
+from libc.math cimport fabs
+
+import numpy as np
+
+#: The numbers of a group, by their names in Python.
+GROUP = {"ages": 0, "squares": 1, "high": 2, "low": 3, "shift": 4, "peak": 5, "top": 6}
+GROUP_SIZE = sizeof(Group) // sizeof(double)
+
+cdef enum:
+    BATCH = 256             # powers computed side by side
+
+cdef double SPREAD = 40.0   # how far θ may pass K: e^80, a square, fits a float
+cdef double CLOSE = 5.0     # with an average: ages r and drift, whose difference counts, are larger by as much
+cdef double SHRUNK = 2.0 ** -40     # of its largest Z may become (with an average 0.01) before the powers are computed anew
+cdef double LEAST = -1.7e308
+
+
+cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n) noexcept nogil:
+    """The largest |θ|; unsigned: θ. (theta has room for a whole number, of zeros.)"""
+    cdef Py_ssize_t j
+    cdef double top = LEAST
+    if s.is_signed:
+        return largest_of(theta, whole(n))
+    for j in range(n):
+        top = larger(top, <double>theta[j])
+    return top
+
+
+cdef inline double* drift_at(Simplex* s, Py_ssize_t place) noexcept nogil:
+    """The drift of a feature in a vector, from its place in the state."""
+    return &s.drift[place // (2 * s.k) * s.k + place % (2 * s.k)]
+
+
+cdef inline bint has_joined(const Simplex* s, Py_ssize_t c) noexcept nogil:
+    return s.counts == NULL or s.counts[c] > 0.0
+
+
+# --- all features --------------------------------------------------------------------------------------------------------------
+
+cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, const Py_ssize_t* places,
+                               Py_ssize_t n) noexcept nogil:
+    """θ *= factor at these places, their powers, and their part of Z and of the largest θ."""
+    cdef Py_ssize_t j, at, full = whole(n)
+    cdef floating[BATCH] theta, zero, r, terms
+    cdef Group* group = s.group
+    cdef floating shift = <floating>group.shift, root = root_of(shift)
+    for j in range(n):
+        at = places[j] + s.k
+        state[at] = theta[j] = <floating>(state[at] * factor)
+    for j in range(n, full):
+        theta[j] = 0.0
+    powers_of(r, theta, s, shift, root, full)
+    for j in range(full):
+        zero[j], terms[j] = 0.0, r[j]
+    terms_of(terms, s, root, full)
+    for j in range(n, full):
+        terms[j] = 0.0
+    add_changes(group, zero, terms, full)
+    group.top = larger(group.top, top_of(theta, s, n))
+    for j in range(n):
+        if s.drift != NULL and group.ages > 0.0:
+            drift_at(s, places[j])[0] -= group.ages * state[places[j]]
+        state[places[j]] = r[j]
+
+
+cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept nogil:
+    """A signed θ of 0 has the power 0 already: its feature only counts in Z. (No branch asks for it: it could not be guessed.)"""
+    cdef Py_ssize_t j, c, at, n = 0, n_done = 0, n_all = 0
+    cdef Py_ssize_t[BATCH] places
+    cdef Group* group = s.group
+    cdef floating root
+    group.shift, group.high, group.low = <floating>(group.top * factor), 0.0, 0.0
+    root = root_of(<floating>group.shift)
+    for c in range(s.first, s.last):
+        n_all += s.n * has_joined(s, c)
+    group.top = 0.0 if s.is_signed or n_all == 0 else LEAST
+    for j in range(s.n):
+        for c in range(s.first, s.last):
+            at = 2 * s.k * j + c
+            if not has_joined(s, c):
+                state[at] = 0.0 if s.is_signed else root
+                continue
+            places[n] = at
+            n += (state[at + s.k] != 0.0) | (not s.is_signed)
+            if n == BATCH:
+                compute_batch(state, s, factor, places, n)
+                n_done += n
+                n = 0
+    compute_batch(state, s, factor, places, n)
+    add_to(&group.high, &group.low, (n_all - n_done - n) * <double>root)
+    group.peak, group.ages = group.high, 0.0
+
+
+cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil:
+    """θ *= factor; then K, all powers and Z anew, and the average's sums, ages r - drift, in drift alone.
+
+    The largest θ that there has been is K, so that one pass will do; where it is far above what there is, another follows.
+    """
+    compute_once(state, s, factor)
+    if s.group.shift > s.group.top + 20.0:
+        compute_once(state, s, 1.0)
+
+
+cdef void begin(floating[::1] state, Simplex* s) noexcept nogil:
+    """Z and all powers, from θ: of a model that begins, or whose vectors have changed."""
+    cdef Py_ssize_t j, c
+    cdef double theta
+    s.group.top = 0.0 if s.is_signed else LEAST
+    for j in range(s.n):
+        for c in range(s.first, s.last):
+            if has_joined(s, c):
+                theta = state[2 * s.k * j + s.k + c]
+                s.group.top = larger(s.group.top, fabs(theta) if s.is_signed else theta)
+    if s.group.top == LEAST:
+        s.group.top = 0.0
+    compute_powers(state, s, 1.0)
+
+
+cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
+    """Another vector, whose θ are all 0 and whose count is no longer 0, joins the sum. O(1), as a rule."""
+    cdef Group* group = s.group
+    group.top = larger(group.top, <double>0.0)
+    if group.top > group.shift + SPREAD:
+        compute_powers(state, s, 1.0)
+    else:
+        add_to(&group.high, &group.low, s.n * <double>root_of(<floating>group.shift))
+        group.peak = larger(group.peak, group.high)
+
+
+# --- a step along a row --------------------------------------------------------------------------------------------------------
+
+cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c, const floating* theta,
+                              floating* before, floating* terms, floating root) noexcept nogil:
+    """Of one vector, what is stored for its new θ; before : its powers until now. terms : room for two rows. root : e^-K."""
+    cdef Py_ssize_t j, at, full = whole(row.n)
+    cdef floating* r = terms + row.room
+    cdef Group* group = s.group
+    powers_of(r, theta, s, <floating>group.shift, root, full)
+    for j in range(full):
+        terms[j] = r[j]
+    terms_of(before, s, root, full)
+    terms_of(terms, s, root, full)
+    if not s.is_signed:
+        for j in range(row.n, full):
+            terms[j] = 0.0
+    if s.drift != NULL and group.ages > 0.0:
+        for j in range(row.n):
+            at = row.places[j] + c
+            drift_at(s, at)[0] += group.ages * (<double>r[j] - state[at])
+    for j in range(row.n):
+        at = row.places[j] + c
+        state[at], state[at + s.k] = r[j], theta[j]
+    add_changes(group, before, terms, full)
+
+
+cdef inline void write_theta(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c,
+                             const floating* theta) noexcept nogil:
+    """Of one vector, the new θ alone; where a signed one is 0, nobody else will write its power."""
+    cdef Py_ssize_t j, at
+    for j in range(row.n):
+        at = row.places[j] + c
+        state[at + s.k] = theta[j]
+        if s.is_signed and theta[j] == 0.0:
+            if s.drift != NULL and s.group.ages > 0.0:
+                drift_at(s, at)[0] -= s.group.ages * state[at]
+            state[at] = 0.0
+
+
+cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssize_t* which, const double* d,
+               Py_ssize_t n) noexcept nogil:
+    """θ_c += rate d_c x for the vectors which[:n] of a group. False, and nothing done, where a |θ| would pass the limit.
+
+    The row's numbers are changed all at once, powers, roots and quotients of several at a time, and put back.
+    """
+    cdef Py_ssize_t i, j, at, full = whole(row.n)
+    cdef const floating* x = <const floating*>row.x
+    cdef floating* theta = <floating*>row.x + row.room
+    cdef floating* before = theta + n * row.room
+    cdef floating* terms = before + n * row.room
+    cdef floating largest = 0.0, root
+    cdef double move, top = 0.0 if s.is_signed else LEAST
+    cdef Group* group = s.group
+    for i in range(n):
+        move = s.rate * d[i]
+        for j in range(row.n):
+            at = row.places[j] + which[i]
+            before[i * row.room + j] = state[at]
+            theta[i * row.room + j] = state[at + s.k] + <floating>(move * x[j])
+        for j in range(row.n, full):
+            theta[i * row.room + j] = before[i * row.room + j] = 0.0
+        largest = larger(largest, largest_of(theta + i * row.room, full))
+        if not s.is_signed:
+            top = larger(top, top_of(theta + i * row.room, s, row.n))
+    if largest > s.limit:
+        return False
+    if s.is_signed:
+        top = largest
+    group.top = larger(group.top, top)
+    if top > group.shift + (SPREAD if s.drift == NULL else CLOSE):
+        for i in range(n):
+            write_theta(state, s, row, which[i], theta + i * row.room)
+        compute_powers(state, s, 1.0)
+        return True
+    root = root_of(<floating>group.shift)
+    for i in range(n):
+        write_powers(state, s, row, which[i], theta + i * row.room, before + i * row.room, terms, root)
+    group.peak = larger(group.peak, group.high)
+    if group.high < (SHRUNK if s.drift == NULL else <double>0.01) * group.peak:
+        compute_powers(state, s, 1.0)
+    return True
+
+
+# --- checking ------------------------------------------------------------------------------------------------------------------
+
+def problem(powers, theta, groups, is_signed=True, joined=None):
+    """Why no learning can have left these numbers, "" if it can: for a model that comes from a file.
+
+    powers, theta : (features, vectors), those features that are in the sum. groups : (1 or vectors, GROUP_SIZE).
+    joined : which vectors are in the sum; None: all.
+    """
+    epsilon, tiny = np.finfo(powers.dtype).eps, np.finfo(powers.dtype).tiny
+    powers, theta = powers.astype(np.float64), theta.astype(np.float64)
+    shift = np.broadcast_to(groups[:, GROUP["shift"]], theta.shape[1])
+    size = np.abs(theta) if is_signed else theta
+    if (size.max(axis=0) > shift + 100.0).any() or (is_signed and shift.min() < 0.0):
+        return "weights beyond the scale of their powers"
+    with np.errstate(over="ignore", under="ignore"):
+        expected, root = np.exp(size - shift), np.exp(-shift)
+        if is_signed:
+            expected = np.sign(theta) * 0.5 * (expected - np.exp(-size - shift))
+    terms = np.hypot(powers, root) if is_signed else powers
+    # A small sinh is the difference of two powers, each rounded to the dtype at least.
+    rounding = 64.0 * epsilon * (np.hypot(expected, root) if is_signed else expected) + (1e-30 if is_signed else max(1e-30, tiny))
+    if (np.abs(powers - expected) > 1e-4 * np.abs(expected) + rounding).any():
+        return "powers that are not those of the weights"
+    terms = terms.sum(axis=0) * (1.0 if joined is None else joined)
+    z = groups[:, GROUP["high"]] + groups[:, GROUP["low"]]
+    if not np.allclose(z, terms.sum() if len(groups) < len(terms) else terms, 1e-5, 0.0):
+        return "another normaliser of the weights"
+    return ""
