@@ -149,7 +149,7 @@ class OnlineClassifier(WithWeights):
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             self._begin_with(stages[0][2], True, X, rows, params)
-        elif len(stages[0][2]) == len(known) < len(everyone):
+        elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
             self._state = self._state.copy()
         for start, stop, classes in stages:
