@@ -218,10 +218,12 @@ def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, 
     def spoilt(**parts):
         return lambda model: state_of(model).__dict__.update(parts)
 
-    def refused(message, change):
+    def refused(message, change, *more):
         learner = FoReLClassifier(0.5).partial_fit(X, y)
         change(learner)
         with monkeypatch.context() as blind:
+            kind = type(state_of(learner))
+            blind.setattr(kind, "PARTS", (*kind.PARTS, *more))
             blind.setattr(internals.saving, "_rebuilt", lambda told, arrays: None)
             learner.save(tmp_path / "model")
         with pytest.raises(ValueError, match=re.escape(message)):
@@ -233,7 +235,7 @@ def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, 
     refused("(data of float32 or float64, got dtype('int64'))", spoilt(data=np.ones(150, np.int64)))
     refused("(n_features > 0, got 0)", spoilt(n_features=0))
     refused("(joint true or false, got 1)", spoilt(joint=1))
-    refused("(a state of joint and n_features, got ", spoilt(more=1))
+    refused("(a state of joint and n_features, got ", spoilt(more=1), "more")
     refused("(the construction that learning had, got False)", spoilt(joint=False))
     for name, value in (("sigma", 0.0), ("sigma", 1), ("tolerance", -1.0), ("bias", -1.0), ("joint", 2), ("balanced", True),
                         ("open_classes", 3), ("limit", float("inf")), ("variance", 2.0)):  # fmt: skip

@@ -240,8 +240,9 @@ def test_the_layout_is_that_of_a_state(case):
             for average in (False, True):
                 if average and not case.can_average:
                     continue
-                state = state_of(case.estimator(average=average, **more).partial_fit(X, labels))
-                arrays = {n: (a.shape, a.dtype) for n, a in state.__getstate__().items() if isinstance(a, np.ndarray)}
+                learner = case.estimator(average=average, **more).partial_fit(X, labels)
+                state, parts = state_of(learner), internals.stored(learner)
+                arrays = {n: (a.shape, a.dtype) for n, a in parts.items() if isinstance(a, np.ndarray)}
                 layout = type(state).layout(
                     state.geometry,
                     5,
