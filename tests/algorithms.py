@@ -12,48 +12,8 @@ from reference import run_binary, run_multiclass, run_one_class, run_regression,
 import onlinecls
 
 #: Hyper-parameters away from the defaults (a test must not lean on a default that tuning may move), some algorithms twice.
-CASES = {
-    "perceptron": [{"eta0": 0.75}],
-    "aggressive_perceptron": [{"eta0": 0.375}],
-    "p_norm": [{"p": 3.3}, {"p": 18.0}, {"p": 2}],
-    "aggressive_p_norm": [{"p": 6.0, "radius": 1.7}, {"p": 2.5, "radius": 0.9}],
-    "pa1": [{"C": 0.02}, {"C": float("inf")}],
-    "pa2": [{"C": 0.05}, {"C": float("inf")}],
-    "sop": [{"r": 2.0}],
-    "aggressive_sop": [{"r": 0.7}],
-    "arow": [{"r": 0.5}],
-    "narow": [{"b": 0.3}],
-    "cw_stdev": [{"eta": 0.7, "initial_variance": 0.5}],
-    "cw_variance": [{"eta": 0.8, "initial_variance": 2.0}],
-    "scw1": [{"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": float("inf"), "eta": 0.7}],
-    "scw2": [{"C": 0.6, "eta": 0.8, "initial_variance": 2.0}],
-    "adagrad_md": [{"eta0": 0.4, "delta": 0.3}],
-    "adagrad_da": [{"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}],
-    "pa1_regression": [{"C": 0.2, "epsilon": 0.3}, {"C": float("inf"), "epsilon": 0.0}],
-    "pa2_regression": [{"C": 0.3, "epsilon": 0.2}, {"C": float("inf"), "epsilon": 0.5}],
-    "arow_regression": [{"r": 0.5}],
-    "da1": [{"sigma": 0.7}],
-    "da2": [{"sigma": 1.3, "margin": 0.8}, {"sigma": "auto", "norm_bound": 2.0}],
-    "da3": [{"sigma": 0.7, "margin": 0.8}],
-    "entropic_da1": [{"sigma": 2.0, "norm_bound": 3.0}],
-    "entropic_da2": [{"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8}],
-    "entropic_da3": [{"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8}],
-    "logistic": [{"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}],
-    "entropic_logistic": [{"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"}],
-    "da_regression": [{"sigma": 2.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "norm_bound": 2.0}],
-    "da_squared": [{"sigma": 20.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA3"}],
-    "entropic_da_regression": [{"sigma": 2.0, "norm_bound": 3.0}],
-    "entropic_da_squared": [{"sigma": 2.0, "norm_bound": 3.0}],
-    "forel": [{"sigma": 2.0, "gap_tol": 1e-6}],
-    "ogd": [{"alpha": 0.1}],
-    "ogd_sqrt": [{"eta0": 0.3}],
-    "hedge": [{"eta0": 0.3}, {"eta0": "auto"}],
-    "pa_one_class": [{"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}],
-    "multiplicative_pa": [{"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5}],
-    "multiplicative_pa_regression": [{"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}],
-    "multiplicative_pa_one_class": [{"epsilon": 1.5, "norm_bound": 3.0}, {"epsilon": 0.4}, {"epsilon": 0.0, "norm_bound": 0.5}],
-}
-assert CASES.keys() == ALGORITHMS.keys(), "every row of the registry is tested"
+CASES = {name: algorithm.trials for name, algorithm in ALGORITHMS.items()}
+assert all(CASES.values()), "every row of the registry is tested"
 
 
 @dataclass(frozen=True)
