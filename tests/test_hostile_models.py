@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 from algorithms import EVERY
-from states import bits, is_finite, parts_of
+from states import bits, is_finite
 from test_saving import forged, poking, setting
 
 import onlinecls
@@ -189,7 +189,9 @@ def frozen(value):
     if isinstance(value, (tuple, list)):
         return [frozen(part) for part in value]
     if type(value).__module__.startswith("onlinecls"):
-        return frozen(parts_of(value) if hasattr(value, "n_columns") else vars(value))
+        if hasattr(value, "parts"):
+            return frozen(value.parts())
+        return frozen(value.__getstate__() if hasattr(value, "support") else vars(value))
     return value
 
 
@@ -261,7 +263,7 @@ def test_wrong_shapes_leave_the_estimator_as_it_was(learner):
 
 
 def held(monkeypatch, learner, inside):
-    """Run `inside()` from another thread while `learner` is in its first kernel."""
+    """Run `inside()` while `learner` learns in another thread. (Rows as lists go the long way.)"""
     begun, go_on, seen = threading.Event(), threading.Event(), []
     original = type(learner)._learn
 
@@ -272,7 +274,7 @@ def held(monkeypatch, learner, inside):
         return original(self, *arguments, **others)
 
     monkeypatch.setattr(type(learner), "_learn", learn)
-    thread = threading.Thread(target=lambda: seen.append(learner.partial_fit(X, *targets_of(learner, TWO))))
+    thread = threading.Thread(target=lambda: seen.append(learner.partial_fit(X.tolist(), *targets_of(learner, TWO))))
     thread.start()
     try:
         assert begun.wait(60)
@@ -298,12 +300,12 @@ def test_a_second_thread_is_refused_and_may_read(learner, monkeypatch):
     def inside():
         for call in (learner.partial_fit, learner.fit):
             with pytest.raises(RuntimeError, match=rf"^{type(learner).__name__}: one call at a time .* got .*\. Wait for it"):
-                call(rows, *more)
+                call(rows.tolist(), *more)
         assert (learner.predict(rows) == shown).all()
         for twin in (pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
             twin.partial_fit(rows, *more)  # no copy is held
         with pytest.raises(RuntimeError):
-            copy.copy(learner).partial_fit(rows, *more)  # but one that shares the arrays
+            copy.copy(learner).partial_fit(rows.tolist(), *more)  # but one that shares the arrays
 
     held(monkeypatch, learner, inside)
     learner.partial_fit(rows, *more)
@@ -314,8 +316,8 @@ def test_an_error_or_ctrl_c_releases_the_model(monkeypatch):
     for error in (KeyboardInterrupt, ValueError):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(error):
             patch.setattr(type(learner), "_learn", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
-            learner.partial_fit(X, TWO)
-    learner.partial_fit(X, TWO)
+            learner.partial_fit(X.tolist(), TWO)
+    learner.partial_fit(X.tolist(), TWO)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -327,7 +329,7 @@ def test_a_child_process_is_not_refused(monkeypatch):
         if child == 0:
             try:
                 type(learner)._learn = ORIGINAL
-                learner.partial_fit(X, TWO)
+                learner.partial_fit(X.tolist(), TWO)
                 os._exit(0)
             finally:
                 os._exit(1)
