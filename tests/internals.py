@@ -58,13 +58,13 @@ def stored(learner):
         for i, snapshot in enumerate([run.learner, *run.snapshots]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
-    parts = _parts(learner)
-    if "vectors" in parts:
-        size = learner._state.size
-        ends = {**dict.fromkeys(("alpha", "norms", "origin"), size), **dict.fromkeys(("P", "Q"), size * (size + 1) // 2)}
-        parts = {name: parts[name][..., : ends.get(name)] for name in (*ends, "counts", "scale", "tally")}
-        vectors = learner._state.vectors
-        parts["vectors"] = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    state = learner._state
+    if not hasattr(state, "slot_of"):
+        return _parts(learner)
+    packed = state.size * (state.size + 1) // 2
+    ends = {"alpha": state.size, "norms": state.size, "origin": state.size, "P": packed, "Q": packed}
+    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "scale", "tally")}
+    parts["vectors"] = state.vectors.toarray() if hasattr(state.vectors, "toarray") else state.vectors
     return parts
 
 
