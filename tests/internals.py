@@ -7,7 +7,7 @@ from onlinecls._ascent import ascent, leader, leader_state
 from onlinecls._ascent import base as ascent_base
 from onlinecls._cli import learning, main
 from onlinecls._estimators import base
-from onlinecls._geometry import link
+from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._input import validate
 from onlinecls._kernelized import support
@@ -21,10 +21,10 @@ __all__ = ["leader", "main"]
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
 DUAL_TALLY = support.TALLY
-BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, link.NOISE_AT
+BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
-powers, roots_of_all = ascent.powers, link.roots_of_all
+powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.

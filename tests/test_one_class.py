@@ -66,8 +66,8 @@ def test_many_rows_renormalise_the_centre_without_a_trace(epsilon, dtype):
     learner = PassiveAggressiveOneClass(epsilon)
     for start in range(0, 3000, 3):
         learner.partial_fit(X[start : start + 3])
-        u, norms = state_of(learner).values.astype(float), state_of(learner).norms[0]
-        assert_allclose(norms[0] + norms[1], u @ u, rtol=1e-12)
+        u, centre = state_of(learner).values.astype(float), state_of(learner).groups[0]
+        assert_allclose(centre[0] + centre[1], u @ u, rtol=1e-12)
     w = run_one_class("pa_one_class", X, epsilon=epsilon).w
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
 

@@ -180,9 +180,9 @@ def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_class
     sizes = set()
     for row in X[1:]:
         label = 1 - int(learner.predict(row[None])[0] == 1)  # always a mistake
-        noise = state_of(learner).norms[:, NOISE_AT].copy()
+        noise = state_of(learner).groups[:, NOISE_AT].copy()
         learner.partial_fit(row[None], [label])
-        assert (state_of(learner).norms[:, NOISE_AT] >= noise).all()
+        assert (state_of(learner).groups[:, NOISE_AT] >= noise).all()
         sizes.update(np.abs(theta(learner)[:, -1]))
         parts = [theta(learner)] if multi_class == "crammer_singer" else [part[None] for part in theta(learner)]
         expected = np.vstack([linked(part, 27.7) for part in parts])

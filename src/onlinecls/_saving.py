@@ -146,6 +146,7 @@ def _require(that: bool, required: str, came) -> None:
 
 def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: bool, arrays: dict[str, np.ndarray]) -> State:
     """A State of these parts, each of them of the type, shape and range that learning gives it."""
+    kind = kind.class_of(geometry)
     scalars = set(kind.PARTS) - arrays.keys()
     _require(told.keys() == scalars, f"a state of {sorted(scalars)}", sorted(told))
     _require(told["geometry"] == geometry, f"geometry {geometry!r}", told["geometry"])
@@ -155,8 +156,9 @@ def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: 
     _require(dtype in validate.FLOATS, "values of float32 or float64", dtype)
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
              f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip
-    _require(type(told["power"]) is float and 2.0 <= told["power"] <= 500.0, "a power in [2, 500]", told["power"])
-    if kind is not State:  # of dual ascent
+    problem = kind.problem_of_scalars(told)
+    _require(not problem, "a state that learning can give", problem)
+    if "joint" in kind.PARTS:  # of dual ascent
         _require(type(told["joint"]) is bool, "joint true or false", told["joint"])
         _require(type(told["bias"]) is float and 0.0 <= told["bias"] <= np.finfo(dtype).max, "a bias >= 0", told["bias"])
     expected = kind.layout(geometry, told["n_features"], n_classes, dtype, average, kind.n_shared(told, arrays))

@@ -26,8 +26,7 @@ class AscentState(State, ascent.AscentModel):
 
     def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
         self.geometry = "entropic" if params["entropic"] else "additive"
-        self.joint, self.bias, self.variance, self.power = bool(params["joint"]), params["bias"], 1.0, 2.0
-        self.norms = np.empty((0, 0))
+        self.joint, self.bias, self.variance = bool(params["joint"]), params["bias"], 1.0
         self.n_features, self.n_columns = n_features, n_classes if n_classes > 2 else 1
         slots = 2 if params["entropic"] else 1
         self.values = np.zeros((n_features + 1) * slots * self.n_columns, dtype)
@@ -36,15 +35,18 @@ class AscentState(State, ascent.AscentModel):
         self.counts, self.tally = np.zeros(n_classes), np.zeros(_core.TALLY_SIZE)
         self._open_books(np.zeros(BOOKS["shared"]))
 
-    @staticmethod
-    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_groups: int) -> dict:
+    @classmethod
+    def class_of(cls, geometry: str) -> type:
+        return cls
+
+    @classmethod
+    def layout(cls, geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_groups: int) -> dict:
         """Name: (shape, dtype) of the arrays that an AscentState of these arguments has, without making one."""
         n_weights, double = (n_features + 1) * (n_classes if n_classes > 2 else 1), np.dtype(np.float64)
         return {
             "values": ((n_weights * (2 if geometry == "entropic" else 1),), np.dtype(dtype)),
             "sigma": ((0, 1, 1), np.dtype(dtype)),
             "drift": ((n_weights if average else 0,), double),
-            "norms": ((0, 0), double),
             "counts": ((n_classes,), double),
             "tally": ((_core.TALLY_SIZE,), double),
             "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), double),
@@ -94,7 +96,7 @@ class AscentState(State, ascent.AscentModel):
 
     def _like(self, counts: np.ndarray) -> AscentState:
         new = type(self).__new__(type(self))
-        for name in ("geometry", "joint", "bias", "variance", "n_features", "power", "norms"):
+        for name in ("geometry", "joint", "bias", "variance", "n_features"):
             setattr(new, name, getattr(self, name))
         new.counts, new.tally, new.sigma, new.params = counts, self.tally.copy(), self.sigma, self.params
         new.n_columns = len(counts) if len(counts) > 2 else 1

@@ -7,13 +7,12 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
-from math import log
 from operator import is_, itemgetter
 
 import numpy as np
 
 from .. import _core, _saving
-from .._geometry import blas, link
+from .._geometry import blas
 from .._geometry.state import NO_ORDER, State
 from .._input import validate
 from .._input.compat import issparse, not_fitted
@@ -28,10 +27,6 @@ def _specialised(kernel) -> dict:
 
 _ROUNDS = _core.TALLY["t"]
 NO_PREDICTIONS = np.empty(0, np.int32)
-_LINK = _specialised(link.learn)
-_LINK_DECISION = _specialised(link.decision)
-_ONE_CLASS = {"centre": _specialised(link.enclose), "sinh": _specialised(link.surround)}
-_ONE_CLASS["exp"] = _ONE_CLASS["sinh"]
 
 
 class Estimator:
@@ -182,7 +177,6 @@ class OnlineLearner(Estimator):
         return (
             [params[name] for name in kind] != [self._params[name] for name in kind]
             or not (dtype is None or dtype == self._state.dtype)
-            or self._power(params, self.n_features_in_) != self._state.power
         )
 
     def _check_range(self, params: dict, dtype) -> None:
@@ -208,13 +202,8 @@ class OnlineLearner(Estimator):
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
         self._check_memory(params, n_features, n_classes, dtype)
-        shape = n_features, n_classes, dtype
-        power = self._power(params, n_features)
-        return State(self._geometry(params), *shape, params["variance"], params["average_from"] >= 0, power)
-
-    def _power(self, params: dict, n_features: int) -> float:
-        """The p of a p-norm."""
-        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
+        geometry = self._geometry(params)
+        return State.class_of(geometry)(geometry, n_features, n_classes, dtype, params)
 
     @staticmethod
     def _geometry(params: dict) -> str:
@@ -303,9 +292,6 @@ class OnlineLearner(Estimator):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
         state.params = self._params
-        if task == "one_class" or state.is_linked:
-            self._learn_linked(task, state, rows, targets, weights, class_weights, order, predictions)
-            return
         if state.is_full:
             blas.load()
             state.foresight, state.depth = _core.FORESIGHT[self._foresight], self._depth
@@ -314,7 +300,7 @@ class OnlineLearner(Estimator):
     def _take_calls(self, X) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state = self.__dict__.get("_state")
-        if not isinstance(state, _core.Model) or state.is_linked or type(self)._learn is not OnlineLearner._learn:
+        if not isinstance(state, _core.Model) or not state.TAKES_SMALL_CALLS or type(self)._learn is not OnlineLearner._learn:
             return
         compiled = self._params_of[0] is not None and self._compiled[1] is self._params_of[0]
         classes = self.__dict__.get("classes_")
@@ -336,19 +322,7 @@ class OnlineLearner(Estimator):
             "spacing": float(info.eps),
             # The average's books hold weights times rounds.
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
-            **link.roots(state.power),
         }  # fmt: skip
-
-    def _learn_linked(self, task, state, rows, targets, weights, class_weights, order, predictions) -> None:
-        sizes, arrays = (state.values.itemsize, rows.indices.itemsize), (rows.data, rows.indices, rows.indptr, order)
-        if task == "one_class":
-            books = weights, state.values, state.counts, state.tally, state.norms
-            _ONE_CLASS[state.geometry][sizes](self._params, *arrays, *books)
-            return
-        state.link(task)
-        targets = targets.astype(np.float64, copy=False)
-        books = weights, class_weights, state.values, state.counts, state.tally, predictions, state.norms
-        _LINK[sizes](self._params, _core.TASKS[task], *arrays, targets, *books)
 
     def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
@@ -420,12 +394,7 @@ class OnlineLearner(Estimator):
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
-        if state.is_linked:
-            arrays = rows.data, rows.indices, rows.indptr
-            params = self._read_params(state)
-            _LINK_DECISION[state.values.itemsize, rows.indices.itemsize](params, *arrays, *state.known(params), scores)
-        else:
-            state.decision(rows, scores)
+        state.decision(rows, scores)
         return scores
 
     def _read_params(self, state: State) -> dict:
@@ -434,8 +403,6 @@ class OnlineLearner(Estimator):
         params["threshold"] = params["l1"] * state.count("t")
         # The weights of a full covariance's model are stored as they are.
         params["geometry"] = _core.GEOMETRIES["additive" if state.is_full else state.geometry]
-        if state.is_linked:
-            params.update(link.roots(state.power))
         return params
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------

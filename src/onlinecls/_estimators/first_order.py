@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._geometry.state import PNormState
 from .classifier import OnlineClassifier
 from .cycles import ClassifierInCycles, RegressorInCycles
 from .docs import documented
@@ -284,6 +285,9 @@ class PNormPerceptron(OnlineClassifier):
                 f"PNormPerceptron: average must be False, got average={values['average']!r}: the scale of all weights changes "
                 "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
             )
+
+    def _is_another_kind(self, params: dict) -> bool:
+        return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power
 
     def _grown(self, places, n_classes):
         """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""

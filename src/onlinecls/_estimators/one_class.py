@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._geometry import link
+from .._geometry import centre
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import outlier_tags, random_state
-from .base import OnlineLearner, _specialised
+from .base import OnlineLearner
 from .classifier import OnlineClassifier
 from .cycles import OneClassInCycles
 from .docs import documented
 
 _NOTHING = np.empty(0)
-_DISTANCES = _specialised(link.squared_distances)
 
 
 class OnlineOneClass(OnlineLearner):
@@ -121,12 +120,10 @@ class OnlineOneClass(OnlineLearner):
 
     def _distances_of(self, rows) -> np.ndarray:
         state = self._state_for(rows)
-        params = self._read_params(state)
-        squares, sizes = np.empty(rows.n_rows), np.empty(rows.n_rows)
-        _DISTANCES[state.values.itemsize, rows.indices.itemsize](
-            params, rows.data, rows.indices, rows.indptr, *state.known(params), squares, sizes
-        )
-        rounding = link.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
+        found = np.empty((rows.n_rows, 2))
+        state.decision(rows, found)
+        squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
+        rounding = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
         return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))
 
     def score_samples(self, X):

@@ -1,46 +1,29 @@
-"""What weights have in common that share a number, a norm, and a sum that terms go into and come out of."""
+"""The normaliser shared by all weights of a p-norm model, or the squared length of a centre, kept as a compensated running sum.
+
+A step takes its features' terms out of the sum and puts the new ones in. The sum has 106 bits and a bound on its rounding errors:
+where the bound grows too large for what is left of the sum, the terms are summed anew, O(n_features).
+"""
 from libc.math cimport fabs
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #include <string.h>
-
-    static inline double onlinecls_coarse(double x)
-    {
-        uint64_t bits;
-        x *= 8.0;
-        memcpy(&bits, &x, sizeof bits);
-        bits = (bits & 0x7ff0000000000000u) | 0x0008000000000000u;
-        memcpy(&x, &bits, sizeof x);
-        return x;
-    }
-    """
-    double coarse "onlinecls_coarse" (double x) noexcept nogil      # 12 times the power of two that x > 0 begins with
-
-cdef enum:                  # the numbers of a norm
-    SUM                     # S = SUM + REST
-    REST
-    NOISE                   # S is known to this
-    SCALE                   # 1/s; 0: nothing of this is known. CENTRE: a; 0: there is no centre yet. SINH, EXP: 1
-    SHRINK                  # s^-a
-    INVERSE                 # m
-    GAIN                    # g
-    N_NORM
-    FRESH = 4               # SINH, EXP, in the place of SHRINK: e^-shift
-    SHIFT = 5               # and of INVERSE
-    SQUARES = 1             # and, for one class, of REST: the squares of the second slots
+cdef extern from "_geometry/norm.h":
+    double coarse "onlinecls_coarse" (double x) noexcept nogil
 
 
-ctypedef struct Sum:        # in registers while a row's terms are added
+ctypedef struct Normaliser:     # part of a model
+    double high                 # S = high + low
+    double low
+    double noise                # S is known to this
+
+
+ctypedef struct Sum:            # in registers while a row's terms are added
     double whole
-    double rest             # of whole's roundings
-    double mass             # no partial sum was larger
+    double rest                 # what additions to whole have rounded away
+    double mass                 # no partial sum was larger
     double n
 
 
-cdef inline Sum begin(const double* norm) noexcept nogil:
-    return Sum(norm[SUM], norm[REST], fabs(norm[SUM]), 1.0)
+cdef inline Sum begin(const Normaliser* s) noexcept nogil:
+    return Sum(s.high, s.low, fabs(s.high), 1.0)
 
 
 cdef inline void add(Sum* sum, double x) noexcept nogil:
@@ -82,8 +65,13 @@ cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil
     sum.n += n
 
 
-cdef inline void end(const Sum* sum, double* norm) noexcept nogil:
+cdef inline void end(const Sum* sum, Normaliser* s) noexcept nogil:
     """Each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
-    norm[SUM] = sum.whole + sum.rest
-    norm[REST] = sum.rest - (norm[SUM] - sum.whole)
-    norm[NOISE] += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
+    s.high = sum.whole + sum.rest
+    s.low = sum.rest - (s.high - sum.whole)
+    s.noise += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
+
+
+cdef inline bint known_to(const Normaliser* s, double total) noexcept nogil:
+    """Whether rounding has left the sum exact to 2^-44 of a total that it is part of. (False for NaN.)"""
+    return s.noise <= 5.7e-14 * total

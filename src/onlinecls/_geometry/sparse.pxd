@@ -13,9 +13,9 @@ the second slots, so that a non-zero touches one run of memory:
     MIRROR       w                      G = Σ g²              w
     DUAL         z = -Σ g               G                     η soft(z, λt) / (δ + √G)
     FULL_*       w                      -  (Σ: full.pxd)      w
-    P_NORM       θ                      see link.pyx          ∇f*(θ)
+    P_NORM       θ                      ρ, see p_norm.pyx     ∇f*(θ)
     CENTRE       u                      -                     a u
-    SINH, EXP    θ                      see link.pyx
+    SINH, EXP    r, see simplex.pxd     θ                     (W / Z) r
 
 The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
 storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
 from .. import _core
 from .._input.validate import all_finite
-from . import link
+from . import centre, multiplicative, p_norm, simplex
 
 WITH_VARIANCE = ("gaussian", "potential")
-LINKED = ("p_norm", "centre", "sinh", "exp")  # weights that share a number: link.pyx
-ONE_SLOT = ("additive", "centre")
 NO_ORDER = np.empty(0, np.int64)
 
 
@@ -41,26 +41,29 @@ class State(_core.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
-    norms : float64, (1 or columns, link.NORM_SIZE), or empty: of weights that share a norm; power : its p.
     counts : float64 (n_classes,), rows seen of each class. tally : float64, see _core.TALLY.
     """
 
-    PARTS = (
-        "counts", "drift", "geometry", "n_columns", "n_features", "norms", "power", "sigma", "tally", "values", "variance"
-    )  # fmt: skip
+    PARTS = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
+    SCALARS = ("geometry", "n_features", "variance")  # what a model keeps when classes join it or leave
+    SLOTS = 2
+    TAKES_SMALL_CALLS = True  # whether `Model.learn_at_once` has its loop
 
-    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, variance: float, average: bool, power: float = 2.0):
+    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, params: dict):
         self.geometry = geometry
         self.n_features = n_features
         self.n_columns = n_classes if n_classes > 2 else 1
-        self.variance = variance
-        self.power = power
-        self.norms = self._unknown_norms(1)
+        self.variance = params["variance"]
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
-        self.drift = np.zeros((n_features + 1) * self.n_columns) if average else np.empty(0)
+        self.drift = np.zeros((n_features + 1) * self.n_columns) if params["average_from"] >= 0 else np.empty(0)
         self.counts = np.zeros(n_classes)
         self.tally = np.zeros(_core.TALLY_SIZE)
+
+    @classmethod
+    def class_of(cls, geometry: str) -> type:
+        """The class of a geometry's models."""
+        return STATES.get(geometry, State)
 
     def parts(self) -> dict:
         """All there is to a model but the parameters that it was last learnt with."""
@@ -82,25 +85,29 @@ class State(_core.Model):
         parts = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in self.parts().items()}
         return self.of({**parts, "params": self.params})
 
-    @staticmethod
-    def layout(geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_norms: int = 1) -> dict:
+    @classmethod
+    def layout(cls, geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_shared: int = 1) -> dict:
         """Name: (shape, dtype) of the arrays that a State of these arguments has, without making one."""
         n_columns, double, is_full = n_classes if n_classes > 2 else 1, np.dtype(np.float64), geometry.startswith("full")
         size = n_features + 1
         n_weights = size * n_columns
         return {
-            "values": ((n_weights * (1 if geometry in ONE_SLOT or is_full else 2),), np.dtype(dtype)),
+            "values": ((n_weights * (1 if geometry == "additive" or is_full else cls.SLOTS),), np.dtype(dtype)),
             "sigma": ((n_columns, size, size) if is_full else (0, 1, 1), np.dtype(dtype)),
             "drift": ((n_weights if average else 0,), double),
-            "norms": ((n_norms if geometry in LINKED else 0, link.NORM_SIZE), double),
             "counts": ((n_classes,), double),
             "tally": ((_core.TALLY_SIZE,), double),
         }
 
     @staticmethod
     def n_shared(told: dict, arrays: dict) -> int:
-        """How many norms a model in a file has: one against the rest has one each."""
-        return told["n_columns"] if len(arrays["norms"]) == told["n_columns"] else 1
+        """How many groups of vectors a model in a file has that share a number: see `WithGroups`."""
+        return 1
+
+    @classmethod
+    def problem_of_scalars(cls, told: dict) -> str:
+        """What is wrong with the parts of a geometry that are no arrays, "" if nothing is: for a model that comes from a file."""
+        return ""
 
     def problem(self) -> str:
         """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
@@ -109,113 +116,51 @@ class State(_core.Model):
 
     def _problem_of_values(self, tally: dict) -> str:
         """The same for all but the counters."""
-        info = np.finfo(self.dtype)
-        first, largest = self.view[:, 0], float(info.max) / 4
+        first, largest = self.moving, self._largest
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
         if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], largest):
             return "weights beyond their reach"
-        if self.is_linked:
-            return self._problem_of_norms()
+        return self._problem_of_companions()
+
+    def _problem_of_companions(self) -> str:
+        """The same for the numbers that stand beside what moves along x."""
         if self.is_full:
-            # Rounding may bring a variance to 0, never below; the bound is that of _full.pxd. (Upper triangles stay at 0.)
+            # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
             if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
                 return "variances below 0"
             if max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance:
                 return "covariances out of their range"
         elif self.geometry != "additive":
-            second = self.view[:, 1]
+            info, second = np.finfo(self.dtype), self.view[:, 1]
             low, high = float(second.min()), float(second.max())
             if self.geometry in WITH_VARIANCE:
                 if not (info.tiny / info.eps <= low and high <= self.dtype.type(self.variance)):
                     return "variances out of their range"
-            elif not (0.0 <= low and high <= largest):
+            elif not (0.0 <= low and high <= self._largest):
                 return "sums of squares out of their range"
         return ""
 
-    def _problem_of_norms(self) -> str:
-        """The same for what is kept beside θ or u: it follows from them, but for rounding."""
-        signed = (link.REST_AT, link.SHIFT_AT) if self.geometry == "exp" else (link.REST_AT,)
-        if (self.norms[:, [at for at in range(link.NORM_SIZE) if at not in signed]] < 0.0).any():
-            return "norms below 0"
-        first = self.view[:, 0].astype(np.float64)
-        if self.geometry in ("sinh", "exp"):
-            return next(filter(None, (self._problem_of_products(first, *pair) for pair in enumerate(self.norms))), "")
-        if self.geometry == "centre":
-            found, known = [self.norms[0, link.SUM_AT]], [np.sum(first**2)]
-            return "" if self.norms[0, link.SCALE_AT] <= 1.0 and np.allclose(found, known, 1e-9, 0.0) else "another norm of u"
-        root = link.roots(self.power)["root"]
-        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
-            return "roots that are not those of the weights"
-        for at, norm in enumerate(self.norms):
-            if norm[link.SCALE_AT] == 0.0:
-                continue
-            theta = np.abs(first if len(self.norms) == 1 else first[:, at])
-            size = float(theta.max())
-            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
-            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
-            if self.power == 2.0:
-                inverse = gain = 1.0
-            if not np.allclose(norm[[link.INVERSE_AT, link.GAIN_AT]], [inverse, gain], 1e-3, 0.0):
-                return "another norm of the weights"
-        return ""
+    @property
+    def _largest(self) -> float:
+        """No number of a model is larger."""
+        return float(np.finfo(self.dtype).max) / 4
 
-    def _problem_of_products(self, first: np.ndarray, at: int, norm: np.ndarray) -> str:
-        """The same for weights that are multiplied."""
-        if norm[link.SCALE_AT] == 0.0:
-            return ""
-        own = slice(None) if len(self.norms) == 1 else slice(at, at + 1)
-        theta, second, came = first[:, own], self.view[:, 1, own].astype(np.float64), self.counts[own] > 0.0
-        shift, fresh, total, rest = norm[[link.SHIFT_AT, link.FRESH_AT, link.SUM_AT, link.REST_AT]]
-        with np.errstate(over="ignore", under="ignore"):
-            if self.geometry == "exp":
-                expected, terms = np.exp(theta - shift), second
-            else:
-                near = np.abs(theta) < 0.5
-                far = np.sign(theta) * (np.exp(np.abs(theta) - shift) - np.exp(-np.abs(theta) - shift)) / 2
-                expected = np.where(near, np.exp(-shift) * np.sinh(np.where(near, theta, 0.0)), far)
-                terms = np.hypot(second, fresh)
-            info, moved = np.finfo(self.dtype), theta != 0.0
-            # |θ| - S is rounded to S times the spacing of doubles, and sinh θ from powers of it is off by 4 times as much.
-            rounding = 64 * info.eps + 4 * np.finfo(np.float64).eps * max(shift, 0.0), max(info.tiny, 1e-299)
-            if not (np.allclose(second[moved], expected[moved], *rounding) and np.abs(second).max() < 1e30
-                    and np.isclose(fresh, min(np.exp(-shift), 1e30), 1e-9, info.tiny)):  # fmt: skip
-                return "exponentials that are not those of the weights"
-        # Classes without a row, and a constant feature without an intercept, are not in it.
-        least = terms[:-1, came if self.n_columns > 1 and len(self.norms) == 1 else slice(None)].sum()
-        squares = abs(rest - np.sum(second[:-1] ** 2)) <= 1e-9 * abs(rest)  # one class keeps these there
-        if not (0.999 * least <= total <= 1.001 * terms.sum() and total > 0.0 and norm[link.GAIN_AT] > 0.0
-                and (abs(rest) <= 1e-14 * total or squares)):  # fmt: skip
-            return "another sum of exponentials"
-        return ""
+    @property
+    def moving(self) -> np.ndarray:
+        """What steps move along x, (n_features + 1, columns)."""
+        return self.view[:, 0]
 
     @property
     def dtype(self):
         return self.values.dtype
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        slots = 1 if self.geometry in ONE_SLOT or self.is_full else 2
+        """The values of vectors that start from nothing."""
+        slots = 1 if self.geometry == "additive" or self.is_full else self.SLOTS
         values = np.zeros((self.n_features + 1, slots, n_columns), dtype)
         if self.geometry in WITH_VARIANCE:
             values[:, 1] = self.variance
         return values
-
-    @property
-    def is_linked(self) -> bool:
-        return self.geometry in LINKED
-
-    def _unknown_norms(self, n: int) -> np.ndarray:
-        """Norms of which nothing is known: the kernels sum them anew."""
-        return np.zeros((n if self.is_linked else 0, link.NORM_SIZE))
-
-    def link(self, task: str) -> None:
-        """Keep as many norms as the task has learners: one against the rest has one for each vector."""
-        n = self.n_columns if task == "ovr" else 1
-        if len(self.norms) != n:
-            self.norms = self._unknown_norms(n)
-
-    def known(self, params: dict) -> tuple[np.ndarray, np.ndarray]:
-        """Values and norms to read with: copies where the norms are not known yet, for reading never writes."""
-        return link.known(params, self.values, self.n_columns, self.norms, self.counts)
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         if not self.is_full:
@@ -237,81 +182,82 @@ class State(_core.Model):
     def count(self, name: str) -> int:
         return int(self.tally[_core.TALLY[name]])
 
+    def _like(self, counts: np.ndarray) -> State:
+        """A model of this kind and of these classes, the arrays of which are still to come."""
+        new = type(self).__new__(type(self))
+        for name in self.SCALARS:
+            setattr(new, name, getattr(self, name))
+        new.params, new.counts, new.tally = self.params, counts, self.tally.copy()
+        new.n_columns = len(counts) if len(counts) > 2 else 1
+        return new
+
     def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
 
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
-        stay what they were. For a potential w = Σθ this means that θ keeps its size; `share` is what a linked θ keeps.
+        stay what they were. For a potential w = Σθ this means that θ keeps its size; `share` is what θ keeps where the weights
+        are another function of it.
         """
-        grown = State.__new__(State)
-        for name in ("geometry", "n_features", "variance", "power"):
-            setattr(grown, name, getattr(self, name))
-        grown.n_columns = n_classes if n_classes > 2 else 1
-        grown.counts = np.zeros(n_classes)
-        grown.counts[places] = self.counts
-        grown.tally = self.tally.copy()
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        grown = self._like(counts)
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift = self.values.copy(), self.drift.copy()
-            # A full Σ is large, and no one changes it before the first row: it goes along.
-            grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
-            grown.norms = self.norms.copy()
-            return grown
-        grown.norms = self.norms.copy() if self.n_columns > 1 else self._unknown_norms(1)
-        if self.n_columns > 1 and len(self.norms) == self.n_columns:
-            grown.norms = self._unknown_norms(n_classes)
-            grown.norms[places] = self.norms
-        new, old = self._fresh(n_classes, self.dtype), self.view
-        grown.sigma = self._fresh_sigma(n_classes, self.dtype)
-        drift = np.zeros((self.n_features + 1, n_classes)) if len(self.drift) else None
-        if self.n_columns > 1:
-            if self.geometry == "exp" and len(self.norms) == 1:  # where a θ of 0 stands (else all is written anew)
-                live = self.n_features + bool(old[-1, 1].any())  # without an intercept the constant feature has none
-                new[:live, 1] = self.norms[0, link.FRESH_AT]
-            new[:, :, places] = old
-            if self.is_full:
-                grown.sigma[places] = self.sigma
-            if drift is not None:
-                drift[:, places] = self.drift.reshape(-1, self.n_columns)
+            self._copy_to(grown)
+        elif self.n_columns > 1:
+            self._place_in(grown, places)
         else:
-            share = 1.0 if self.geometry == "potential" else share
-            for sign, place in zip((-1, 1), places, strict=False):
-                new[:, 0, place] = sign * share * old[:, 0, 0] + 0.0  # no -0
-                if self.is_full:
-                    np.divide(self.sigma[0], 2, out=grown.sigma[place])
-                elif self.geometry in WITH_VARIANCE:
-                    info = np.finfo(self.dtype)
-                    new[:, 1, place] = np.maximum(old[:, 1, 0] / 2, info.tiny / info.eps)
-                elif self.geometry == "p_norm":
-                    root = link.roots(self.power)["root"]
-                    new[:, 1, place] = sign * share**root * old[:, 1, 0] + 0.0
-                elif self.geometry != "additive":
-                    new[:, 1, place] = old[:, 1, 0]
-                if drift is not None:
-                    drift[:, place] = sign * 0.5 * self.drift + 0.0
-        grown.values = new.reshape(-1)
-        grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
+            self._halve_in(grown, places, share)
         return grown
+
+    def _copy_to(self, grown: State) -> None:
+        """The arrays of a model of as many vectors."""
+        grown.values, grown.drift = self.values.copy(), self.drift.copy()
+        # A full Σ is large, and no one changes it before the first row: it goes along.
+        grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        """The vectors of this model at places of one with more of them."""
+        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
+        values[:, :, places] = self.view
+        if self.is_full:
+            grown.sigma[places] = self.sigma
+        grown.values, grown.drift = values.reshape(-1), self.drift
+        if len(self.drift):
+            drift = np.zeros((self.n_features + 1, grown.n_columns))
+            drift[:, places] = self.drift.reshape(-1, self.n_columns)
+            grown.drift = drift.reshape(-1)
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        """The only vector of this model as those of its two classes."""
+        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
+        drift = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.drift) else None
+        for sign, place in zip((-1, 1), places, strict=False):
+            values[:, :, place] = self._half(sign, share)
+            if self.is_full:
+                np.divide(self.sigma[0], 2, out=grown.sigma[place])
+            if drift is not None:
+                drift[:, place] = sign * 0.5 * self.drift + 0.0
+        grown.values = values.reshape(-1)
+        grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        """What is stored, (features, slots), of the class on one side of the only vector."""
+        half = self.view[:, :, 0].copy()
+        half[:, 0] = sign * (1.0 if self.geometry == "potential" else share) * half[:, 0] + 0.0  # no -0
+        if self.geometry in WITH_VARIANCE:
+            info = np.finfo(self.dtype)
+            half[:, 1] = np.maximum(half[:, 1] / 2, info.tiny / info.eps)
+        return half
 
     def writable(self) -> State:
         """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = (self.values, self.sigma, self.drift, self.norms, self.counts, self.tally)
-        if all(array.flags.writeable for array in arrays):
+        if all(part.flags.writeable for part in self.parts().values() if isinstance(part, np.ndarray)):
             return self
         return self.with_classes(np.arange(len(self.counts)), len(self.counts))
 
     def weights(self, params: dict, features: slice) -> np.ndarray:
         """(columns, features) weights that predict: a read-only view where they are stored as they are."""
         view = self.view[features]
-        if self.geometry == "centre":
-            first = (self.norms[0, link.SCALE_AT] * view[:, 0]).astype(self.dtype).T
-            first.flags.writeable = False
-            return first
-        if self.is_linked:
-            found = np.empty((self.n_columns, len(view)), self.dtype)
-            values, norms = self.known(params)
-            link.weights(params, values.reshape(self.n_features + 1, -1, self.n_columns)[features], norms, found)
-            found.flags.writeable = False
-            return found
         first = view[:, 0]
         if self.geometry == "potential":
             first = first * view[:, 1]
@@ -343,11 +289,8 @@ class State(_core.Model):
 
     def only(self, keep: np.ndarray) -> State:
         """This model of three classes or more without the others, which have never had a row."""
-        rest = State.__new__(State)
-        for name in ("geometry", "n_features", "variance", "power"):
-            setattr(rest, name, getattr(self, name))
-        rest.n_columns, rest.counts, rest.tally = int(keep.sum()), self.counts[keep], self.tally.copy()
-        rest.norms = self.norms[keep] if len(self.norms) == len(keep) else self.norms
+        rest = self._like(self.counts[keep])
+        rest.n_columns = int(keep.sum())
         rest.sigma = self.sigma[keep] if self.is_full else self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
@@ -359,3 +302,187 @@ class State(_core.Model):
         self.tally[_core.TALLY["seen"]] = 1.0
         self.tally[_core.TALLY["mistakes"]] += n_new
         self.counts[0] += n_rows
+
+
+class WithGroups(State):
+    """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner). Each such group has a
+    row of the array `groups`, which is 0 before anything of it is known: the first row that is learnt computes it then.
+    """
+
+    PARTS = (*State.PARTS, "groups")
+    FIELDS: tuple[str, ...] = ()  # the numbers of a group
+    TAKES_SMALL_CALLS = False  # (Cython's fused methods are not virtual: `Model` would run its own loop)
+
+    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(geometry, n_features, n_classes, dtype, params)
+        self.groups = self._unknown(1)
+
+    def _unknown(self, n: int) -> np.ndarray:
+        return np.zeros((n, len(self.FIELDS)))
+
+    def named(self, group: np.ndarray) -> dict[str, float]:
+        """The numbers of a group by their names."""
+        return dict(zip(self.FIELDS, group.tolist(), strict=True))
+
+    @property
+    def _is_joint(self) -> bool:
+        return len(self.groups) < self.n_columns
+
+    @classmethod
+    def layout(cls, geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_shared: int = 1) -> dict:
+        layout = super().layout(geometry, n_features, n_classes, dtype, average)
+        return {**layout, "groups": ((n_shared, len(cls.FIELDS)), np.dtype(np.float64))}
+
+    @staticmethod
+    def n_shared(told: dict, arrays: dict) -> int:
+        """One against the rest has a group for each vector."""
+        return told["n_columns"] if len(arrays["groups"]) == told["n_columns"] else 1
+
+    def _copy_to(self, grown: State) -> None:
+        super()._copy_to(grown)
+        grown.groups = self.groups.copy()
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        if self._is_joint:
+            grown.groups = self.groups.copy()
+        else:
+            grown.groups = self._unknown(grown.n_columns)
+            grown.groups[places] = self.groups
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._halve_in(grown, places, share)
+        grown.groups = self._unknown(1)
+
+    def only(self, keep: np.ndarray) -> State:
+        rest = super().only(keep)
+        rest.groups = self.groups if self._is_joint else self.groups[keep]
+        return rest
+
+
+class PNormState(WithGroups, p_norm.PNormModel):
+    """values : θ and its roots. groups : see p_norm.pyx. power : p."""
+
+    PARTS = (*WithGroups.PARTS, "power")
+    SCALARS = (*WithGroups.SCALARS, "power")
+    FIELDS = p_norm.FIELDS
+
+    def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(geometry, n_features, n_classes, dtype, params)
+        self.power = self.power_of(params, n_features)
+
+    @staticmethod
+    def power_of(params: dict, n_features: int) -> float:
+        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
+
+    @classmethod
+    def problem_of_scalars(cls, told: dict) -> str:
+        power = told["power"]
+        return "" if type(power) is float and 2.0 <= power <= 500.0 else f"a power not in [2, 500]: {power!r}"
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half = super()._half(sign, share)
+        half[:, 1] = sign * share ** p_norm.root_of(self.power)[0] * self.view[:, 1, 0] + 0.0
+        return half
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        groups, roots = self.known(), self.view[features, 1]
+        inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("gain")]
+        powers = np.abs(roots, dtype=np.float64) * inverse
+        for _ in range(p_norm.root_of(self.power)[1]):
+            powers *= powers
+        weights = np.ascontiguousarray((gain * np.copysign(powers, roots)).astype(self.dtype).T)
+        weights.flags.writeable = False
+        return weights
+
+    def _problem_of_companions(self) -> str:
+        if (np.delete(self.groups, self.FIELDS.index("low"), axis=1) < 0.0).any():
+            return "norms below 0"
+        first, root = self.view[:, 0].astype(np.float64), p_norm.root_of(self.power)[0]
+        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
+            return "roots that are not those of the weights"
+        for at, norm in enumerate(map(self.named, self.groups)):
+            if norm["scale"] == 0.0:
+                continue
+            theta = np.abs(first if len(self.groups) == 1 else first[:, at])
+            size = float(theta.max())
+            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
+            if self.power == 2.0:
+                inverse = gain = 1.0
+            if not np.allclose([norm["inverse"], norm["gain"]], [inverse, gain], 1e-3, 0.0):
+                return "another norm of the weights"
+        return ""
+
+
+class CentreState(WithGroups, centre.CentreModel):
+    """values : u of the centre a u. groups : see centre.pyx."""
+
+    FIELDS = centre.FIELDS
+    SLOTS = 1
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        scale = self.groups[0, self.FIELDS.index("scale")]
+        weights = (scale * self.view[features, 0]).astype(self.dtype).T
+        weights.flags.writeable = False
+        return weights
+
+    def _problem_of_companions(self) -> str:
+        found = self.named(self.groups[0])
+        if min(found["high"], found["noise"], found["scale"]) < 0.0:
+            return "norms below 0"
+        squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
+        return "" if found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, 0.0) else "another norm of u"
+
+
+class SimplexState(WithGroups, multiplicative.SimplexModel):
+    """values : powers and θ. groups : see simplex.pxd."""
+
+    FIELDS = tuple(simplex.GROUP)
+
+    @property
+    def moving(self) -> np.ndarray:
+        return self.view[:, 1]
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        if self.geometry == "exp" and self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
+            live = self.n_features + bool(self.view[-1, 0].any())  # without an intercept the constant feature has no power
+            new = np.delete(np.arange(grown.n_columns), places)
+            grown.view[:live, 0, new] = self.fresh_power()
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half = np.zeros((self.n_features + 1, 2), self.dtype)  # (powers come with the group's numbers)
+        half[:, 1] = sign * share * self.view[:, 1, 0] + 0.0
+        return half
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        values, groups = self.known()
+        powers = values.reshape(self.n_features + 1, 2, self.n_columns)[features, 0]
+        gain = params["norm_bound"] / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])
+        weights = np.ascontiguousarray((gain * powers).astype(self.dtype).T)
+        weights.flags.writeable = False
+        return weights
+
+    def _problem_of_companions(self) -> str:
+        signed = ("low",) if self.geometry == "sinh" else ("low", "shift", "top")
+        for at, group in enumerate(map(self.named, self.groups)):
+            if min(number for name, number in group.items() if name not in signed) < 0.0:
+                return "normalisers below 0"
+            if group["high"] == 0.0:
+                continue
+            own = slice(None) if len(self.groups) == 1 else slice(at, at + 1)
+            # Without an intercept the constant feature is in no sum.
+            live = self.n_features + bool(self.view[-1, :, own].any())
+            powers, theta = self.view[:live, 0, own], self.view[:live, 1, own]
+            largest = float((np.abs(theta) if self.geometry == "sinh" else theta).max())
+            if group["ages"] != 0.0 or not (group["high"] <= group["peak"] and largest <= group["top"] <= self._largest):
+                return "normalisers that are not those of the weights"
+            problem = simplex.problem(powers, theta, self.groups[at : at + 1], self.geometry == "sinh")
+            if problem:
+                return problem
+        return ""
+
+
+#: Geometries whose models have a class of their own.
+STATES = {"p_norm": PNormState, "centre": CentreState, "sinh": SimplexState, "exp": SimplexState}
