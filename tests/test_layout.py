@@ -12,7 +12,7 @@ MOST_ROOT_FILES = 14
 
 # A part may import from those above it and from its own folder. A file belongs to the first part that has it.
 PARTS = {
-    "_rules.pxd": "the papers' rules: what a row's margin and norms make of a step",
+    "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
     "_geometry/*.pxd": "what the loops over the non-zeros of a row share, inlined where they run",
     "_geometry/*.pyx": "training loops of geometries with a link function; BLAS",
     "_core.*": "the other training loops, and the compiled base of all models",
