@@ -1020,11 +1020,15 @@ cdef class RowHasher:
             elif length > 12 and 0 <= views[i, 2] < len(texts):
                 text = texts[views[i, 2]]
                 if not 0 <= first <= text.shape[0] - length:
-                    raise DamagedError(f"a view must lie within its {text.shape[0]} bytes of text, got {length} from {first}")
+                    raise DamagedError(
+                        f"a view must lie within its text of {text.shape[0]} bytes, got {length} bytes from {first}"
+                    )
                 with nogil:
                     self.add(&text[0] + first, length)
             else:
-                raise DamagedError(f"a view must have a length >= 0 and one of {len(texts)} texts, got {length}, {views[i, 2]}")
+                raise DamagedError(
+                    f"a view must have a length >= 0 and one of {len(texts)} texts, got {length} and {views[i, 2]}"
+                )
             if i % 4096 == 0:
                 PyErr_CheckSignals()
 

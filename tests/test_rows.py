@@ -1,0 +1,89 @@
+"""`Rows`, the container between what reads rows and what learns them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from onlinecls import AROWClassifier
+from onlinecls._input.rows import Rows, part_of
+from onlinecls._input.validate import read_rows
+
+TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
+TABLE[[0, 4, 5, 29]] = 0.0
+
+
+def sparse_rows(index=np.int32):
+    rows = Rows.of_table(TABLE)
+    return Rows(rows.data, rows.indices.astype(index), rows.indptr, rows.n_rows, rows.n_features)
+
+
+KINDS = {
+    "int32": sparse_rows,
+    "int64": lambda: sparse_rows(np.int64),
+    "dense": lambda: read_rows("test", TABLE, None),
+}
+every_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+
+
+def as_table(rows: Rows) -> np.ndarray:
+    found = rows.array()
+    assert found.shape == rows.shape == (rows.n_rows, rows.n_features)
+    return found.toarray() if sparse.issparse(found) else found
+
+
+@every_kind
+def test_parts_and_chosen_rows_are_those_of_the_table(make):
+    rows = make()
+    assert_array_equal(as_table(rows), TABLE)
+    for start, stop in ((0, 30), (0, 1), (3, 6), (29, 30), (7, 7), (30, 30)):
+        part = rows.part(start, stop)
+        assert_array_equal(as_table(part), TABLE[start:stop])
+        stored = TABLE[start:stop].size if rows.is_dense else np.count_nonzero(TABLE[start:stop])
+        assert part.data is rows.data and part.nnz == stored
+    inner = rows.part(3, 20).part(2, 9)
+    assert_array_equal(as_table(inner), TABLE[5:12])
+    for numbers in ([], [4], [29, 0, 7, 7]):
+        chosen = rows.take(np.array(numbers, np.int64))
+        assert_array_equal(as_table(chosen), TABLE[numbers])
+        assert (chosen.data.dtype, chosen.indices.dtype, chosen.indptr.dtype) == (rows.data.dtype, rows.indices.dtype, np.int64)
+    assert_array_equal(as_table(rows.part(10, 20).take(np.array([1, 0]))), TABLE[[11, 10]])
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_the_matrix_of_a_part(index):
+    for start, stop in ((0, 30), (3, 20), (4, 6)):
+        matrix = sparse_rows(index).part(start, stop).matrix()
+        again = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)  # (which looks for itself)
+        assert isinstance(matrix, sparse.csr_matrix) and matrix.has_canonical_format and again.has_canonical_format
+        assert_array_equal(matrix.toarray(), TABLE[start:stop])
+
+
+def test_what_was_checked_is_not_copied_and_must_fit_another_dtype():
+    rows = sparse_rows()
+    assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
+    wide = read_rows("test", rows, np.dtype(np.float64))
+    assert wide.data.dtype == np.float64 and wide.indices is rows.indices
+    wide.data[3] = 1e300
+    row, column = int(np.searchsorted(wide.indptr, 3, "right")) - 1, wide.indices[3]
+    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row {row}, column {column}\."):
+        read_rows("test", wide, np.dtype(np.float32))
+
+
+@every_kind
+def test_a_learner_takes_them_in_parts(make):
+    rows, y = make(), np.arange(30) % 2
+    whole, cut = AROWClassifier(), AROWClassifier()
+    whole.partial_fit(TABLE, y, classes=[0, 1])
+    for start, stop in ((0, 11), (11, 12), (12, 30)):
+        cut.partial_fit(rows.part(start, stop), y[start:stop], classes=[0, 1])
+    assert_array_equal(cut.coef_, whole.coef_)
+    assert_array_equal(cut.decision_function(rows.part(5, 9)), whole.decision_function(TABLE[5:9]))
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, np.asarray, Rows.of_table])
+def test_part_of_anything(make):
+    X = make(TABLE)
+    part = part_of(X, 3, 9)
+    assert type(part) is type(X) and part_of(X, 0, 30) is X
+    assert_array_equal(as_table(read_rows("test", part, None)), TABLE[3:9])
