@@ -13,12 +13,17 @@ cdef class Lock:
 
 cdef class Call:
     """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
+    cdef tuple others               # the model's arrays beyond those that every model has
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
     cdef object classes, parameters
     cdef list labels                # the classes as Python's objects
     cdef object sparse              # the type of X where it is a CSR matrix
     cdef Task task
     cdef Py_ssize_t n_features
+
+
+cdef class FewRows:
+    cdef public object data, indices
 
 
 cdef class Model:
@@ -33,9 +38,8 @@ cdef class Model:
     cdef int bind(self) except -1
     cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
     cdef bint learn_few(self, X, y, sample_weight) except -1
-    cdef bint learn_these(self, X, const floating[::1] data, y, sample_weight) except -1
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
-    cdef bint learn_checked(self, const floating[::1] data, const index_t[::1] indices, Batch* b, y, sample_weight) except -1
+    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
                     Books* books) except -1

@@ -408,6 +408,48 @@ cdef inline bint is_array(array, dtype):
     return type(array) is np.ndarray and array.dtype is dtype and array.ndim == 1
 
 
+cdef class FewRows:
+    """The rows of a small call, for `run`."""
+
+
+cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
+    """The indptr of a CSR matrix of n rows; False if it is not plain."""
+    cdef const int32_t[::1] short_places
+    cdef const int64_t[::1] long_places
+    cdef Py_ssize_t i
+    if type(places) is not np.ndarray or places.ndim != 1 or len(places) != n + 1:
+        return False
+    try:
+        if places.dtype is INT32:
+            short_places = places
+        elif places.dtype is INT64:
+            long_places = places
+        else:
+            return False
+    except ValueError:
+        return False
+    for i in range(n + 1):
+        indptr[i] = short_places[i] if places.itemsize == 4 else long_places[i]
+    return True
+
+
+cdef bint check_rows(const floating[::1] data, indices, const Batch* b, Py_ssize_t n_features) except -1:
+    """`are_rows`, by the type of the indices."""
+    cdef const int32_t[::1] short_indices
+    cdef const int64_t[::1] long_indices
+    cdef const dense_t[::1] no_indices
+    if indices is NO_INDICES:
+        no_indices = indices
+        return are_rows(data, no_indices, b.indptr, b.n, n_features)
+    if is_array(indices, INT32):
+        short_indices = indices
+        return are_rows(data, short_indices, b.indptr, b.n, n_features)
+    if is_array(indices, INT64):
+        long_indices = indices
+        return are_rows(data, long_indices, b.indptr, b.n, n_features)
+    return False
+
+
 cdef class Model:
     """What learning changes, as the training loops see it. A state (_geometry/state.py) extends it by how it starts and grows.
 
@@ -471,6 +513,8 @@ cdef class Model:
         """From now on take small calls of an estimator whose parameters are those of the model's last pass (None for sparse: no
         more). names : of its parameters; sparse : type of a CSR matrix; classes : its classes."""
         cdef Call call = Call()
+        call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
+            [part is one for one in (self.values, self.counts, self.tally, self.drift)])])
         if sparse is None:
             self.call = None
             return
@@ -495,6 +539,9 @@ cdef class Model:
         lock = estimator.get("_lock")
         if lock is None or lock.held == FORKS or "_sparse_coef" in estimator:
             return False
+        for i in range(len(call.others)):
+            if not call.others[i].flags.writeable:
+                return False
         lock.held = FORKS
         try:
             return self.learn_few(X, y, sample_weight)
@@ -502,82 +549,50 @@ cdef class Model:
             lock.held = 0
 
     cdef bint learn_few(self, X, y, sample_weight) except -1:
-        cdef const float[::1] floats
-        cdef const double[::1] doubles
-        if type(X) is np.ndarray:
-            if X.ndim != 2 or X.shape[1] != self.call.n_features or not X.flags.c_contiguous or X.shape[0] == 0:
-                return False
-            data = X.reshape(-1)
-        elif type(X) is self.call.sparse:
-            data = X.data
-        else:
-            return False
-        if not is_array(data, self.values.dtype):
-            return False
-        try:
-            if self.values.itemsize == 4:
-                floats = data
-            else:
-                doubles = data
-        except ValueError:              # strided, say
-            return False
-        if self.values.itemsize == 4:
-            return self.learn_these(X, floats, y, sample_weight)
-        return self.learn_these(X, doubles, y, sample_weight)
-
-    cdef bint learn_these(self, X, const floating[::1] data, y, sample_weight) except -1:
-        """The rows as the loops read them: their places, which for few rows fit the stack."""
-        cdef const int32_t[::1] short_indices, short_places
-        cdef const int64_t[::1] long_indices, long_places
-        cdef const dense_t[::1] no_indices = NO_INDICES
+        """X as rows, and their places, which for few rows fit the stack."""
         cdef int64_t[FEW + 1] indptr
+        cdef FewRows rows = FewRows()
         cdef Py_ssize_t i, n
         cdef Batch b
-        b.indptr = indptr
+        shape = X.shape
+        if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != self.call.n_features:
+            return False
+        n = shape[0]
+        b.indptr, b.n, b.n_rows = indptr, n, n
         if type(X) is np.ndarray:
-            n = X.shape[0]
-            if n > FEW:
+            if not X.flags.c_contiguous:
                 return False
             for i in range(n + 1):
                 indptr[i] = i * self.call.n_features
-            b.n = b.n_rows = n
-            return self.learn_checked(data, no_indices, &b, y, sample_weight)
-        shape, indices, places = X.shape, X.indices, X.indptr
-        n = shape[0]
-        if n == 0 or n > FEW or shape[1] != self.call.n_features:
-            return False
-        b.n = b.n_rows = n
-        try:
-            if is_array(indices, INT32) and is_array(places, INT32):
-                short_indices, short_places = indices, places
-            elif is_array(indices, INT64) and is_array(places, INT64):
-                long_indices, long_places = indices, places
-            else:
+            rows.data, rows.indices = X.reshape(-1), NO_INDICES
+        elif type(X) is self.call.sparse:
+            rows.data, rows.indices = X.data, X.indices
+            if not read_places(X.indptr, indptr, n):
                 return False
-        except ValueError:
+        else:
             return False
-        if len(places) != n + 1:
+        if not is_array(rows.data, self.values.dtype):
             return False
-        if indices.itemsize == 4:
-            for i in range(n + 1):
-                indptr[i] = short_places[i]
-            return self.learn_checked(data, short_indices, &b, y, sample_weight)
-        for i in range(n + 1):
-            indptr[i] = long_places[i]
-        return self.learn_checked(data, long_indices, &b, y, sample_weight)
+        try:
+            if self.values.itemsize == 4:
+                if not check_rows[float](rows.data, rows.indices, &b, self.call.n_features):
+                    return False
+            elif not check_rows[double](rows.data, rows.indices, &b, self.call.n_features):
+                return False
+        except ValueError:              # strided, say
+            return False
+        return self.learn_checked(rows, &b, y, sample_weight)
 
-    cdef bint learn_checked(self, const floating[::1] data, const index_t[::1] indices, Batch* b, y, sample_weight) except -1:
+    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1:
+        """Labels and weights, and the pass."""
         cdef int32_t[FEW] labels
         cdef const double[::1] targets, weights
         cdef const int64_t* indptr = b.indptr
         cdef Py_ssize_t n = b.n
         cdef Books books
-        cdef double[::1] tally
-        cdef floating[::1] state
-        if not are_rows(data, indices, indptr, n, self.call.n_features):
-            return False
+        cdef double[::1] tally, counts, drift
         try:
-            state, tally = self.values, self.tally
+            tally, counts, drift = self.tally, self.counts, self.drift
             if sample_weight is not None:
                 if not is_array(sample_weight, FLOAT64):
                     return False
@@ -594,7 +609,7 @@ cdef class Model:
             return False
         if self.call.task == REGRESSION and not (is_aligned(&targets[0], 8) and are_finite(targets, n)):
             return False
-        self.enter(b, &books, self.counts, tally, self.drift)
+        self.enter(b, &books, counts, tally, drift)
         b.n = b.n_rows = n
         b.indptr, b.labels = indptr, labels
         if self.call.task == REGRESSION:
@@ -602,7 +617,7 @@ cdef class Model:
         if sample_weight is not None:
             b.weights = &weights[0]
         try:
-            self.run_on(self.call.task, state, data, indices, b, &books)
+            self.run(self.call.task, rows, b, &books)
         finally:
             (<Tally*>&tally[0])[0] = books.tally
         return True

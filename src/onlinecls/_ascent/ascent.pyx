@@ -627,9 +627,6 @@ cdef class AscentModel(Model):
             self.bound = self.params
         return 0
 
-    def take_calls(self, *call):
-        """Small calls go the way of all: the short one learns by the loops of _core."""
-
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
         if self.values.itemsize == 4:
             return self.learn_in[float](task, self.values, rows.data, rows.indices, b, books)

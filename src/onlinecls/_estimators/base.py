@@ -300,7 +300,7 @@ class OnlineLearner(Estimator):
     def _take_calls(self, X) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state = self.__dict__.get("_state")
-        if not isinstance(state, _core.Model) or not state.TAKES_SMALL_CALLS or type(self)._learn is not OnlineLearner._learn:
+        if not isinstance(state, _core.Model) or type(self)._learn is not OnlineLearner._learn:
             return
         compiled = self._params_of[0] is not None and self._compiled[1] is self._params_of[0]
         classes = self.__dict__.get("classes_")

@@ -47,7 +47,6 @@ class State(_core.Model):
     PARTS = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
     SCALARS = ("geometry", "n_features", "variance")  # what a model keeps when classes join it or leave
     SLOTS = 2
-    TAKES_SMALL_CALLS = True  # whether `Model.learn_at_once` has its loop
 
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, params: dict):
         self.geometry = geometry
@@ -311,7 +310,6 @@ class WithGroups(State):
 
     PARTS = (*State.PARTS, "groups")
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
-    TAKES_SMALL_CALLS = False  # (Cython's fused methods are not virtual: `Model` would run its own loop)
 
     def __init__(self, geometry: str, n_features: int, n_classes: int, dtype, params: dict):
         super().__init__(geometry, n_features, n_classes, dtype, params)
