@@ -137,8 +137,8 @@ class FoReLClassifier(OnlineClassifier):
             weights = weights * class_weights[targets]
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
+        said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
         state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
-        said = np.zeros(len(state.labels) if len(predictions) else 0, np.int32)
         try:
             _LEARN[state.dtype.itemsize](self._params, state, state.data, old, len(state.labels), said)
         finally:
