@@ -6,7 +6,6 @@ from onlinecls import OnlineToBatch, _core, _registry, _saving
 from onlinecls._ascent import ascent, leader, leader_state
 from onlinecls._ascent import base as ascent_base
 from onlinecls._cli import learning, main
-from onlinecls._estimators import base
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._input import validate
@@ -87,8 +86,7 @@ def on_path(learner, path):
 
 def kernels():
     """Where estimators find what learns: (a table or a class, its key or attribute)."""
-    tables = [base._LINK, base._ONE_CLASS["centre"], base._ONE_CLASS["sinh"]]
-    return [(State, "learn"), *((table, key) for table in tables for key in table)]
+    return [(State, "learn")]
 
 
 def readers():

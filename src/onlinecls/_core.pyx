@@ -590,9 +590,14 @@ cdef class Model:
         cdef const int64_t* indptr = b.indptr
         cdef Py_ssize_t n = b.n
         cdef Books books
-        cdef double[::1] tally, counts, drift
+        cdef double[::1] tally, counts, drift, doubles
+        cdef float[::1] floats
         try:
             tally, counts, drift = self.tally, self.counts, self.drift
+            if self.values.itemsize == 4:
+                floats = self.values
+            else:
+                doubles = self.values
             if sample_weight is not None:
                 if not is_array(sample_weight, FLOAT64):
                     return False
