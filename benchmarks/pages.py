@@ -3,7 +3,8 @@
     python benchmarks/pages.py
 
 writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, and
-the README's table of measurements, from the tables of docs/speed.md and docs/accuracy.md. tests/test_pages.py compares.
+the README's tables of measurements, from those of docs/speed.md and docs/accuracy.md, and of classes, from their docstrings.
+tests/test_pages.py compares.
 """
 
 import inspect
@@ -90,8 +91,26 @@ def algorithms():
     return "\n".join(lines)
 
 
+def classes():
+    """The README's table of classes: the first line of each docstring, in the order of the registry, what wraps others last."""
+    import onlinecls
+    from onlinecls._registry import ALGORITHMS
+
+    offered = dict.fromkeys(["AROWClassifier", *(algorithm.estimator for algorithm in ALGORITHMS.values()), *onlinecls.__all__])
+    lines = ["| class | what it is |", "|---|---|"]
+    for name in offered:
+        if isinstance(getattr(onlinecls, name), type):
+            what = inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]
+            lines.append(f"| `{name}` | {what}{' **Start here.**' if len(lines) == 2 else ''} |")
+    return "\n".join(lines)
+
+
 # (page, markers' name, function that makes the text) of all that needs no measuring.
-DERIVED = ((DOCS / "algorithms.md", "algorithms", algorithms), (README, "measurements", measurements))
+DERIVED = (
+    (DOCS / "algorithms.md", "algorithms", algorithms),
+    (README, "measurements", measurements),
+    (README, "classes", classes),
+)
 
 
 def write_derived():

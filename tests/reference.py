@@ -35,6 +35,14 @@ from statistics import NormalDist
 
 import numpy as np
 
+REFERENCE = {}
+
+
+def twin_of(name):
+    """Enter a learner of signed examples in REFERENCE, by its name in the registry."""
+    return lambda learner: REFERENCE.setdefault(name, learner)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Learners in R^d
 # ---------------------------------------------------------------------------------------------------------------------
@@ -71,6 +79,7 @@ class Learner(ABC):
         """The algorithm, for z != 0."""
 
 
+@twin_of("perceptron")
 @dataclass(kw_only=True)
 class Perceptron(Learner):
     """m <= 0:  w += eta z.  Tutorial III; NAROW 2."""
@@ -87,6 +96,7 @@ class Perceptron(Learner):
         return True
 
 
+@twin_of("aggressive_perceptron")
 class AggressivePerceptron(Perceptron):
     """m < 1:  w += eta z.  Tutorial III, DA1."""
 
@@ -94,6 +104,7 @@ class AggressivePerceptron(Perceptron):
         return m < 1
 
 
+@twin_of("p_norm")
 @dataclass(kw_only=True)
 class PNorm(Learner):
     """m <= 0:  theta += z,  w_i = (q - 1) sgn(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2).  NAROW 4.1."""
@@ -128,6 +139,7 @@ class PNorm(Learner):
         return True
 
 
+@twin_of("aggressive_p_norm")
 class AggressivePNorm(PNorm):
     """0 < m < 1 as well:  eta = clip((R^2/2 - m) / ||z||_p^2, 0, 1).  NAROW 4.1."""
 
@@ -151,6 +163,7 @@ class PassiveAggressive(Learner):
         return True
 
 
+@twin_of("pa1")
 class PA1(PassiveAggressive):
     """PA-I.  tau = min(C, l / ||z||^2).  Tutorial III; NAROW 4.1."""
 
@@ -158,6 +171,7 @@ class PA1(PassiveAggressive):
         return min(C, loss / q)
 
 
+@twin_of("pa2")
 class PA2(PassiveAggressive):
     """PA-II.  tau = l / (||z||^2 + 1/(2C)).  Crammer et al. (NIPS 2003), 5, whose gamma is 1/(2C)."""
 
@@ -189,6 +203,7 @@ class Simplex:
         return self.norm_bound * (np.concatenate([z, -z]) if self.signed else z)
 
 
+@twin_of("multiplicative_pa")
 @dataclass(kw_only=True)
 class MultiplicativePassiveAggressive(Simplex, Learner):
     """l = [margin - m]+,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / rho^2.  Crammer et al. (NIPS 2003), 6.
@@ -249,6 +264,7 @@ class SecondOrder(Learner):
         self.Sigma = self.initial_variance * {"diagonal": np.ones(self.d), "full": np.eye(self.d)}[self.covariance]
 
 
+@twin_of("arow")
 @dataclass(kw_only=True)
 class AROW(SecondOrder):
     """m < 1:  w += l / (v + r) Sigma z,  Sigma^-1 += z z' / r.  Crammer, Kulesza, Dredze (NIPS 2009), eqs. 7-9."""
@@ -303,6 +319,7 @@ class ConfidenceWeighted(SecondOrder):
         return True
 
 
+@twin_of("cw_stdev")
 class CWStdev(ConfidenceWeighted):
     """CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
 
@@ -334,6 +351,7 @@ class SoftConfidenceWeighted(CWStdev):
         return alpha > 0 and self.move(z, alpha, self.beta(alpha, v))
 
 
+@twin_of("scw1")
 class SCW1(SoftConfidenceWeighted):
     """SCW-I: a linear penalty.  Proposition 1."""
 
@@ -341,6 +359,7 @@ class SCW1(SoftConfidenceWeighted):
         return min(C, max(0.0, self.alpha(m, v)))
 
 
+@twin_of("scw2")
 class SCW2(SoftConfidenceWeighted):
     """SCW-II: a squared penalty.  Proposition 2 (LIBOL has n * 2 where n^2 is meant)."""
 
@@ -351,6 +370,7 @@ class SCW2(SoftConfidenceWeighted):
         return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
 
 
+@twin_of("cw_variance")
 class CWVariance(ConfidenceWeighted):
     """CW, variance form.  Dredze, Crammer, Pereira (ICML 2008): confidence-weighted linear classification."""
 
@@ -387,6 +407,7 @@ class Potential(SecondOrder):
         return True
 
 
+@twin_of("sop")
 @dataclass(kw_only=True)
 class SecondOrderPerceptron(Potential):
     """m' <= 0:  theta += z,  Sigma^-1 += z z' / r.  NAROW 4.2."""
@@ -400,6 +421,7 @@ class SecondOrderPerceptron(Potential):
         return m_peeked <= 0
 
 
+@twin_of("aggressive_sop")
 class AggressiveSecondOrderPerceptron(SecondOrderPerceptron):
     """m' < 1:  theta += z,  Sigma^-1 += z z' / r.  NAROW Fig. 1, 4.2, 4.3."""
 
@@ -407,6 +429,7 @@ class AggressiveSecondOrderPerceptron(SecondOrderPerceptron):
         return m_peeked < 1
 
 
+@twin_of("narow")
 @dataclass(kw_only=True)
 class NAROW(Potential):
     """m' < 1 and chi > 0:  theta += z,  and only if b chi > 1:  Sigma^-1 += z z' (b chi - 1) / chi.  NAROW 5."""
@@ -440,6 +463,7 @@ class AdaGrad(Learner):
         return np.divide(self.eta0 * a, self.delta + np.sqrt(self.G), out=np.zeros_like(a), where=a != 0)
 
 
+@twin_of("adagrad_md")
 class AdaGradMD(AdaGrad):
     """Mirror descent:  w_i -= eta g_i / (delta + sqrt(G_i))."""
 
@@ -449,6 +473,7 @@ class AdaGradMD(AdaGrad):
         self.w = self.w - self.scaled(g)
 
 
+@twin_of("adagrad_da")
 @dataclass(kw_only=True)
 class AdaGradDA(AdaGrad):
     """Dual averaging:  w_i = eta soft(z_i, l1 t) / (delta + sqrt(G_i)),  z = -(the sum of all g),  t counting every row."""
@@ -593,26 +618,6 @@ REGRESSION = {
     "pa2_regression": PA2Regression,
     "arow_regression": RecursiveLeastSquares,
     "multiplicative_pa_regression": MultiplicativePassiveAggressiveRegression,
-}
-
-REFERENCE = {
-    "perceptron": Perceptron,
-    "aggressive_perceptron": AggressivePerceptron,
-    "p_norm": PNorm,
-    "aggressive_p_norm": AggressivePNorm,
-    "pa1": PA1,
-    "pa2": PA2,
-    "sop": SecondOrderPerceptron,
-    "aggressive_sop": AggressiveSecondOrderPerceptron,
-    "arow": AROW,
-    "narow": NAROW,
-    "cw_stdev": CWStdev,
-    "cw_variance": CWVariance,
-    "scw1": SCW1,
-    "scw2": SCW2,
-    "adagrad_md": AdaGradMD,
-    "adagrad_da": AdaGradDA,
-    "multiplicative_pa": MultiplicativePassiveAggressive,
 }
 
 

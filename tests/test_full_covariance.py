@@ -19,8 +19,7 @@ from states import fingerprint, is_finite
 
 import onlinecls
 
-SECOND_ORDER = ("sop", "aggressive_sop", "arow", "narow", "cw_stdev", "cw_variance", "scw1", "scw2")
-CASES = [case for case in ALL if case.name in SECOND_ORDER] + [Case("narow", {"b": 8.0})]
+CASES = [case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")] + [Case("narow", {"b": 8.0})]
 REGRESSOR = next(case for case in REGRESSION if case.name == "arow_regression")
 # How the kernel may go: (which products are made ahead, how many steps wait before Σ is written).
 PATHS = [*product(("never", "likely", "always"), (1, 4, 64)), ("likely", 3), ("always", 2)]

@@ -554,6 +554,8 @@ cdef class Model:
         cdef FewRows rows = FewRows()
         cdef Py_ssize_t i, n
         cdef Batch b
+        if type(X) is not np.ndarray and type(X) is not self.call.sparse:
+            return False
         shape = X.shape
         if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != self.call.n_features:
             return False
@@ -565,12 +567,10 @@ cdef class Model:
             for i in range(n + 1):
                 indptr[i] = i * self.call.n_features
             rows.data, rows.indices = X.reshape(-1), NO_INDICES
-        elif type(X) is self.call.sparse:
+        else:
             rows.data, rows.indices = X.data, X.indices
             if not read_places(X.indptr, indptr, n):
                 return False
-        else:
-            return False
         if not is_array(rows.data, self.values.dtype):
             return False
         try:

@@ -11,7 +11,7 @@ from .regressor import OnlineRegressor
 
 @documented
 class Perceptron(OnlineClassifier):
-    """Perceptron, conservative or aggressive.
+    """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
 
