@@ -299,14 +299,15 @@ class OnlineLearner(Estimator):
 
     def _take_calls(self, X) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
-        state = self.__dict__.get("_state")
-        if not isinstance(state, _core.Model) or type(self)._learn is not OnlineLearner._learn:
+        state, cls = self.__dict__.get("_state"), type(self)
+        if not isinstance(state, _core.Model):
             return
+        ordinary = cls._learn is OnlineLearner._learn and cls._read_rows is OnlineLearner._read_rows
         compiled = self._params_of[0] is not None and self._compiled[1] is self._params_of[0]
         classes = self.__dict__.get("classes_")
         n_known = 1 if classes is None else len(classes)
         plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
-        if not (compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
+        if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
             state.take_calls(self.__dict__, (), None, 0)
             return
         sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
