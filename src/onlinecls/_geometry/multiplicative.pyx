@@ -297,8 +297,8 @@ cdef class SimplexModel(Model):
 
     def fresh_power(self):
         """What is stored of a θ of 0, where one group is all there is: in the model's own digits."""
-        cdef double[:, ::1] groups = self.groups
-        cdef double shift = (<Group*>&groups[0, 0]).shift
+        cdef const double[:, ::1] groups = self.groups
+        cdef double shift = (<const Group*>&groups[0, 0]).shift
         if self.values.itemsize == 4:
             return <double>root_of(<float>shift)
         return root_of(shift)
