@@ -9,7 +9,6 @@ from onlinecls._cli import learning, main
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._input import validate
-from onlinecls._kernelized import support
 
 ALGORITHMS = _registry.ALGORITHMS
 
@@ -19,7 +18,6 @@ __all__ = ["leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
-DUAL_TALLY = support.TALLY
 BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.

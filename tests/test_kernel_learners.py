@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from internals import DUAL_TALLY, TALLY, state_of
+from internals import state_of
 from matrices import STORAGES, continuous_problem
 from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
@@ -529,11 +529,6 @@ def test_attributes_that_a_kernel_does_not_have():
     for name in ("coef_", "support_", "sparsify", "densify"):
         assert not hasattr(learner, name)
     assert learner.intercept_.shape == (1,)
-
-
-def test_counters_are_where_the_shared_code_looks():
-    shared = TALLY.keys() - {"squared", "absolute"}  # which only linear regressors keep
-    assert {name: DUAL_TALLY[name] for name in shared} == {name: TALLY[name] for name in shared}
 
 
 @every_learner

@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier
+from onlinecls._hashing.options import HashingOptions
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=150, suppress_health_check=list(HealthCheck))
@@ -165,7 +166,7 @@ def test_every_character_is_a_word_and_lower_cased_as_python_says(kind):
     # Between letters, where case and word borders show; the sigma has a test of its own. A text a plane's 256th.
     characters = every_character()
     texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
-    hasher = RowHasher(alternate_sign=False, norm=None, n_features=2**31 - 1)
+    hasher = RowHasher(HashingOptions(alternate_sign=False, norm=None, n_features=2**31 - 1))
     hasher.add_texts([kind(text) for text in texts])
     rows = hasher.take()
     data, indices, indptr = rows.data, rows.indices, rows.indptr

@@ -285,6 +285,23 @@ cdef int learn_classes(Task task, const Batch* b, Books* books, floating[::1] st
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------
 
+cdef inline double score_and_judge(const Full* f, double* averages, const Round* r, const Batch* b, Books* books,
+                                   const floating[::1] state, const floating[::1] data,
+                                   const index_t[::1] indices) noexcept nogil:
+    """The scores of all vectors, and by the average's, which come to `averages`, what predict would have said. Returns ||x||²."""
+    cdef Py_ssize_t j
+    cdef double rounds = averaged(books), q = score_all(state, data, indices, r.row, f.scores, f.k, f.p)
+    for j in range(f.k):
+        averages[j] = f.scores[j]
+        if rounds > 0.0:
+            averages[j] -= drift_score(books.drift, f.k, j, f.D - 1, data, indices, r.row, f.p.bias) / rounds
+    if f.task == REGRESSION:
+        judge_error(b.targets[r.at] - averages[0], books)
+    else:
+        judge(said_by(averages, r, books), r, b, books)
+    return q
+
+
 cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
     """One pass over rows with a full covariance of each vector, of which the lower triangles count."""
@@ -292,7 +309,7 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
     cdef double[:, ::1] numbers = np.empty((3, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
-    cdef double q, skipped, rounds
+    cdef double q, skipped
     cdef int taken
     cdef bint expanded, updated
     cdef Books books = shared[0]
@@ -314,17 +331,7 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                     books.budget -= QUANTUM     # (pending signals wait for the end of the row)
                     look_ahead(f, b, &books, state, sigma, work, data, indices)
 
-                q = score_all(state, data, indices, r.row, f.scores, k, &p)
-                rounds = averaged(&books)
-                for j in range(k):
-                    numbers[2, j] = f.scores[j]
-                    if rounds > 0.0:
-                        numbers[2, j] -= drift_score(books.drift, k, j, f.D - 1, data, indices, r.row, p.bias) / rounds
-                if f.task == REGRESSION:
-                    judge_error(b.targets[r.at] - numbers[2, 0], &books)
-                else:
-                    judge(said_by(&numbers[2, 0], &r, &books), &r, b, &books)
-
+                q = score_and_judge(f, &numbers[2, 0], &r, b, &books, state, data, indices)
                 expanded = updated = False
                 skipped = books.tally.skipped
                 for number in range(k if f.task == OVR else 1):

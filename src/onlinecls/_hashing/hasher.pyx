@@ -21,6 +21,7 @@ from .lanes cimport QUEUE, STRETCH, Waiting, all_in_use, edges_of, fold, hash_al
 from .murmur cimport murmur3
 
 from .._input.rows import Rows
+from .options import HashingOptions
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -198,6 +199,31 @@ cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigne
         flags[1] = flags[2] = 0
         return 3
     return encoded(low, text)
+
+
+cdef inline Py_ssize_t place_short(const unsigned char* at, Py_ssize_t n, bint lowercase, int flag_at, unsigned char* text,
+                                   unsigned char* flags) noexcept nogil:
+    """The same for the first character of n > 0 bytes of UTF-8; 0 unless it has an entry in SHORT. flag_at : its bit there."""
+    cdef uint32_t first = at[0], second, entry, two, whole
+    cdef uint16_t pair
+    if n > 1:                                   # one byte or two, without a branch: which of them cannot be predicted
+        second = at[1]
+        two = first >= 0x80
+        entry = SHORT[first ^ ((first ^ ((first & 0x1F) << 6 | (second & 0x3F))) & (0 - two))]
+        whole = (first - 0xC2 < 0x1E) & ((second & 0xC0) == 0x80)
+        if entry == 0 or whole != two:
+            return 0
+        pair = <uint16_t>entry if lowercase else <uint16_t>(first | second << 8)
+        memcpy(text, &pair, 2)
+        pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
+        memcpy(flags, &pair, 2)
+        return 1 + two
+    if first >= 0x80:
+        return 0
+    entry = SHORT[first]
+    text[0] = <unsigned char>(entry if lowercase else first)
+    flags[0] = <unsigned char>((entry >> flag_at & 1) * 0x80)
+    return 1
 
 
 cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
@@ -417,32 +443,25 @@ class DamagedError(ValueError):
 
 
 cdef class RowHasher:
-    """Documents in, CSR rows out.
+    """Documents in, CSR rows out, as `HashingOptions` say. n_features above 2^31 - 1 hash to 64 bits and give int64 columns."""
 
-    Parameters are those of `HashingVectorizer`, checked by the caller; `min_chars` is the least number of characters of a word.
-    n_features above 2^31 - 1 hash to 64 bits and give int64 columns.
-    """
-
-    def __cinit__(self, *, str analyzer="word", ngram_range=(1, 1), bint lowercase=True, stop_words=None, bint binary=False,
-                  bint alternate_sign=True, norm="l2", dtype=np.float64, int64_t n_features=2**20, int min_chars=2,
-                  str decode_error="strict", Names names=None):
-        self.analyzer = ANALYZERS[analyzer]
+    def __cinit__(self, options=HashingOptions()):
+        cdef int64_t n_features = options.n_features
+        self.analyzer = ANALYZERS[options.analyzer]
         # No document has more units than MAX_DOCUMENT: longer n-grams are all alike, and these fit an int.
-        self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
-        self.lowercase = lowercase
-        self.binary = binary
-        self.alternate_sign = alternate_sign
-        self.norm = NORMS[norm]
-        self.single = np.dtype(dtype) == np.float32
+        self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in options.ngram_range)
+        self.lowercase, self.binary, self.alternate_sign = options.lowercase, options.binary, options.alternate_sign
+        self.norm = NORMS[options.norm]
+        self.single = np.dtype(options.dtype) == np.float32
         self.n_features = n_features
         self.wide = n_features > 2**31 - 1
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
-        self.min_chars = min_chars
-        self.decode_error = decode_error
-        self.names = names
+        self.min_chars = options.min_chars
+        self.decode_error = options.decode_error
+        self.names = options.names
         self.stop_mask = -1
-        if stop_words:
-            self._set_stops(stop_words)
+        if options.stop_words:
+            self._set_stops(options.stop_words)
         self._room(1024)
         self._room_for_row(256)
         self.indptr[0] = 0
@@ -528,9 +547,8 @@ cdef class RowHasher:
         """Fill `text` and `flags` from a document, and return how many bytes they have."""
         cdef Py_ssize_t i = 0, m = 0, mixed = 0, step, stop
         cdef uint64_t x, low
-        cdef uint32_t c, first, second, entry, two, whole, plain_flags = 0x80808080 if self.analyzer == WORD else 0
+        cdef uint32_t c, plain_flags = 0x80808080 if self.analyzer == WORD else 0
         cdef int flag_at = 16 if self.analyzer == WORD else 17
-        cdef uint16_t pair
         cdef int32_t wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         cdef unsigned char* out
         cdef unsigned char* flags
@@ -558,26 +576,11 @@ cdef class RowHasher:
                 m += 8
             stop = min(i + 8, n)
             while i < stop:                     # what is not ASCII, and its neighbours
-                if i + 1 < n:                   # one byte or two, without a branch: which of them cannot be predicted
-                    first, second = text[i], text[i + 1]
-                    two = first >= 0x80
-                    entry = SHORT[first ^ ((first ^ ((first & 0x1F) << 6 | (second & 0x3F))) & (0 - two))]
-                    whole = (first - 0xC2 < 0x1E) & ((second & 0xC0) == 0x80)
-                    if entry != 0 and whole == two:
-                        ascii &= not two
-                        pair = <uint16_t>entry if lowercase else <uint16_t>(first | second << 8)
-                        memcpy(out + m, &pair, 2)
-                        pair = <uint16_t>((entry >> flag_at & 1) * 0x8080)
-                        memcpy(flags + m, &pair, 2)
-                        i += 1 + two
-                        m += 1 + two
-                        continue
-                elif text[i] < 0x80:
-                    entry = SHORT[text[i]]
-                    out[m] = <unsigned char>(entry if lowercase else text[i])
-                    flags[m] = <unsigned char>((entry >> flag_at & 1) * 0x80)
-                    i += 1
-                    m += 1
+                step = place_short(text + i, n - i, lowercase, flag_at, out + m, flags + m)
+                if step:
+                    ascii &= step == 1
+                    i += step
+                    m += step
                     continue
                 ascii = False
                 if i + 4 <= n and plain(text + i):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from .. import _core
 from .._input import validate
 from .._input.compat import issparse
+from .._input.rows import NO_INDICES, Rows
 from . import support
 
 BLOCK = 256  # rows whose kernel values are computed in one call
@@ -35,6 +39,12 @@ def _alike(X, vectors):
     if issparse(X) == issparse(vectors):
         return X
     return _csr_array(X) if issparse(vectors) else X.toarray()
+
+
+def _rows_of(K: np.ndarray) -> Rows:
+    """Kernel values as rows of a call."""
+    n_rows, n_columns = K.shape
+    return Rows(K.reshape(-1), NO_INDICES, np.arange(n_rows + 1, dtype=np.int64) * n_columns, n_rows, n_columns)
 
 
 def _products(A, B) -> np.ndarray:
@@ -110,13 +120,27 @@ def scale_gamma(rows: validate.Rows) -> float:
     return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
 
 
-class DualState:
+class Support(NamedTuple):
+    """All that is read by those who predict, one tuple so that they find what belongs together: learning changes copies and puts
+    them in its place after each block.
+
+    vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column).
+    alpha : coefficients, (columns, at least size). tally : counters, see `_core.TALLY`. dropped : support vectors given up for
+    the budget. norm : one class, ||w||².
+    """
+
+    size: int
+    vectors: Any
+    alpha: np.ndarray
+    tally: np.ndarray
+    dropped: int
+    norm: float
+
+
+class SupportState:
     """Everything that learning changes.
 
-    support : (size, vectors, alpha, tally), all that is read by those who predict, one tuple so that they find what belongs
-    together: learning changes copies and puts them in its place after each block. vectors are the rows of the support vectors,
-    (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); tally : see `support.TALLY`.
-    alpha, P, scale, Q, norms, origin, slot_of : see `support.Dual`. counts : rows seen of each class.
+    support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
     """
 
     __slots__ = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "slot_of", "support")
@@ -125,7 +149,7 @@ class DualState:
         columns = n_classes if n_classes > 2 else 1
         self.kernel, self.n_features = kernel, n_features
         self.params = None  # those that it was last learnt with
-        self.support = 0, None, np.zeros((columns, 1)), np.zeros(support.TALLY_SIZE)
+        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(_core.TALLY_SIZE), 0, 0.0)
         self.P = np.zeros((columns, int(second_order)))
         self.Q = np.zeros(int(projects))
         self.scale = np.ones(columns)
@@ -141,10 +165,10 @@ class DualState:
 
     dtype = np.dtype(np.float64)  # of rows and coefficients alike
 
-    size = property(lambda self: self.support[0])
-    vectors = property(lambda self: self.support[1])
-    alpha = property(lambda self: self.support[2])
-    tally = property(lambda self: self.support[3])
+    size = property(lambda self: self.support.size)
+    vectors = property(lambda self: self.support.vectors)
+    alpha = property(lambda self: self.support.alpha)
+    tally = property(lambda self: self.support.tally)
 
     @property
     def n_columns(self) -> int:
@@ -159,23 +183,23 @@ class DualState:
         return False
 
     def count(self, name: str) -> int:
-        return int(self.tally[support.TALLY[name]])
+        return int(self.tally[_core.TALLY[name]])
 
-    def copy(self) -> DualState:
+    def copy(self) -> SupportState:
         """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
-        twin = DualState.__new__(DualState)
+        twin = SupportState.__new__(SupportState)
         for name in self.__slots__:
             value = getattr(self, name)
             setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
-        twin.support = self.size, self.vectors, self.alpha.copy(), self.tally.copy()
+        twin.support = self.support._replace(alpha=self.alpha.copy(), tally=self.tally.copy())
         return twin
 
-    def writable(self) -> DualState:
+    def writable(self) -> SupportState:
         """This model, or a copy where its arrays are read-only (memory-mapped by joblib, say)."""
         arrays = [self.alpha, self.tally, *(getattr(self, name) for name in self.__slots__)]
         return self if all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)) else self.copy()
 
-    def with_classes(self, places: np.ndarray, n_classes: int) -> DualState:
+    def with_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
 
         One vector w becomes the two -w/2 and +w/2, with half the covariance each.
@@ -187,7 +211,7 @@ class DualState:
         if columns == self.n_columns:
             return grown
         alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
-        grown.support = self.size, self.vectors, alpha, grown.tally
+        grown.support = grown.support._replace(alpha=alpha)
         grown.scale = np.ones(columns)
         if self.n_columns > 1:
             alpha[places], grown.P[places], grown.scale[places] = self.alpha, self.P, self.scale
@@ -198,18 +222,18 @@ class DualState:
                     grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
         return grown
 
-    def only(self, keep: np.ndarray) -> DualState:
+    def only(self, keep: np.ndarray) -> SupportState:
         """This model of three classes or more without the others, which have never had a row."""
         rest = self.copy()
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
-        rest.support = self.size, self.vectors, self.alpha[keep], rest.tally
+        rest.support = rest.support._replace(alpha=self.alpha[keep])
         return rest
 
     def count_rows(self, n_rows: int, n_new: int) -> None:
         """Rows of the only class there is: nothing to learn from."""
-        self.tally[support.TALLY["t"]] += n_rows
-        self.tally[support.TALLY["seen"]] = 1.0
-        self.tally[support.TALLY["mistakes"]] += n_new
+        self.tally[_core.TALLY["t"]] += n_rows
+        self.tally[_core.TALLY["seen"]] = 1.0
+        self.tally[_core.TALLY["mistakes"]] += n_new
         self.counts[0] += n_rows
 
     def forget_origins(self, n_rows: int) -> None:
@@ -233,16 +257,19 @@ class DualState:
         Q = wider(self.Q, packed) if len(self.Q) else self.Q
         return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
 
-    def learn(self, who: str, rows, order: np.ndarray, budget, step) -> None:
+    def learn(self, who: str, rows, order: np.ndarray, params: dict, step) -> None:
         """One pass over rows in their order (numbers; empty: as they are).
 
-        step(dual, n_old, numbers, taken) runs a compiled pass on a block: numbers of its rows in `fit`, places in what was given.
+        step(model, block, taken) runs a compiled pass on a block, rows of kernel values: `taken` are their places in what was
+        given.
         """
         matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
         first = first_row_number(rows) if precomputed and rows.n_rows else 0
         if precomputed and len(self.slot_of) == 0:
             self.forget_origins(self.n_features)
         order = order if len(order) else np.arange(rows.n_rows)
+        budget = params["budget"]
+        most = np.iinfo(np.int64).max if budget is None else budget
         for start in range(0, len(order), BLOCK):
             taken = order[start : start + BLOCK]
             contiguous = len(taken) and taken[-1] - taken[0] == len(taken) - 1 and (np.diff(taken) == 1).all()
@@ -255,18 +282,17 @@ class DualState:
             if n_old:
                 K[:, :n_old] = self.kernel.values(who, block, self.vectors)
             K[:, n_old:] = self.kernel.values(who, block, added, same=not precomputed)
-            most = np.iinfo(np.int64).max if budget is None else int(budget)
-            alpha, P, Q, norms, origin = self._with_room(min(n_old + n_new, max(n_old, most) + 1))
-            tally = self.tally.copy()
-            dual = support.Dual(n_old, alpha, P, self.scale, Q, norms, origin, self.slot_of, tally, K, most)
+            room = alpha, P, Q, norms, origin = self._with_room(min(n_old + n_new, max(n_old, most) + 1))
+            model = support.SupportSet(self, room, numbers, most)
+            model.params = params
             try:
-                step(dual, n_old, numbers, taken)
+                step(model, _rows_of(K), taken)
             finally:  # an interrupt leaves a whole number of rows
-                if (tally != self.tally).any():
-                    members = np.asarray(dual.members)[: dual.size]
+                if (model.tally != self.tally).any():
+                    members = np.asarray(model.members)[: model.size]
                     vectors = self._vectors_of(added, members, n_old)
                     self.P, self.Q, self.norms, self.origin = P, Q, norms, origin
-                    self.support = len(members), vectors, alpha, tally
+                    self.support = Support(len(members), vectors, alpha, model.tally, model.dropped, model.norm)
 
     def _like_vectors(self, X):
         """X dense or CSR as the support vectors are."""
@@ -289,14 +315,14 @@ class DualState:
 
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
         """The same, and (one class) the ||w||² that goes with it."""
-        size, vectors, alpha, tally = self.support
+        size, vectors, alpha, _, _, norm = self.support
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
         step = max(READ_ENTRIES // max(size, 1), 1)
         for start in range(0, X.shape[0] if size else 0, step):
             part = slice(start, start + step)
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
             found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
-        return found, tally[support.TALLY["norm"]]
+        return found, norm
 
     def self_products(self, who: str, rows) -> np.ndarray:
         """k(x, x) of each row."""

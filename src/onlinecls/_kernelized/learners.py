@@ -27,8 +27,7 @@ from .._registry import (
     Real,
     parameter_error,
 )
-from . import support
-from .kernels import NO_NUMBERS, DualState, Kernel, scale_gamma
+from .kernels import NO_NUMBERS, Kernel, SupportState, scale_gamma
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
@@ -57,6 +56,7 @@ REGRESSOR_RULES = {
     "arow": (None, {None: "least_squares"}),
 }
 SECOND_ORDER = ("arow", "sop")
+_NO_WEIGHTS = np.empty(0)
 
 
 class _KernelModel:
@@ -107,11 +107,11 @@ class _KernelModel:
     def _projects(self, second_order: bool) -> bool:
         return second_order and self.budget is not None
 
-    def _new_state(self, n_features: int, n_classes: int) -> DualState:
+    def _new_state(self, n_features: int, n_classes: int) -> SupportState:
         second_order = getattr(self, "algorithm", None) in SECOND_ORDER
         gamma = {"auto": 1.0 / n_features, "scale": None}.get(self.gamma, self.gamma)
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self._bias())
-        return DualState(kernel, n_features, n_classes, second_order, self._projects(second_order))
+        return SupportState(kernel, n_features, n_classes, second_order, self._projects(second_order))
 
     def _check_precomputed(self, X) -> None:
         """A precomputed kernel is learnt from whole, the same rows each time."""
@@ -148,7 +148,7 @@ class _KernelModel:
             self._restore(before)
             raise
 
-    def _with_numbers(self, state: DualState, rows, learn) -> None:
+    def _with_numbers(self, state: SupportState, rows, learn) -> None:
         """Run `fit`'s epochs with numbered rows: one that is learnt from again moves its own coefficient."""
         if state.kernel.uses_gamma and state.kernel.gamma is None:
             state.kernel.gamma = scale_gamma(rows)
@@ -190,7 +190,7 @@ class _KernelModel:
     def dual_coef_(self):
         """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
         state = self._fitted_state()
-        size, _, alpha, _ = state.support
+        size, _, alpha, *_ = state.support
         return alpha[:, :size].copy()
 
     @property
@@ -201,7 +201,7 @@ class _KernelModel:
     @property
     def n_dropped_(self):
         """Support vectors given up for the budget."""
-        return self._fitted_state().count("dropped")
+        return self._fitted_state().support.dropped
 
     @property
     def gamma_(self):
@@ -332,7 +332,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
         """The support set grows with the rows; what it will need is not known before."""
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> DualState:
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> SupportState:
         return self._new_state(n_features, n_classes)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -362,24 +362,18 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_NUMBERS, predictions=NO_PREDICTIONS) -> None:
         state = self._state = self._state.writable()
         self._params, self._params_of = params, (params,)
-        is_open = self._open
-        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        joint = self.multi_class == "crammer_singer"
-        if len(class_weights):
-            weights = class_weights[codes] * (weights if len(weights) else 1.0)
-        numbers = ("rule", "margin", "eta0", "C", "r")
-        values = [params[name] for name in numbers]
+        task, is_open, balanced = self._task(state, class_weights)
 
-        def step(dual, n_old, numbers, taken):
+        def step(model, block, taken):
             said = predictions[taken] if len(predictions) else predictions
-            support.classify(
-                dual, *values, joint, is_open, balanced, n_old, numbers, codes[taken],
-                weights[taken] if len(weights) else weights, state.counts, said,
+            model.learn(
+                _core.TASKS[task], block, codes[taken], weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS,
+                said,
             )  # fmt: skip
             if len(said):
                 predictions[taken] = said
 
-        state.learn(type(self).__name__, rows, order, params["budget"], step)
+        state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
 
     def _scores(self, rows) -> np.ndarray:
         return self._state_for(rows).scores(type(self).__name__, rows)
@@ -393,7 +387,7 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
     def intercept_(self):
         """Weight of the constant feature times its value, (1 or n_classes,)."""
         state = self._fitted_state()
-        size, _, alpha, _ = state.support
+        size, _, alpha, *_ = state.support
         return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
 
     @property
@@ -407,7 +401,7 @@ def _linear_weights(model) -> np.ndarray:
     state = model._fitted_state()
     if state.kernel.name != "linear":
         raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-    size, vectors, alpha, _ = state.support
+    size, vectors, alpha, *_ = state.support
     if size == 0:
         return np.zeros((len(alpha), state.n_features))
     return np.asarray(alpha[:, :size] @ vectors)
@@ -464,8 +458,17 @@ class _KernelEstimator(_KernelModel, Estimator):
                 self._learn(params, rows, y, weights, NO_NUMBERS)
         return self
 
+    def _learn(self, params: dict, rows, y, weights, order) -> None:
+        def step(model, block, taken):
+            model.learn(
+                _core.TASKS[self._compiled_task], block, y[taken] if len(y) else y, weights[taken] if len(weights) else weights,
+                _NO_WEIGHTS, NO_NUMBERS, NO_PREDICTIONS,
+            )  # fmt: skip
+
+        self._state.learn(type(self).__name__, rows, order, params, step)
+
     def _epochs(self, params, rows, y, weights, generator) -> None:
-        best, idle, slot = np.inf, 0, support.TALLY["loss"]
+        best, idle, slot = np.inf, 0, _core.TALLY["loss"]
         for epoch in range(1, self.max_iter + 1):
             order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
             before = self._state.tally[slot]
@@ -532,6 +535,7 @@ class KernelOnlineRegressor(_KernelEstimator):
     """
 
     _estimator_type = "regressor"
+    _compiled_task = "regression"
 
     def __init__(
         self, algorithm="pa", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, epsilon=0.1,
@@ -550,7 +554,11 @@ class KernelOnlineRegressor(_KernelEstimator):
         self._read_parameters(
             {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": R, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
         )
-        return {"rule": _core.RULES[self._rule(REGRESSOR_RULES)], "kind": self._kind()}
+        rule = self._rule(REGRESSOR_RULES)
+        return {
+            "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind(), "budget": self._budget(),
+            "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
+        }  # fmt: skip
 
     def _read_targets(self, y, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)
@@ -574,15 +582,6 @@ class KernelOnlineRegressor(_KernelEstimator):
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
         return self._learn_from(X, y, sample_weight, whole=True)
-
-    def _learn(self, params, rows, y, weights, order) -> None:
-        def step(dual, n_old, numbers, taken):
-            support.regress(
-                dual, params["rule"], float(self.epsilon), float(self.C), float(self.r), n_old, numbers, y[taken],
-                weights[taken] if len(weights) else weights,
-            )  # fmt: skip
-
-        self._state.learn(type(self).__name__, rows, order, self._budget(), step)
 
     def predict(self, X):
         """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
@@ -644,6 +643,7 @@ class KernelOnlineOneClass(_KernelEstimator):
     """
 
     _estimator_type = "outlier_detector"
+    _compiled_task = "one_class"
     _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
 
     def __init__(
@@ -665,7 +665,7 @@ class KernelOnlineOneClass(_KernelEstimator):
 
     def _kernel_params(self) -> dict:
         self._read_parameters({"epsilon": NOT_NEGATIVE})
-        return {"kind": self._kind()}
+        return {"epsilon": float(self.epsilon), "kind": self._kind(), "budget": self._budget()}
 
     def _read_targets(self, y, n_rows: int) -> np.ndarray:
         return np.empty(0)
@@ -690,12 +690,6 @@ class KernelOnlineOneClass(_KernelEstimator):
     def fit(self, X, y=None, sample_weight=None):
         """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
         return self._learn_from(X, y, sample_weight, whole=True)
-
-    def _learn(self, params, rows, y, weights, order) -> None:
-        def step(dual, n_old, numbers, taken):
-            support.enclose(dual, float(self.epsilon), n_old, numbers, weights[taken] if len(weights) else weights, len(taken))
-
-        self._state.learn(type(self).__name__, rows, order, self._budget(), step)
 
     def score_samples(self, X):
         """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""

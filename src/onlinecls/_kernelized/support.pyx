@@ -1,4 +1,4 @@
-"""The kernel learners' recursion: one pass of a rule over rows that are known by their kernel values alone (dual form).
+"""The kernel learners' recursion: one pass of a rule over rows that are known by their kernel values alone.
 
 A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
 (AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
@@ -12,32 +12,18 @@ Kernel values come a block of rows at a time from NumPy: K[i] against the suppor
 block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 import numpy as np
 
-from .._geometry.books cimport QUANTUM, look_up
-from .._rules cimport (
-    AGGRESSIVE_SOP, LEAST_SQUARES, LOSS as ON_LOSS, PEEKED_LOSS, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
+from .._core cimport Model
+from .._geometry.rounds cimport (
+    ONE_CLASS, OVR, REGRESSION, Batch, Books, Example, Round, Task, charge, example, judge, judge_error, next_round, said_by,
 )
-
-cdef enum:                  # the slots of tally: those of _core, so that the estimators' shared code reads both
-    ROUNDS
-    MISTAKES
-    UPDATES
-    SKIPPED
-    SEEN
-    LOSS
-    REACH                   # no |a_i| is larger than this
-    CURVATURE               # no |P_ij| is larger than this
-    DROPPED                 # support vectors given up for the budget
-    NORM                    # one class: ||w||^2
-    N_SLOTS
-
-TALLY = {"t": ROUNDS, "mistakes": MISTAKES, "updates": UPDATES, "skipped": SKIPPED, "seen": SEEN, "loss": LOSS, "reach": REACH,
-         "dropped": DROPPED, "norm": NORM}
-TALLY_SIZE = N_SLOTS
+from .._rules cimport (
+    AGGRESSIVE_SOP, LOSS, PEEKED_LOSS, PEEKED_MISTAKE, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
+)
 
 cdef enum:
     PROJECTED = -1
@@ -130,48 +116,75 @@ cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
 
 # --- the model -----------------------------------------------------------------------------------------------------------------
 
-cdef class Dual:
-    """A model's arrays while a block of rows is learnt.
+cdef class SupportSet(Model):
+    """A kernel learner's model while it learns a block of rows, which are given by their kernel values.
 
+    The arrays of a `SupportState` (see there), of which some have room for vectors to come:
     alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). scale : (columns,).
     Q : packed inverse of the Gram matrix where vectors are given up by projection, else empty. norms : k(x_i, x_i).
     origin : number of the row in the present `fit` that a vector is, else -1. slot_of : the way back; empty outside of `fit`.
     """
     cdef readonly Py_ssize_t size
     cdef readonly int64_t[::1] members      # column of K in which a vector has its kernel values
-    cdef double[:, ::1] alpha, P, u, K
-    cdef double[::1] scale, Q, norms, k, e, g, tally, taus, betas, v
+    cdef readonly Py_ssize_t dropped        # support vectors given up for the budget
+    cdef readonly double norm               # one class: ||w||^2
+    cdef double[:, ::1] alpha, P, u
+    cdef const double[:, ::1] K
+    cdef double[::1] scale, Q, norms, k, e, g, taus, betas, v, scores
     cdef int64_t[::1] origin, slot_of, which
-    cdef Py_ssize_t budget, n_columns, row, n_steps
-    cdef bint second_order
+    cdef const int64_t[::1] numbers
+    cdef Py_ssize_t budget, n_columns, n_old, row, n_steps
+    cdef bint second_order, potential
     cdef double self_product
 
-    def __init__(self, Py_ssize_t size, double[:, ::1] alpha, double[:, ::1] P, double[::1] scale, double[::1] Q,
-                 double[::1] norms, int64_t[::1] origin, int64_t[::1] slot_of, double[::1] tally, double[:, ::1] K,
-                 Py_ssize_t budget):
-        cdef Py_ssize_t capacity = alpha.shape[1]
-        self.size, self.alpha, self.P, self.scale, self.Q, self.norms = size, alpha, P, scale, Q, norms
-        self.origin, self.slot_of, self.tally, self.K, self.budget = origin, slot_of, tally, K, budget
-        self.n_columns, self.second_order = alpha.shape[0], P.shape[1] > 0
+    def __init__(self, state, room, const int64_t[::1] numbers, Py_ssize_t budget):
+        """room : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
+        self.alpha, self.P, self.Q, self.norms, self.origin = room
+        self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
+        self.size, _, _, tally, self.dropped, self.norm = state.support
+        self.counts, self.tally, self.drift = state.counts, tally.copy(), np.empty(0)
+        cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
+        self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
         self.members = np.arange(capacity, dtype=np.int64)
         self.k, self.e, self.g = np.empty(capacity), np.empty(capacity), np.empty(capacity)
-        self.u = np.empty((self.n_columns, capacity if self.second_order else 0))
-        self.taus, self.betas, self.v = np.empty(self.n_columns), np.empty(self.n_columns), np.empty(self.n_columns)
-        self.which = np.empty(self.n_columns, np.int64)
+        self.u = np.empty((k, capacity if self.second_order else 0))
+        self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+        self.which = np.empty(k, np.int64)
 
-    cdef inline void look(self, Py_ssize_t i, Py_ssize_t n_old) noexcept nogil:
+    cdef int bind(self) except -1:
+        """The parameters that the task has; its rules read no others."""
+        cdef dict given = self.params
+        cdef Params p
+        memset(&p, 0, sizeof(Params))
+        p.rule, p.margin, p.epsilon = given.get("rule", 0), given.get("margin", 0.0), given.get("epsilon", 0.0)
+        p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
+        p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
+        p.trigger = PEEKED_MISTAKE if p.rule == SOP else PEEKED_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
+        self.p, self.potential = p, p.trigger != LOSS
+        return 0
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        self.K = rows.array()
+        with nogil:
+            if task == ONE_CLASS:
+                return enclose(self, b, books)
+            return learn_rows(self, task, b, books)
+
+    cdef inline void look(self, Py_ssize_t i, Books* books) noexcept nogil:
         """Gather the kernel values of the block's row i."""
         cdef Py_ssize_t j
         for j in range(self.size):
             self.k[j] = self.K[i, self.members[j]]
-        self.row, self.self_product, self.n_steps = i, self.K[i, n_old + i], 0
+        self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
+        if self.second_order or self.Q.shape[0]:
+            books.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
 
-    cdef inline bint readable(self) noexcept nogil:
+    cdef inline bint readable(self, Books* books) noexcept nogil:
         """Whether the row can be learnt from; counted if it cannot: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
         cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # its inverse will be in Q
         if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
             return True
-        self.tally[SKIPPED] += 1.0
+        books.tally.skipped += 1.0
         return False
 
     cdef inline double score(self, Py_ssize_t c) noexcept nogil:
@@ -187,26 +200,46 @@ cdef class Dual:
         self.v[c] = v if v > 0.0 else 0.0       # it is >= 0 but for rounding, and for kernels that are none
         return self.v[c]
 
-    cdef inline bint propose(self, Py_ssize_t c, double tau, double beta) noexcept nogil:
-        """Put down a step for a column, unless a number of the model would go beyond range (counted)."""
-        cdef double g = 1.0, reach, curvature = self.tally[CURVATURE]
-        if self.second_order:
-            g = largest(&self.u[c, 0], self.size) + self.scale[c]
-            beta = beta / (1.0 + beta * self.v[c])
-            curvature += beta * g * g
-        reach = self.tally[REACH] + fabs(tau) * g
-        if not (reach <= LIMIT and curvature <= LIMIT and (tau == 0.0 or TINY <= fabs(tau))):
-            self.tally[SKIPPED] += 1.0
-            return False
-        self.tally[REACH], self.tally[CURVATURE] = reach, curvature
-        self.which[self.n_steps], self.taus[self.n_steps], self.betas[self.n_steps] = c, tau, beta
-        self.n_steps += 1
-        return True
+    cdef inline double peeked(self, const Example* z, double beta) noexcept nogil:
+        """m' = z'Σ_tθ, the margin with the row already in Σ."""
+        cdef Py_ssize_t j
+        cdef double margin = 0.0
+        for j in range(z.n):
+            margin += z.sign[j] * self.scores[z.c[j]] / (1.0 + beta * self.v[z.c[j]])
+        return margin
 
-    cdef inline Py_ssize_t place(self, Py_ssize_t n_old, int64_t number) noexcept nogil:
+    cdef inline void propose(self, const Example* z, Step step, Books* books) noexcept nogil:
+        """Put down a rule's step as one along Σφ(x) for each column of the joint example; none, and counted, if a number of the
+        model would go beyond range. `reach` bounds |a_i|, `curvature` |P_ij|.
+
+        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
+        """
+        cdef Py_ssize_t j, c
+        cdef double tau, g = 1.0, reach = books.tally.reach, curvature = books.tally.curvature
+        cdef bint fits = True
+        for j in range(z.n):
+            c, tau = z.c[j], z.sign[j] * step.tau
+            self.which[self.n_steps + j], self.betas[self.n_steps + j] = c, step.beta
+            if self.potential:
+                tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
+            if self.second_order:
+                g = largest(&self.u[c, 0], self.size) + self.scale[c]
+                self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
+                curvature += self.betas[self.n_steps + j] * g * g
+            reach += fabs(tau) * g
+            fits &= tau == 0.0 or TINY <= fabs(tau)
+            self.taus[self.n_steps + j] = tau
+        if not (fits and reach <= LIMIT and curvature <= LIMIT):
+            books.tally.skipped += 1.0
+            return
+        books.tally.reach, books.tally.curvature = reach, curvature
+        self.n_steps += z.n
+
+    cdef inline Py_ssize_t place(self) noexcept nogil:
         """The slot of the row that is about to change the model. PROJECTED: the combination e of the others stands for it.
         NOWHERE: it would take Q beyond range."""
         cdef Py_ssize_t c, j, s = self.size
+        cdef int64_t number = self.numbers[self.row]
         cdef double novelty, size
         if self.slot_of.shape[0] and self.slot_of[number] >= 0:
             return self.slot_of[number]
@@ -218,7 +251,7 @@ cdef class Dual:
                 return NOWHERE
             if novelty <= NOVELTY * self.self_product:
                 for j in range(self.n_steps):
-                    self.tally[NORM] -= self.taus[j] * self.taus[j] * novelty
+                    self.norm -= self.taus[j] * self.taus[j] * novelty
                 return PROJECTED
             if not size * size / novelty <= LIMIT:
                 return NOWHERE
@@ -231,19 +264,19 @@ cdef class Dual:
             if self.second_order:
                 memset(&self.P[c, triangle(s)], 0, (s + 1) * sizeof(double))
                 self.u[c, s] = 0.0
-        self.norms[s], self.members[s], self.origin[s] = self.self_product, n_old + self.row, number
+        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, number
         if self.slot_of.shape[0]:
             self.slot_of[number] = s
         self.size += 1
         return s
 
-    cdef void commit(self, Py_ssize_t n_old, int64_t number) noexcept nogil:
+    cdef void commit(self, Books* books) noexcept nogil:
         """Take the steps that were put down, then give up vectors beyond the budget."""
         cdef Py_ssize_t i, j, c, at, s
         cdef double tau, weight
-        at = self.place(n_old, number)
+        at = self.place()
         if at == NOWHERE:
-            self.tally[SKIPPED] += 1.0
+            books.tally.skipped += 1.0
             return
         s = self.size
         for i in range(self.n_steps):
@@ -261,7 +294,7 @@ cdef class Dual:
             add(&self.alpha[c, 0], tau, &self.g[0], s)
             if self.betas[i] > 0.0:
                 rank_one(&self.P[c, 0], self.betas[i], &self.g[0], s)
-        self.tally[UPDATES] += 1.0
+        books.tally.updates += 1.0
         while self.size > self.budget:
             self.drop()
 
@@ -286,7 +319,7 @@ cdef class Dual:
             for i in range(s):
                 self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; what row and column j get goes
             for c in range(self.n_columns):
-                self.tally[NORM] -= self.alpha[c, j] * self.alpha[c, j] / q
+                self.norm -= self.alpha[c, j] * self.alpha[c, j] / q
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
                 if self.second_order:               # P += P_j e' + e P_j' + P_jj e e', as two squares
                     column(&self.P[c, 0], j, &self.g[0], s)
@@ -306,7 +339,7 @@ cdef class Dual:
             if self.slot_of.shape[0] and self.origin[i] >= 0:
                 self.slot_of[self.origin[i]] = i - 1
         self.size -= 1
-        self.tally[DROPPED] += 1.0
+        self.dropped += 1
 
     cdef void clear(self) noexcept nogil:
         """Forget all vectors: their coefficients are 0."""
@@ -324,201 +357,90 @@ cdef class Dual:
             add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
 
 
-cdef inline Py_ssize_t work_of(Dual dual) noexcept nogil:
-    return dual.size * (1 + dual.n_columns) * (dual.size if dual.second_order or dual.Q.shape[0] else 1) + 8
-
-
-cdef inline Params params_of(int rule, double margin, double eta0, double C, double r) noexcept nogil:
-    cdef Params p
-    memset(&p, 0, sizeof(Params))
-    p.rule, p.margin, p.eta0, p.C, p.r = rule, margin, eta0, C, r
-    p.trigger = PEEKED_LOSS if rule == SOP or rule == AGGRESSIVE_SOP else ON_LOSS
-    return p
-
-
-cdef inline void charge(double loss, double[::1] tally) noexcept nogil:
-    """Add the row's loss to the sum by which epochs end; not where that would take the sum out of double's range."""
-    if 0.0 < loss < 1e290:
-        tally[LOSS] += loss
-
-
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
 
-cdef inline Py_ssize_t top(const double[::1] scores, const double[::1] counts, Py_ssize_t but, bint is_open) noexcept nogil:
-    """First argmax over the classes that have joined, leaving out one."""
-    cdef Py_ssize_t c, best = -1
-    for c in range(counts.shape[0]):
-        if c != but and not (is_open and counts[c] == 0.0) and (best < 0 or scores[c] > scores[best]):
-            best = c
-    return best
-
-
-def classify(Dual dual, int rule, double margin, double eta0, double C, double r, bint joint, bint is_open, bint balanced,
-             Py_ssize_t n_old, const int64_t[::1] numbers, const int32_t[::1] y, const double[::1] weights, double[::1] counts,
-             int32_t[::1] predictions):
-    """Learn a block of rows.
-
-    joint : Crammer and Singer's form, else each class against the rest. n_old : support vectors at the block's start. numbers :
-    of the rows, in `fit`. y : places of the labels in counts. weights : one a row, or empty. predictions : empty, or for the
-    class that predict would have named just before each row of weight > 0 was learnt.
-    """
-    cdef Params p = params_of(rule, margin, eta0, C, r)
-    cdef bint potential = rule == SOP or rule == AGGRESSIVE_SOP
-    cdef Py_ssize_t i, c, label, guess, newcomer, rival, n_columns = dual.n_columns, budget = QUANTUM
-    cdef double[::1] scores = np.empty(n_columns), tally = dual.tally
-    cdef double sign, beta, skipped
+cdef int learn_rows(SupportSet model, Task task, const Batch* b, Books* books) except -1 nogil:
+    """Learn a block of rows with labels or targets."""
+    cdef Py_ssize_t i, j, number, n_examples = books.columns if task == OVR else 1
+    cdef int taken
+    cdef double skipped
+    cdef const Params* p = &model.p
+    cdef Round r
     cdef Stats s
     cdef Step step
-    with nogil:
-        for i in range(y.shape[0]):
-            budget = look_up(budget, work_of(dual))
-            label = y[i]
-            s.weight = weights[i] if weights.shape[0] else 1.0
-            if s.weight <= 0.0:
+    cdef Example z
+    for i in range(b.n):
+        taken = next_round(&r, i, b, books)
+        if taken == 0:
+            continue
+        model.look(i, books)
+        for j in range(books.columns):
+            model.scores[j] = model.score(j)
+        if task == REGRESSION:
+            judge_error(b.targets[i] - model.scores[0], books)
+        else:
+            judge(said_by(&model.scores[0], &r, books), &r, b, books)
+        if not model.readable(books) or model.self_product == 0.0:      # φ(x) = 0 teaches nothing
+            continue
+
+        skipped = books.tally.skipped
+        for number in range(n_examples):
+            z = example(task, number, &r, b, &model.scores[0], books, p.epsilon)
+            if z.n == 0:
                 continue
-            tally[ROUNDS] += 1.0
-            counts[label] += 1.0
-            if counts[label] == 1.0:
-                tally[SEEN] += 1.0
-            if balanced:
-                s.weight *= tally[ROUNDS] / (tally[SEEN] * counts[label])
-
-            dual.look(i, n_old)
-            for c in range(n_columns):
-                scores[c] = dual.score(c)
-            newcomer = label if is_open and counts[label] == 1.0 else -1    # which nobody could have predicted
-            if n_columns == 1:
-                guess = scores[0] > 0.0 if newcomer < 0 else 1 - label
-            else:
-                guess = top(scores, counts, newcomer, is_open)
-            tally[MISTAKES] += guess != label
-            if predictions.shape[0]:
-                predictions[i] = <int32_t>guess
-            if not dual.readable() or dual.self_product == 0.0:
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * model.self_product, 0.0
+            charge(s.weight * (p.margin - s.margin), books)
+            if settled(s.margin, p) or (p.trigger == PEEKED_MISTAKE and z.n == 1 and s.margin > 0.0):   # m' has the sign of m
                 continue
-
-            skipped = tally[SKIPPED]
-            if joint and n_columns > 1:
-                rival = top(scores, counts, label, is_open)
-                s.margin = scores[label] - scores[rival]
-                charge(s.weight * (margin - s.margin), tally)
-                if settled(s.margin, &p):
-                    continue
-                s.q = 2.0 * dual.self_product
-                s.v = dual.spread(label) + dual.spread(rival)
-                if potential:
-                    beta = precision(&s, &p)
-                    s.margin = scores[label] / (1.0 + beta * dual.v[label]) - scores[rival] / (1.0 + beta * dual.v[rival])
-                step = apply_rule(&s, &p)
-                if step.tau != 0.0:
-                    take(dual, label, step, scores[label], potential)
-                    if dual.n_steps:            # both or none
-                        step.tau = -step.tau
-                        take(dual, rival, step, scores[rival], potential)
-                        if dual.n_steps == 1:
-                            dual.n_steps = 0
-            else:
-                s.q = dual.self_product
-                for c in range(n_columns):
-                    if n_columns > 1 and is_open and counts[c] == 0.0:
-                        continue
-                    sign = 1.0 if label == (1 if n_columns == 1 else c) else -1.0
-                    s.margin = sign * scores[c]
-                    charge(s.weight * (margin - s.margin), tally)
-                    if settled(s.margin, &p) or (rule == SOP and s.margin > 0.0):   # m' has the sign of m
-                        continue
-                    s.v = dual.spread(c)
-                    if potential:
-                        s.margin /= 1.0 + precision(&s, &p) * s.v
-                    step = apply_rule(&s, &p)
-                    if step.tau != 0.0:
-                        step.tau *= sign
-                        take(dual, c, step, scores[c], potential)
-            if tally[SKIPPED] > skipped:
-                tally[SKIPPED] = skipped + 1.0  # a row, not a class
-            if dual.n_steps:
-                dual.commit(n_old, numbers[i])
-
-
-cdef inline bint take(Dual dual, Py_ssize_t c, Step step, double score, bint potential) noexcept nogil:
-    """Put a rule's step down as one along Σφ(x).
-
-    A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
-    """
-    if potential:
-        step.tau = (step.tau - step.beta * score) / (1.0 + step.beta * dual.v[c])
-    return dual.propose(c, step.tau, step.beta)
-
-
-def regress(Dual dual, int rule, double epsilon, double C, double r, Py_ssize_t n_old, const int64_t[::1] numbers,
-            const double[::1] y, const double[::1] weights):
-    """Learn a block of rows with real targets: passive-aggressive regression (PA1, PA2), or recursive least squares."""
-    cdef Params p = params_of(rule, 0.0, 1.0, C, r)
-    cdef Py_ssize_t i, budget = QUANTUM
-    cdef double[::1] tally = dual.tally
-    cdef double residual
-    cdef Stats s
-    cdef Step step
-    if rule == LEAST_SQUARES:       # every residual is a loss
-        epsilon = 0.0
-    with nogil:
-        for i in range(y.shape[0]):
-            budget = look_up(budget, work_of(dual))
-            s.weight = weights[i] if weights.shape[0] else 1.0
-            if s.weight <= 0.0:
-                continue
-            tally[ROUNDS] += 1.0
-            dual.look(i, n_old)
-            residual = y[i] - dual.score(0)
-            if not dual.readable():
-                continue
-            s.margin = epsilon - fabs(residual)
-            s.q = dual.self_product
-            charge(-s.weight * s.margin, tally)
+            for j in range(z.n):
+                s.v += model.spread(z.c[j])
+            if model.potential:
+                s.margin = model.peeked(&z, precision(&s, p))
+            step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: how certain the model is.
-            if s.q == 0.0 or (s.margin >= 0.0 and rule != LEAST_SQUARES):
-                continue
-            s.v = dual.spread(0) if rule == LEAST_SQUARES else 0.0
-            step = apply_rule(&s, &p)
-            if dual.propose(0, step.tau if residual > 0.0 else -step.tau, step.beta):
-                dual.commit(n_old, numbers[i])
+            if step.tau != 0.0 or (task == REGRESSION and step.beta > 0.0):
+                model.propose(&z, step, books)
+        if model.n_steps:
+            model.commit(books)
+        if books.tally.skipped > skipped:       # rows are counted, not classes
+            books.tally.skipped = skipped + 1.0
+    return 0
 
 
-def enclose(Dual dual, double epsilon, Py_ssize_t n_old, const int64_t[::1] numbers, const double[::1] weights, Py_ssize_t n):
+cdef int enclose(SupportSet model, const Batch* b, Books* books) except -1 nogil:
     """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside until it is inside.
 
     n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept beside.
     """
-    cdef Py_ssize_t i, j, budget = QUANTUM
-    cdef double[::1] tally = dual.tally
-    cdef double weight, score, square, distance, share
-    with nogil:
-        for i in range(n):
-            budget = look_up(budget, work_of(dual))
-            weight = weights[i] if weights.shape[0] else 1.0
-            if weight <= 0.0:
+    cdef Py_ssize_t i, j
+    cdef int taken
+    cdef double score, square, distance, share, epsilon = model.p.epsilon
+    cdef Round r
+    for i in range(b.n):
+        taken = next_round(&r, i, b, books)
+        if taken == 0:
+            continue
+        model.look(i, books)
+        if not model.readable(books):
+            continue
+        if books.tally.rounds - books.tally.skipped == 1.0:     # the first row is the centre: a beginning, no update
+            share, score = 1.0, 0.0
+            books.tally.updates -= 1.0
+        else:
+            score = model.score(0)
+            square = model.self_product - 2.0 * score + model.norm
+            distance = sqrt(square) if square > 0.0 else 0.0
+            charge(r.weight * (distance - epsilon), books)
+            if not distance > epsilon:
                 continue
-            dual.look(i, n_old)
-            tally[ROUNDS] += 1.0
-            if not dual.readable():
-                continue
-            if tally[ROUNDS] - tally[SKIPPED] == 1.0:   # the first row is the centre: a beginning, no update
-                share, score = 1.0, 0.0
-                tally[UPDATES] -= 1.0
-            else:
-                score = dual.score(0)
-                square = dual.self_product - 2.0 * score + tally[NORM]
-                distance = sqrt(square) if square > 0.0 else 0.0
-                charge(weight * (distance - epsilon), tally)
-                if not distance > epsilon:
-                    continue
-                tally[MISTAKES] += 1.0
-                share = smaller(1.0, weight) * (distance - epsilon) / distance
-            if share == 1.0:
-                dual.clear()
-            for j in range(dual.size):
-                dual.alpha[0, j] *= 1.0 - share
-            tally[NORM] *= (1.0 - share) * (1.0 - share)
-            tally[NORM] += share * (2.0 * (1.0 - share) * score + share * dual.self_product)
-            dual.which[0], dual.taus[0], dual.betas[0], dual.n_steps = 0, share, 0.0, 1
-            dual.commit(n_old, numbers[i])
+            books.tally.mistakes += 1.0
+            share = smaller(1.0, r.weight) * (distance - epsilon) / distance
+        if share == 1.0:
+            model.clear()
+        for j in range(model.size):
+            model.alpha[0, j] *= 1.0 - share
+        model.norm *= (1.0 - share) * (1.0 - share)
+        model.norm += share * (2.0 * (1.0 - share) * score + share * model.self_product)
+        model.which[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
+        model.commit(books)
+    return 0

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._estimators.base import Estimator
 from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
+from .._hashing.options import HashingOptions
 from .._input.arrow import damaged, string_chunks
 from .._input.compat import sparse_rows, text_transformer_tags
 from .._input.escaping import is_utf8
@@ -282,7 +283,7 @@ class HashingVectorizer(Estimator):
         stop_words = self.get_stop_words() if self.analyzer == "word" else None
         if stop_words:
             self._check_stop_words(stop_words)
-        return RowHasher(
+        options = HashingOptions(
             analyzer=self.analyzer if native else "word",
             ngram_range=self.ngram_range if native else (1, 1),
             lowercase=self.lowercase,
@@ -296,6 +297,7 @@ class HashingVectorizer(Estimator):
             decode_error=self.decode_error,
             names=None if self.feature_names is None else self.feature_names._sketch,
         )
+        return RowHasher(options)
 
     def get_stop_words(self):
         """The words that are left out, as a frozenset, or None."""
