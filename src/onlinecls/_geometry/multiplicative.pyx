@@ -287,7 +287,7 @@ cdef class SimplexModel(Model):
         return values, groups
 
     cdef int begin_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
-        cdef double[::1] counts = self.counts
+        cdef const double[::1] counts = self.counts
         cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
         if self.p.rule == MULTIPLICATIVE_CENTRE:
             begin_centre(values, &w)
@@ -322,7 +322,7 @@ cdef class SimplexModel(Model):
                          const int64_t[::1] indptr, double[:, ::1] scores) except -1:
         """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||², and how large the numbers are of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
-        cdef double[::1] counts = self.counts
+        cdef const double[::1] counts = self.counts
         cdef Py_ssize_t k = counts.shape[0] if counts.shape[0] > 2 else 1
         cdef const floating[::1] values
         cdef const double[:, ::1] groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._geometry.state import Counted, n_vectors
 from .._input import validate
 from .._input.compat import issparse
 from . import support
@@ -110,8 +111,8 @@ def scale_gamma(rows: validate.Rows) -> float:
     return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
 
 
-class DualState:
-    """Everything that learning changes.
+class DualState(Counted):
+    """The support set of a kernel learner, and what goes with it.
 
     support : (size, vectors, alpha, tally), all that is read by those who predict, one tuple so that they find what belongs
     together: learning changes copies and puts them in its place after each block. vectors are the rows of the support vectors,
@@ -119,10 +120,12 @@ class DualState:
     alpha, P, scale, Q, norms, origin, slot_of : see `support.Dual`. counts : rows seen of each class.
     """
 
-    __slots__ = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "slot_of", "support")
+    PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
+    TALLY = support.TALLY
+    __slots__ = (*PARTS, "params")
 
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
-        columns = n_classes if n_classes > 2 else 1
+        columns = n_vectors(n_classes)
         self.kernel, self.n_features = kernel, n_features
         self.params = None  # those that it was last learnt with
         self.support = 0, None, np.zeros((columns, 1)), np.zeros(support.TALLY_SIZE)
@@ -131,13 +134,6 @@ class DualState:
         self.scale = np.ones(columns)
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
         self.counts = np.zeros(n_classes)
-
-    def __getstate__(self):
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setstate__(self, state):
-        for name, value in state.items():
-            setattr(self, name, value)
 
     dtype = np.dtype(np.float64)  # of rows and coefficients alike
 
@@ -158,22 +154,14 @@ class DualState:
         """Kernel values of a call come from Python: there is no shorter way."""
         return False
 
-    def count(self, name: str) -> int:
-        return int(self.tally[support.TALLY[name]])
+    def arrays(self) -> list[np.ndarray]:
+        return [self.alpha, self.tally, *super().arrays()]
 
     def copy(self) -> DualState:
         """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
-        twin = DualState.__new__(DualState)
-        for name in self.__slots__:
-            value = getattr(self, name)
-            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
+        twin = super().copy()
         twin.support = self.size, self.vectors, self.alpha.copy(), self.tally.copy()
         return twin
-
-    def writable(self) -> DualState:
-        """This model, or a copy where its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = [self.alpha, self.tally, *(getattr(self, name) for name in self.__slots__)]
-        return self if all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)) else self.copy()
 
     def with_classes(self, places: np.ndarray, n_classes: int) -> DualState:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
@@ -183,7 +171,7 @@ class DualState:
         grown = self.copy()
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
-        columns = n_classes if n_classes > 2 else 1
+        columns = n_vectors(n_classes)
         if columns == self.n_columns:
             return grown
         alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
@@ -204,13 +192,6 @@ class DualState:
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
         rest.support = self.size, self.vectors, self.alpha[keep], rest.tally
         return rest
-
-    def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Rows of the only class there is: nothing to learn from."""
-        self.tally[support.TALLY["t"]] += n_rows
-        self.tally[support.TALLY["seen"]] = 1.0
-        self.tally[support.TALLY["mistakes"]] += n_new
-        self.counts[0] += n_rows
 
     def forget_origins(self, n_rows: int) -> None:
         """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""
