@@ -3,9 +3,9 @@
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._ascent import ascent, leader, leader_state
-from onlinecls._ascent import base as ascent_base
+from onlinecls._ascent import ascent, ascent_state, leader, leader_state
 from onlinecls._cli import learning, main
+from onlinecls._estimators import saving as saved_estimators
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._input import validate
@@ -18,20 +18,20 @@ __all__ = ["leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
-BOOKS, PENDING, NOISE_AT = ascent_base.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
+BOOKS, PENDING, NOISE_AT = ascent_state.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
 powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-saving, validation = _saving, validate
+files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
     "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
-    "._evaluation", "._kernelized.learners", "._saving",
+    "._evaluation", "._kernelized.learners", "._estimators.saving",
 ]  # fmt: skip
 
 
@@ -41,8 +41,7 @@ def state_of(learner):
 
 
 def _parts(learner):
-    state = learner._state
-    return dict(state.parts() if hasattr(state, "parts") else state.__getstate__())
+    return learner._state.parts()
 
 
 def stored(learner):
@@ -89,4 +88,4 @@ def kernels():
 
 def readers():
     """The same of what scores rows."""
-    return [(State, "decision"), (ascent_base.AscentState, "decision")]
+    return [(State, "decision"), (ascent_state.AscentState, "decision")]

@@ -11,11 +11,12 @@ import threading
 import numpy as np
 import pytest
 from algorithms import EVERY
+from internals import saving
 from states import bits, is_finite
 from test_saving import forged, poking, setting
 
 import onlinecls
-from onlinecls import _saving, load
+from onlinecls import load
 
 RNG = np.random.default_rng(5)
 X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.integers(0, 2, 60)
@@ -83,8 +84,8 @@ def test_the_kernel_of_dual_ascent_trusts_no_age():
 
 def checked(learner):
     """What load would make of the file that save would write, without the wait for the disk."""
-    told, arrays = _saving._described(type(learner).__name__, learner, {})
-    return _saving._rebuilt(json.loads(json.dumps(told)), arrays)
+    told, arrays = learner._described({})
+    return saving.rebuilt(json.loads(json.dumps(told)), arrays)
 
 
 def variants():
@@ -191,7 +192,7 @@ def frozen(value):
     if type(value).__module__.startswith("onlinecls"):
         if hasattr(value, "parts"):
             return frozen(value.parts())
-        return frozen(value.__getstate__() if hasattr(value, "support") else vars(value))
+        return frozen(vars(value))
     return value
 
 

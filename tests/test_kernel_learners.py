@@ -255,7 +255,7 @@ def test_a_long_stream_under_a_budget_does_not_drift(algorithm):
 def test_budget_holds_memory():
     X, y = rows_without_ties(2000)
     learner = KernelOnlineClassifier("arow", budget=10).partial_fit(X, y)
-    stored = [array.nbytes for array in state_of(learner).__getstate__().values() if isinstance(array, np.ndarray)]
+    stored = [array.nbytes for array in state_of(learner).parts().values() if isinstance(array, np.ndarray)]
     assert sum(stored) < 10_000
 
 

@@ -15,6 +15,7 @@ PARTS = {
     "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
     "_geometry/*.pxd": "what the loops over the non-zeros of a row share, inlined where they run",
     "_geometry/blas.pyx": "BLAS, as scipy has it",
+    "_saving.py": "files of models, whatever the models are",
     "_input/*": "from what a user gives to rows that the compiled code can trust",
     "_core.*": "most training loops, and the compiled base of all models",
     "_geometry/*.pyx": "training loops of geometries whose weights share a number",
@@ -23,7 +24,6 @@ PARTS = {
     "_ascent/*.pxd": "dual ascent: what its files share",
     "_ascent/*.pyx": "dual ascent: training loops and line searches",
     "_ascent/*_state.py": "dual ascent: a model's numbers",
-    "_saving.py": "files of models",
     "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
     "_ascent/*": "dual ascent: the estimators",
     "_kernelized/*": "learners in the space of a kernel",
@@ -37,11 +37,6 @@ PARTS = {
     "__init__.py": "the public names",
     "_cli/*": "the command line",
     "__main__.py": "python -m onlinecls",
-}
-
-# What still breaks the rules, as (file, file it imports or name it takes).
-KNOWN = {
-    ("_saving.py", "__init__.py"),
 }
 
 
@@ -103,7 +98,7 @@ def test_imports_run_one_way():
     upwards = {
         (str(path), str(target)) for path, target, name in imports() if part_of(target) > part_of(path) and name != "__version__"
     }
-    assert upwards - KNOWN == set()
+    assert upwards == set()
 
 
 def test_folders_keep_what_begins_with_an_underscore_to_themselves():
@@ -111,7 +106,7 @@ def test_folders_keep_what_begins_with_an_underscore_to_themselves():
     for path, target, name in imports():
         if target.parent != PurePosixPath() and any(map(is_private, (*target.with_suffix("").parts[1:], name))):
             taken.add((str(path), ".".join((*target.with_suffix("").parts, name))))
-    assert taken - KNOWN == set()
+    assert taken == set()
 
 
 def private_attributes(path: PurePosixPath) -> tuple[set[str], set[str]]:
@@ -132,7 +127,6 @@ def private_attributes(path: PurePosixPath) -> tuple[set[str], set[str]]:
 
 
 def test_nobody_takes_private_attributes_of_another_folder():
-    """But for `_saving`, which still takes estimators apart from outside."""
     given, taken = {}, {}
     for path in sources():
         if path.suffix == ".py":
@@ -142,7 +136,7 @@ def test_nobody_takes_private_attributes_of_another_folder():
             taken.setdefault(place, set()).update(others)
     anywhere = set().union(*given.values())
     found = {(place, name) for place, names in taken.items() for name in (names & anywhere) - given[place]}
-    assert {place for place, _ in found} - {"_saving.py"} == set(), sorted(found)
+    assert found == set(), sorted(found)
 
 
 def test_the_root_is_small():

@@ -24,20 +24,15 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
     from ._estimators.online_to_batch import *  # noqa: F403
+    from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
     from ._kernelized.learners import *  # noqa: F403
-    from ._saving import load as load
 
 __version__ = "0.1.0"
 
 _SUBMODULES = ("bounds", "datasets", "plotting", "streams", "text")
-_FUNCTIONS = {"load": "_saving", "progressive_validation": "_evaluation"}
-# The registry says which estimators there are; these are the files that have them, in the order in which they are searched.
-_FILES = (
-    "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
-    "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
-)  # fmt: skip
+_FUNCTIONS = {"load": "_estimators.saving", "progressive_validation": "_evaluation"}
 # Estimators that run algorithms of other classes, and so have no row in the registry.
 _WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")
 
@@ -56,8 +51,9 @@ def _find(name: str):
     elif name in _FUNCTIONS:
         found = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     elif name[:1] != "_" and name in _estimator_names():
-        modules = (import_module(f"{__name__}.{module}") for module in _FILES)
-        found = next(vars(module)[name] for module in modules if name in vars(module))
+        from ._registry import estimator_class
+
+        found = estimator_class(name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found

@@ -10,6 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import MappingProxyType
 
 
@@ -368,6 +369,19 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})  # fmt: skip
+
+
+#: The files that have the estimators, in the order in which they are searched.
+FILES = (
+    "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
+    "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
+)  # fmt: skip
+
+
+def estimator_class(name: str) -> type:
+    """The estimator of this name; its file is imported now."""
+    modules = (import_module(f"{__package__}.{file}") for file in FILES)
+    return next(vars(module)[name] for module in modules if name in vars(module))
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:

@@ -7,7 +7,8 @@ import numpy as np
 from .._estimators.docs import documented
 from .._input.compat import random_state as generator_of
 from . import ascent
-from .base import BOOKS, AscentClassifier
+from .ascent_state import BOOKS
+from .base import AscentClassifier
 
 
 @documented
@@ -154,10 +155,6 @@ class HedgeClassifier(AscentClassifier):
             raise ValueError(
                 f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
             )
-
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype):
-        self._check_memory(params, n_features, n_classes, dtype)
-        return super()._start(params, n_features, n_classes, dtype)
 
     def predict_proba(self, X):
         """The chances 1 - w.x and w.x of the two classes.

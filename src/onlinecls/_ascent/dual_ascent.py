@@ -6,7 +6,8 @@ import numpy as np
 
 from .._estimators.docs import documented
 from . import ascent
-from .base import BOOKS, AscentClassifier, AscentRegressor
+from .ascent_state import BOOKS
+from .base import AscentClassifier, AscentRegressor
 
 
 class _DualAscent:

@@ -10,9 +10,10 @@ from .. import _core
 from .._estimators.base import NO_PREDICTIONS
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.docs import documented
+from .._estimators.saving import FLAG
 from .._geometry.state import NO_ORDER
 from .._input import validate
-from .._registry import algorithms_of, select
+from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of, select
 from . import forel
 from .leader_state import GAP, ForelState
 
@@ -80,7 +81,10 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     random_state, early_stopping = None, False  # no parameters
-    _numbered, _state_type = {"geometry": _core.GEOMETRIES}, ForelState
+    _fields = {
+        "geometry": _core.GEOMETRIES, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE,
+        "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
+    }  # fmt: skip
 
     def __init__(
         self, sigma=1.0, *, gap_tol=1e-3, fit_intercept=True, intercept_scaling=1.0, warm_start=False, average=False, verbose=0,
@@ -103,7 +107,7 @@ class FoReLClassifier(OnlineClassifier):
             )
         params = {
             "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
-            "tolerance": float(values["gap_tol"]),
+            "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }  # fmt: skip
@@ -120,8 +124,14 @@ class FoReLClassifier(OnlineClassifier):
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
         """It grows with the rows; what it will need is not known before."""
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> ForelState:
-        return ForelState(n_features, n_classes, dtype, bool(params["joint"]))
+    @staticmethod
+    def _state_class(params: dict) -> type[ForelState]:
+        return ForelState
+
+    @classmethod
+    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+        geometry = {name: number for name, number in _core.GEOMETRIES.items() if number == compiled["geometry"]}
+        return {**cls._fields, "geometry": geometry}
 
     def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
         state = self._state = self._state.writable()
@@ -132,6 +142,7 @@ class FoReLClassifier(OnlineClassifier):
             **params, "open_classes": int(self._open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
         }  # fmt: skip
+        state.params = self._params
         weights = weights if len(weights) else np.ones(rows.n_rows)
         if len(class_weights):
             weights = weights * class_weights[targets]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from .._geometry.state import problem_of_counters, problem_of_numbers
-from .._input.validate import rows_in_order
+from .._geometry.state import OfFile, n_vectors, read_only
+from .._input.validate import FLOATS, rows_in_order
+from .._saving import require
 from . import forel
+from .ascent_state import check_joint
 
 GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
 
 
-class ForelState:
-    """Everything that learning changes: the rows so far, their dual variables, and θ.
+class ForelState(OfFile):
+    """The rows so far, their dual variables, and θ.
 
     data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
     alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, tally : as
@@ -23,9 +25,9 @@ class ForelState:
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
     PARTS = (*ARRAYS, "joint", "n_features")
 
-    def __init__(self, n_features: int, n_classes: int, dtype, joint: bool):
-        self.n_features, self.joint = n_features, joint
-        k = n_classes if n_classes > 2 else 1
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
+        k = n_vectors(n_classes)
         self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
         self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
         self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
@@ -35,34 +37,31 @@ class ForelState:
         """All rows are kept: there is no shorter way."""
         return False
 
-    def parts(self) -> dict:
-        """All there is to a model but the parameters that it was last learnt with."""
-        return {name: getattr(self, name) for name in self.PARTS}
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        check_joint(told["joint"], params)
+        require(arrays["data"].dtype in FLOATS, "data of float32 or float64", arrays["data"].dtype)
 
-    @staticmethod
-    def layout(n_features: int, n_classes: int, dtype, n_rows: int, n_entries: int) -> dict:
-        """Name: (shape, dtype) of the arrays that a ForelState of these arguments has, without making one."""
-        k, double, whole = n_classes if n_classes > 2 else 1, np.dtype(np.float64), np.dtype(np.int64)
+    @classmethod
+    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        n_features, n_rows, k = told["n_features"], len(arrays["labels"]), n_vectors(n_classes)
+        n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
+        double, whole = np.dtype(np.float64), np.dtype(np.int64)
         return {
-            "data": ((n_entries,), np.dtype(dtype)), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
+            "data": ((n_entries,), dtype), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
             "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
             "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((_core.TALLY_SIZE,), double),
             "books": ((forel.BOOKS["size"],), double),
         }  # fmt: skip
 
-    def problem(self, bias: float) -> str:
-        """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
-        tally = {name: self.tally[at] for name, at in _core.TALLY.items()}
-        problem = problem_of_numbers(self) or problem_of_counters(self.counts, tally)
-        if problem:
-            return problem
+    def _problem_of_values(self, tally: dict) -> str:
         if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
             return "rows that are no CSR matrix in order"
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
             return "labels of no class"
         if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
             return "more rows than were counted"
-        pending, (lengths, theta), live = self.books[PENDING], self._follows(bias), self.weights > 0.0
+        pending, (lengths, theta), live = self.books[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
         if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
             return "a sweep that is none"
         taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
@@ -100,26 +99,6 @@ class ForelState:
     @property
     def n_columns(self) -> int:
         return self.theta.shape[1]
-
-    def count(self, name: str) -> int:
-        return int(self.tally[_core.TALLY[name]])
-
-    def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Rows of the only class there is: nothing to learn from."""
-        for name, number in (("t", n_rows), ("mistakes", n_new)):
-            self.tally[_core.TALLY[name]] += number
-        self.tally[_core.TALLY["seen"]] = 1.0
-        self.counts[0] += n_rows
-
-    def copy(self) -> ForelState:
-        new = ForelState.__new__(ForelState)
-        new.__dict__.update(self.__dict__)
-        for name in self.ARRAYS:
-            setattr(new, name, getattr(self, name).copy())
-        return new
-
-    def writable(self) -> ForelState:
-        return self if all(getattr(self, name).flags.writeable for name in self.ARRAYS) else self.copy()
 
     def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
         """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
@@ -173,6 +152,4 @@ class ForelState:
                 "limit": 0.0}  # fmt: skip
 
     def weights_of(self, sigma: float, features: slice) -> np.ndarray:
-        weights = (self.theta[features] / sigma).astype(self.dtype).T
-        weights.flags.writeable = False
-        return weights
+        return read_only((self.theta[features] / sigma).astype(self.dtype).T)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
+from .._estimators.saving import load
 from .._input.escaping import escaped
-from .._saving import load
 
 OTHER_COLUMNS = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
 

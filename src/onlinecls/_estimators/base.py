@@ -11,12 +11,13 @@ from operator import is_, itemgetter
 
 import numpy as np
 
-from .. import _core, _saving
-from .._geometry import blas
+from .. import _core
 from .._geometry.state import NO_ORDER, State
+from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import issparse, not_fitted
 from .._registry import algorithms_of, select
+from . import saving
 
 
 def _specialised(kernel) -> dict:
@@ -112,7 +113,7 @@ class Estimator:
         OSError
             If the file cannot be written. What was there before is as it was.
         """
-        _saving.save(self, path, metadata)
+        saving.save(self, path, metadata)
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
@@ -121,7 +122,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
-class OnlineLearner(Estimator):
+class OnlineLearner(saving.Describing, Estimator):
     """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at.
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
@@ -130,8 +131,6 @@ class OnlineLearner(Estimator):
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
-    _numbered = {"rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES}  # Params that stand for a name
-    _state_type = State
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -193,27 +192,26 @@ class OnlineLearner(Estimator):
         ):
             if value > limit:
                 raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
-        if "_state" in self.__dict__ and params["geometry"] == _core.GEOMETRIES["dual"]:  # its weights are η z / (δ + √G)
-            if params["eta0"] * self._state.tally[_core.TALLY["reach"]] > largest * params["delta"]:
-                raise ValueError(
-                    f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={self.eta0!r} and "
-                    f"delta={self.delta!r}. Set them back, or call fit."
-                )
+        if "_state" in self.__dict__ and not self._state.stays_in_range(params):
+            raise ValueError(
+                f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={self.eta0!r} and "
+                f"delta={self.delta!r}. Set them back, or call fit."
+            )
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
         self._check_memory(params, n_features, n_classes, dtype)
-        geometry = self._geometry(params)
-        return State.class_of(geometry)(geometry, n_features, n_classes, dtype, params)
+        return self._state_class(params)(n_features, n_classes, dtype, params)
 
     @staticmethod
-    def _geometry(params: dict) -> str:
-        return next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])
+    def _state_class(params: dict) -> type:
+        """The class of the models that are learnt with these parameters."""
+        return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
         """Refuse a full covariance that does not fit before any of it is allocated."""
-        if not self._geometry(params).startswith("full"):
+        n_matrices, size, _ = self._state_class(params).layout(n_features, n_classes, dtype, average=False)["sigma"][0]
+        if n_matrices == 0:
             return
-        n_matrices, size = n_classes if n_classes > 2 else 1, n_features + 1
         needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, validate.available_memory()
         if needed > available:
             raise ValueError(
@@ -292,9 +290,7 @@ class OnlineLearner(Estimator):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
         state.params = self._params
-        if state.is_full:
-            blas.load()
-            state.foresight, state.depth = _core.FORESIGHT[self._foresight], self._depth
+        state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
     def _take_calls(self, X) -> None:
@@ -399,12 +395,8 @@ class OnlineLearner(Estimator):
         return scores
 
     def _read_params(self, state: State) -> dict:
-        """The Params by which the model was last learnt, for reading its weights now. (Where numbers lie, the state says.)"""
-        params = dict(self._params)
-        params["threshold"] = params["l1"] * state.count("t")
-        # The weights of a full covariance's model are stored as they are.
-        params["geometry"] = _core.GEOMETRIES["additive" if state.is_full else state.geometry]
-        return params
+        """The Params by which the model was last learnt, for reading its weights now."""
+        return state.reading_params(self._params)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
@@ -465,14 +457,11 @@ class WithVariances(OnlineLearner):
         """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
         shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
         state = self._fitted_state()
-        covariance = state.covariance()
-        return covariance[0] if self._flat or (state.is_full and len(covariance) == 1) else covariance
+        return state.covariance(self._flat)
 
     def _deviations(self, rows: validate.Rows) -> np.ndarray:
         """√(x'Σx), the standard deviation of each score."""
         state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
-        if state.is_full:
-            blas.load()
         state.deviation(rows, deviations)
         return deviations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._geometry.state import PNormState
+from .._geometry.states import PNormState
 from .classifier import OnlineClassifier
 from .cycles import ClassifierInCycles, RegressorInCycles
 from .docs import documented

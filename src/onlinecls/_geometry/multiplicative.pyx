@@ -287,7 +287,7 @@ cdef class SimplexModel(Model):
         return values, groups
 
     cdef int begin_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
-        cdef double[::1] counts = np.array(self.counts)         # (a model from a file may be read-only)
+        cdef const double[::1] counts = self.counts
         cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
         if self.p.rule == MULTIPLICATIVE_CENTRE:
             begin_centre(values, &w)

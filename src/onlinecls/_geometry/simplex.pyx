@@ -214,7 +214,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
 # --- checking ------------------------------------------------------------------------------------------------------------------
 
 def problem(powers, theta, groups, is_signed=True, joined=None):
-    """Why no learning can have left these numbers, "" if it can: for a model that comes from a file.
+    """What is wrong with the numbers of a simplex in a file; "" if nothing.
 
     powers, theta : (features, vectors), those features that are in the sum. groups : (1 or vectors, GROUP_SIZE).
     joined : which vectors are in the sum; None: all.
@@ -230,8 +230,9 @@ def problem(powers, theta, groups, is_signed=True, joined=None):
         if is_signed:
             expected = np.sign(theta) * 0.5 * (expected - np.exp(-size - shift))
     terms = np.hypot(powers, root) if is_signed else powers
-    # A small sinh is the difference of two powers, each rounded to the dtype at least.
-    rounding = 64.0 * epsilon * (np.hypot(expected, root) if is_signed else expected) + (1e-30 if is_signed else max(1e-30, tiny))
+    # θ and K are rounded to the dtype before their difference is an exponent; and a small sinh is the difference of two powers.
+    largest = np.hypot(expected, root) if is_signed else expected
+    rounding = (64.0 + 2.0 * np.maximum(size, np.abs(shift))) * epsilon * largest + (1e-30 if is_signed else max(1e-30, tiny))
     if (np.abs(powers - expected) > 1e-4 * np.abs(expected) + rounding).any():
         return "powers that are not those of the weights"
     terms = terms.sum(axis=0) * (1.0 if joined is None else joined)

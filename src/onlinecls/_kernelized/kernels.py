@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._geometry.state import Counted, n_vectors
 from .._input import validate
 from .._input.compat import issparse
 from .._input.rows import NO_INDICES, Rows
@@ -137,16 +138,17 @@ class Support(NamedTuple):
     norm: float
 
 
-class SupportState:
-    """Everything that learning changes.
+class SupportState(Counted):
+    """The support set of a kernel learner, and what goes with it.
 
     support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
     """
 
-    __slots__ = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "params", "scale", "slot_of", "support")
+    PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
+    __slots__ = (*PARTS, "params")
 
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
-        columns = n_classes if n_classes > 2 else 1
+        columns = n_vectors(n_classes)
         self.kernel, self.n_features = kernel, n_features
         self.params = None  # those that it was last learnt with
         self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(_core.TALLY_SIZE), 0, 0.0)
@@ -155,13 +157,6 @@ class SupportState:
         self.scale = np.ones(columns)
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
         self.counts = np.zeros(n_classes)
-
-    def __getstate__(self):
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setstate__(self, state):
-        for name, value in state.items():
-            setattr(self, name, value)
 
     dtype = np.dtype(np.float64)  # of rows and coefficients alike
 
@@ -182,22 +177,14 @@ class SupportState:
         """Kernel values of a call come from Python: there is no shorter way."""
         return False
 
-    def count(self, name: str) -> int:
-        return int(self.tally[_core.TALLY[name]])
+    def arrays(self) -> list[np.ndarray]:
+        return [self.alpha, self.tally, *super().arrays()]
 
     def copy(self) -> SupportState:
         """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
-        twin = SupportState.__new__(SupportState)
-        for name in self.__slots__:
-            value = getattr(self, name)
-            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
+        twin = super().copy()
         twin.support = self.support._replace(alpha=self.alpha.copy(), tally=self.tally.copy())
         return twin
-
-    def writable(self) -> SupportState:
-        """This model, or a copy where its arrays are read-only (memory-mapped by joblib, say)."""
-        arrays = [self.alpha, self.tally, *(getattr(self, name) for name in self.__slots__)]
-        return self if all(a.flags.writeable for a in arrays if isinstance(a, np.ndarray)) else self.copy()
 
     def with_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
@@ -207,7 +194,7 @@ class SupportState:
         grown = self.copy()
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
-        columns = n_classes if n_classes > 2 else 1
+        columns = n_vectors(n_classes)
         if columns == self.n_columns:
             return grown
         alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
@@ -228,13 +215,6 @@ class SupportState:
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
         rest.support = rest.support._replace(alpha=self.alpha[keep])
         return rest
-
-    def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Rows of the only class there is: nothing to learn from."""
-        self.tally[_core.TALLY["t"]] += n_rows
-        self.tally[_core.TALLY["seen"]] = 1.0
-        self.tally[_core.TALLY["mistakes"]] += n_new
-        self.counts[0] += n_rows
 
     def forget_origins(self, n_rows: int) -> None:
         """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""

@@ -1,0 +1,250 @@
+"""An estimator as a description and arrays, and back: what `save` writes into a file, and `load` reads from one.
+
+Nothing of a file is trusted. Parameters are checked as those of any estimator; those that the model was learnt with, by the
+declaration of their family (`_fields`); arrays, by the model's own class (`of_file`). `save` does the same to what it is about to
+write: a file that load would refuse is not written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import _core
+from .._input import validate
+from .._input.compat import not_fitted, random_state
+from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, algorithms_of, estimator_class
+from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
+
+SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}
+LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
+
+# What fields of the compiled parameters may be.
+FLAG = Integer(0, 1)
+AVERAGE_FROM = Integer(-1, 2**31 - 1)
+
+
+def or_as(value, allowed) -> Either:
+    return Either((allowed, Options((value,))))
+
+
+class Describing:
+    """How an estimator is described, and made again of a description."""
+
+    #: Fields of the compiled parameters and what they may be: a range, or names and their numbers. A file has the names, as the
+    #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
+    _fields: Mapping = {
+        "rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
+        "average_from": AVERAGE_FROM, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
+    }  # fmt: skip
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""
+        from .. import __version__
+
+        who, parameters = type(self).__name__, {}
+        for name, value in self.get_params().items():
+            try:
+                parameters[name] = packed(value)
+            except TypeError:
+                raise ValueError(
+                    f"{who}: save must have None, numbers, texts, numpy scalars, float32 or float64, or a dict of these as "
+                    f"{name}, got {name}={value!r}. Set it to one of these before (set_params), or use pickle."
+                ) from None
+        classes, names = self.__dict__.get("classes_"), self.__dict__.get("feature_names_in_")
+        if classes is not None and not LABELS.fullmatch(classes.dtype.str):
+            raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
+        state = self._state.parts()
+        arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
+        if classes is not None:
+            arrays["classes"] = np.frombuffer(classes.tobytes(), np.uint8)
+        learnt = {name: packed(value) for name, value in self._params.items()}
+        for name, field in self._fields.items():
+            if isinstance(field, Mapping):
+                learnt[name] = next(key for key, number in field.items() if number == learnt[name])
+        return {
+            "library": __version__,
+            "estimator": who,
+            "parameters": parameters,
+            "learnt_with": learnt,
+            "state": {name: part for name, part in state.items() if name not in arrays},
+            "classes": None if classes is None else classes.dtype.str,
+            "feature_names": None if names is None else list(names),
+            "n_iter": self.n_iter_,
+            "open": self.__dict__.get("_open", False),
+            "sparse": "_sparse_coef" in self.__dict__,
+            "metadata": metadata,
+        }, arrays
+
+    @classmethod
+    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]):
+        """The estimator of this class that was described so: each part of it checked, or an InvalidError."""
+        who = cls.__name__
+        parameters = {name: unpacked(value) for name, value in told["parameters"].items()}
+        require(parameters.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(parameters))
+        learner = cls(**parameters)
+        compiled = learner._kernel_params()
+        random_state(who, learner.random_state)
+
+        is_classifier = cls._estimator_type == "classifier"
+        require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
+        classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
+        learnt = cls._read_learnt(told["learnt_with"], compiled)
+        state = cls._state_class(learnt).of_file(told["state"], arrays, len(classes) if is_classifier else 1, learnt)
+        for name in ("open", "sparse"):
+            require(type(told[name]) is bool, f"{name} true or false", told[name])
+        require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
+        if is_classifier:
+            require(told["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
+            require(not told["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
+            require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
+            validate.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
+        else:
+            require(not told["open"], "no classes that may join a regressor", told["open"])
+        require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
+        names = told["feature_names"]
+        if names is not None:
+            fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            require(fit and len(names) == state.n_features, f"names of {state.n_features} features", type(names))
+            learner.feature_names_in_ = np.array(names, dtype=object)
+        require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
+
+        learner._state, learner._params, learner._params_of = state, learnt, (None,)
+        learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
+        if is_classifier:
+            learner._open, learner.classes_ = told["open"], classes
+        learner._check_range(learnt, state.dtype)
+        return learner.sparsify() if told["sparse"] else learner
+
+    @classmethod
+    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
+        """The parameters that a model was learnt with. compiled : those that it would be learnt with now."""
+        require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
+        fields, learnt = cls._fields_of(told, compiled), {}
+        for name, value in told.items():
+            value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
+            if not isinstance(field, Mapping):
+                valid = type(value) is type(compiled[name]) and value in field
+            elif type(value) is str and value in field:
+                value, valid = field[value], True
+            require(valid, f"learnt_with[{name!r}] in its range", value)
+            learnt[name] = value
+        return learnt
+
+    @classmethod
+    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+        """`_fields` for a model of this class; a field that it leaves out is as compiled."""
+        kind = told["rule"], told["geometry"], told["margin"]
+        several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
+        choices = [(a, geometry) for a in algorithms_of(cls) for geometry in a.geometries[: 1 + several]]
+        found = (a for a, g in choices if kind == (a.rule, g, told["margin"] if "margin" in a.params else a.margin))
+        algorithm = next(found, None)
+        require(algorithm is not None, "a rule and geometry of this estimator", kind)
+        numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
+        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _core.TRIGGERS[algorithm.trigger]}}
+
+
+def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
+    require(isinstance(code, str) and LABELS.fullmatch(code), "a dtype of labels", code)
+    classes = np.frombuffer(raw.tobytes(), np.dtype(code))
+    if classes.dtype.kind == "U":  # numpy trusts its code points, and its booleans
+        require(classes.view(f"{code[0]}u4").max(initial=0) <= 0x10FFFF, "labels that are texts", "other code points")
+    elif classes.dtype.kind == "b":
+        require(raw.max(initial=0) <= 1, "labels that are booleans", "other bytes")
+    classes = np.array(classes)
+    require(len(classes) > 0 and validate.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
+    return classes
+
+
+def rebuilt(told: dict, arrays: dict[str, np.ndarray]):
+    """The estimator that a description and arrays describe."""
+    who = told["estimator"]
+    require(isinstance(who, str) and who in SAVED, "an estimator of this version", who)
+    return estimator_class(who)._rebuilt(told, dict(arrays))
+
+
+def save(learner, path, metadata: dict | None = None) -> None:
+    """See `Estimator.save`."""
+    who, path = type(learner).__name__, os.fspath(path)
+    if not SAVED.intersection(cls.__name__ for cls in type(learner).__mro__):
+        raise ValueError(
+            f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
+        )
+    if "_state" not in learner.__dict__:
+        raise not_fitted(who)
+    if type(learner).__module__.partition(".")[0] != __name__.partition(".")[0]:
+        raise ValueError(
+            f"{who}: save must have an estimator of onlinecls itself, got a class that extends one, whose code a file without "
+            "pickle cannot hold. Use pickle."
+        )
+    metadata = {} if metadata is None else metadata
+    if type(metadata) is not dict or not is_json(metadata):
+        raise ValueError(
+            f"{who}: metadata must be a dict of what JSON gives back as it was (texts as keys; None, booleans, integers, finite "
+            f"floats, texts, lists, dicts), got {metadata!r}. Turn tuples into lists and numpy numbers into Python's."
+        )
+    told, arrays = learner._described(metadata)
+    try:
+        rebuilt(json.loads(json.dumps(told)), arrays)
+    except InvalidError as error:
+        raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
+    write(who, path, told, arrays)
+
+
+def load(path, *, mmap=False, return_metadata=False):
+    """Read a model that an estimator's `save` wrote: it predicts, and goes on learning, as if it had never been away.
+
+    Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
+    in a file tells damage; who made a model, it does not tell.)
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+    mmap : bool, default=False
+        Leave the arrays in the file, mapped into memory and read-only: processes that load one file share its pages. A model
+        learns all the same, on a copy made at its next row.
+    return_metadata : bool, default=False
+        Give the pair of the estimator and the dict that was passed to `save` as metadata.
+
+    Returns
+    -------
+    estimator : object
+        Fitted, of the class that was saved.
+    metadata : dict
+        Only with ``return_metadata=True``.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, not whole, changed in any byte, of a newer format, or holds what no estimator could have
+        written. Nothing is made of it then.
+    OSError
+        If the file cannot be read.
+
+    Notes
+    -----
+    The layout is that of safetensors, so that other programs can read the arrays: 8 bytes of length, a header in JSON, then the
+    arrays, little-endian. The header's ``__metadata__`` has the number of the format, a SHA-256 over the file (with zeros in its
+    own place), and a text in JSON of all that is no array: parameters, labels' type, names of features, your metadata.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from onlinecls import AROWClassifier, load
+    >>> path = os.path.join(tempfile.mkdtemp(), "model")
+    >>> AROWClassifier(r=0.5).partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(path, metadata={"bits": 1})
+    >>> learner, metadata = load(path, return_metadata=True)
+    >>> learner, learner.predict([[2.0, 0.0]]).tolist(), metadata
+    (AROWClassifier(r=0.5), ['spam'], {'bits': 1})
+    """
+    path = os.fspath(path)
+    told, arrays = read(path, mmap)
+    try:
+        learner = rebuilt(told, arrays)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
+        raise no_model(path, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
+    return (learner, told["metadata"]) if return_metadata else learner
