@@ -8,10 +8,14 @@
 Classes, functions and submodules are imported when they are first asked for.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 
 TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
+    from typing import Any
+
     from . import bounds as bounds
     from . import datasets as datasets
     from . import plotting as plotting
@@ -48,7 +52,7 @@ def _estimator_names() -> set[str]:
     return {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(_WRAPPERS)
 
 
-def _find(name: str):
+def _find(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"{__name__}.{name}")
     if name == "__all__":

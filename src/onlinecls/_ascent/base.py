@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +17,22 @@ from .._input import validate
 from .._registry import algorithms_of, select
 from . import ascent
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from .._input.types import Params
+
 BOOKS = ascent.BOOKS
 
 
 class AscentState(State, ascent.AscentModel):
     """The arrays of ascent.pyx: values as there; books, float64, the numbers of the model and of each of its groups."""
 
-    PARTS = (*State.PARTS, "bias", "books", "joint")
+    PARTS = (*State.PARTS, "bias", "books", "joint")  # type: ignore[assignment]
 
-    def __init__(self, params: dict, n_features: int, n_classes: int, dtype):
+    def __init__(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         self.geometry = "entropic" if params["entropic"] else "additive"
         self.joint, self.bias, self.variance = bool(params["joint"]), params["bias"], 1.0
         self.n_features, self.n_columns = n_features, n_classes if n_classes > 2 else 1
@@ -40,7 +48,9 @@ class AscentState(State, ascent.AscentModel):
         return cls
 
     @classmethod
-    def layout(cls, geometry: str, n_features: int, n_classes: int, dtype, average: bool, n_groups: int) -> dict:
+    def layout(  # type: ignore[override]
+        cls, geometry: str, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int
+    ) -> dict:
         """Name: (shape, dtype) of the arrays that an AscentState of these arguments has, without making one."""
         n_weights, double = (n_features + 1) * (n_classes if n_classes > 2 else 1), np.dtype(np.float64)
         return {
@@ -90,7 +100,7 @@ class AscentState(State, ascent.AscentModel):
     def groups(self) -> np.ndarray:
         return self.books[BOOKS["shared"] :].reshape(self.n_groups, -1)
 
-    def of_columns(self, numbers) -> np.ndarray:
+    def of_columns(self, numbers: np.ndarray) -> np.ndarray:
         """A number of each group, for each column."""
         return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
 
@@ -182,8 +192,13 @@ class AscentLearner(WithWeights):
     _numbered = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
     }  # fmt: skip
-    _state_type = AscentState
+    _state_type: type[Any] = AscentState
     _schedules = ("fixed", "auto")
+
+    if TYPE_CHECKING:
+
+        def _translated(self, values: Params) -> Params:
+            """The parameters of ascent.pyx that these stand for."""
 
     @staticmethod
     def _geometry(params: dict) -> str:
@@ -210,7 +225,7 @@ class AscentLearner(WithWeights):
         self._compiled = found, params
         return params
 
-    def _check_range(self, params: dict, dtype) -> None:
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)
         # Weights are θ/σ or, entropic, at most W: their scales, and the σ made of W by sigma="auto", must be numbers.
         largest = min(float(np.finfo(dtype).max) / 4, 1e100)
@@ -238,14 +253,14 @@ class AscentLearner(WithWeights):
         averaged = params["entropic"] and params["average_from"] >= 0  # (κ of a class that has not joined is another's)
         return bool(averaged or (params["joint"] and (params["entropic"] or params["loss"] == ascent.LOSSES["log_loss"])))
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> AscentState:
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> AscentState:
         return self._state_type(params, n_features, n_classes, dtype)
 
-    def _params_for(self, params: dict, state: AscentState, is_open: bool, balanced: bool) -> dict:
+    def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
         return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": largest}
 
-    def _read_params(self, state: AscentState) -> dict:
+    def _read_params(self, state: Any) -> dict:
         return {**self._params, "entropic": int(state.geometry == "entropic")}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from .._input import validate
 from .._registry import algorithms_of, select
 from . import forel
 from .leader_state import GAP, ForelState
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatType, Params
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
@@ -80,12 +89,18 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     random_state, early_stopping = None, False  # no parameters
-    _numbered, _state_type = {"geometry": _core.GEOMETRIES}, ForelState
+    _numbered = {"geometry": _core.GEOMETRIES}
+    _state_type: type[Any] = ForelState
+
+    sigma: float
+    gap_tol: float
 
     def __init__(
-        self, sigma=1.0, *, gap_tol=1e-3, fit_intercept=True, intercept_scaling=1.0, warm_start=False, average=False, verbose=0,
-        dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
-    ):  # fmt: skip
+        self, sigma: float = 1.0, *, gap_tol: float = 1e-3, fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        warm_start: bool = False, average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
+        n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self._assign(locals())
 
     def _kernel_params(self) -> dict:
@@ -117,13 +132,16 @@ class FoReLClassifier(OnlineClassifier):
             dtype is None or dtype == self._state.dtype
         )
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """It grows with the rows; what it will need is not known before."""
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> ForelState:
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> ForelState:
         return ForelState(n_features, n_classes, dtype, bool(params["joint"]))
 
-    def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+    def _learn(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> None:
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
@@ -146,12 +164,14 @@ class FoReLClassifier(OnlineClassifier):
             if len(predictions):
                 predictions[live] = said[old:]
 
-    def _epochs(self, params, rows, targets, weights, class_weights, *_) -> None:
+    def _epochs(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, *_: Any,
+    ) -> None:
         self._learn(params, rows, targets, weights, class_weights)
         if self.verbose:
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
-    def _scores(self, rows) -> np.ndarray:
+    def _scores(self, rows: Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
         params = state.scores_params(self._params["sigma"], self._params["bias"])
@@ -159,7 +179,7 @@ class FoReLClassifier(OnlineClassifier):
         return scores
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.floating]:
         """Weights θ/σ, one row a class, read-only."""
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
@@ -167,29 +187,29 @@ class FoReLClassifier(OnlineClassifier):
         return state.weights_of(self._params["sigma"], slice(0, state.n_features))
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         found = state.weights_of(self._params["sigma"], slice(state.n_features, None))[:, 0]
         return found * np.asarray(self._params["bias"], state.dtype)
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> NDArray[np.float64]:
         """α of the rows kept, a copy."""
         return self._fitted_state().alpha.copy()
 
     @property
-    def dual_value_(self):
+    def dual_value_(self) -> float:
         """D(α) = Σ α - ||θ||²/(2σ)."""
         return self._fitted_state().value(self._params["sigma"])
 
     @property
-    def gap_(self):
+    def gap_(self) -> float:
         """The duality gap after the last row."""
         return float(self._fitted_state().books[GAP])
 
 
-def _entries(rows, live=None):
+def _entries(rows: Rows, live: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows' non-zeros as CSR of int64; `live`: of these rows alone."""
     lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
     data = rows.data.reshape(-1)[lo:hi]
