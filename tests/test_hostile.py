@@ -9,12 +9,12 @@ import pytest
 from algorithms import ONE_EACH
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from onlinecls._input.check import check_rows
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._input import validate
+from onlinecls._input.check import check_rows
 
 LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
 NO_AVERAGE = onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from onlinecls._hashing.hasher import RowHasher
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
@@ -23,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier
+from onlinecls._hashing.hasher import RowHasher
 from onlinecls._hashing.options import HashingOptions
 from onlinecls.text import FeatureNames, HashingVectorizer
 

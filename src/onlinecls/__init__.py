@@ -14,7 +14,8 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
-    from typing import Any
+    from os import PathLike
+    from typing import Any, Literal, TypeAlias, overload
 
     from . import bounds as bounds
     from . import datasets as datasets
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._ascent.baselines import *  # noqa: F403
     from ._ascent.dual_ascent import *  # noqa: F403
     from ._ascent.leader import *  # noqa: F403
+    from ._estimators.access import Learner
     from ._estimators.first_order import *  # noqa: F403
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
@@ -31,7 +33,14 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
     from ._kernelized.learners import *  # noqa: F403
-    from ._saving import load as load
+
+    Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+
+    @overload
+    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False) -> Learner: ...
+    @overload
+    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[True]) -> tuple[Learner, dict[str, Any]]: ...
+    def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Any: ...
 
 __version__ = "0.1.0"
 

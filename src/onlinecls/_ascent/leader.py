@@ -150,9 +150,7 @@ class FoReLClassifier(OnlineClassifier):
             **params, "open_classes": int(self._open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
         }  # fmt: skip
-        weights = weights if len(weights) else np.ones(rows.n_rows)
-        if len(class_weights):
-            weights = weights * class_weights[targets]
+        weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
         said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)

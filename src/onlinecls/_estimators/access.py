@@ -9,19 +9,20 @@ import numpy as np
 from .._core import TALLY
 from .._registry import Algorithm, algorithms_of, select
 from .classifier import OnlineClassifier
+from .one_class import OnlineOneClass
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from numpy.typing import ArrayLike
 
     from .._input.types import Matrix
     from .base import Estimator
-    from .one_class import OnlineOneClass
 
-    #: A learner of one of the tasks.
-    Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
+
+#: A linear learner, of one of the tasks.
+Learner = OnlineClassifier | OnlineRegressor | OnlineOneClass
 
 
 def parameter_names(cls: type[Estimator]) -> list[str]:

@@ -148,7 +148,7 @@ class OnlineClassifier(WithWeights):
         weights = weights if len(weights) else np.ones(rows.n_rows)
         live = weights > 0.0
         if len(class_weights):
-            live &= weights * class_weights[validate.encode(y, everyone)[0]] > 0.0  # (the product may underflow)
+            live = validate.row_weights(weights, class_weights, validate.encode(y, everyone)[0]) > 0.0  # (it may underflow)
             weights = np.where(live, weights, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
@@ -272,7 +272,7 @@ class OnlineClassifier(WithWeights):
         if unknown is not None:
             raise validate.outside_classes(who, y, unknown, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
-        if len(class_weights) and not ((weights if len(weights) else 1.0) * class_weights[codes]).any():
+        if len(class_weights) and not validate.row_weights(weights, class_weights, codes).any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if validate.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))

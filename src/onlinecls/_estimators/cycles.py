@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import _core
 from .._geometry.state import NO_ORDER
+from .._input import validate
 from .._input.compat import warn_not_converged
 from .base import OnlineLearner
 
@@ -78,7 +79,7 @@ class InCycles(OnlineLearner):
             warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
         u, delta = self._competitor(params, rows, targets, weights, class_weights, live, largest)
-        weight = weights * (class_weights[targets] if len(class_weights) else 1.0) if len(weights) else class_weights
+        weight = validate.row_weights(weights, class_weights, targets)
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
         self._updates_bound = _bound(params, self._size(rows, params, live, least), least, u - first, slack, delta)
 

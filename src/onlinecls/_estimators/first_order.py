@@ -19,8 +19,32 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatType, Matrix, RandomState
 
 
+class _WithStart(OnlineClassifier):
+    """A classifier that can start from given weights."""
+
+    def fit(  # type: ignore[override]  # scikit-learn's order of arguments
+        self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
+        intercept_init : ndarray of shape (1 or n_classes,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
+
 @documented
-class Perceptron(OnlineClassifier):
+class Perceptron(_WithStart):
     """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
@@ -89,29 +113,9 @@ class Perceptron(OnlineClassifier):
                 "penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
             )
 
-    def fit(  # type: ignore[override]  # scikit-learn's order of arguments
-        self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
-        intercept_init : ndarray of shape (1 or n_classes,), default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight, coef_init, intercept_init)
-
 
 @documented
-class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
+class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
 
     With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
@@ -172,8 +176,6 @@ class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
         loss_tol: float | None = None,
     ) -> None:  # fmt: skip
         self._assign(locals())
-
-    fit = Perceptron.fit  # type: ignore[assignment]
 
 
 @documented
