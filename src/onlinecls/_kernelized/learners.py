@@ -91,7 +91,7 @@ class _KernelModel(_Base):
 
     dtype = np.float64  # no parameter: coefficients and kernel values are float64
     _kernel_names: tuple[str, ...] = KERNELS
-    _kind = "kernel and its parameters, of the intercept, of the algorithm or of whether there is a budget"
+    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
     def _read_parameters(self, ranges: Mapping) -> None:
         who = type(self).__name__
@@ -498,8 +498,8 @@ class _KernelEstimator(_KernelModel):
         again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
         if again and self._state_kind != params["kind"]:
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got another kernel, intercept, algorithm "
-                "or sort of budget. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, not again)
         validate.require_samples(who, rows, int(whole))
