@@ -641,7 +641,8 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
         )
         rule = self._rule(REGRESSOR_RULES)
         return {
-            "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
+            "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
+            "budget": self._budget(),
             "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
         }  # fmt: skip
 

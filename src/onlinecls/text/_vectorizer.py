@@ -316,7 +316,7 @@ class HashingVectorizer(Estimator):
         )
         return RowHasher(options)
 
-    def get_stop_words(self) -> Iterable[str] | None:
+    def get_stop_words(self) -> frozenset[str] | None:
         """The words that are left out, as a frozenset, or None."""
         if self.stop_words is None:
             return None
@@ -331,7 +331,7 @@ class HashingVectorizer(Estimator):
             return ENGLISH_STOP_WORDS
         return frozenset(self.stop_words)
 
-    def _check_stop_words(self, stop_words: Iterable[str]) -> None:
+    def _check_stop_words(self, stop_words: frozenset[str]) -> None:
         """scikit-learn's warning about stop words that no token can equal."""
         if self.__dict__.get("_stop_words_seen") is self.stop_words:
             return
