@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from importlib import import_module
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -88,3 +90,32 @@ def test_what_a_type_checker_refuses() -> None:
         AROWClassifier(C=1.0)  # type: ignore[call-arg]
     with pytest.raises(ValueError):
         read("-", on_error="ignore")  # type: ignore[arg-type]
+
+
+ROOT = Path(onlinecls.__file__).parent
+STUBS = {".".join(["onlinecls", *path.relative_to(ROOT).with_suffix("").parts]): path for path in ROOT.rglob("*.pyi")}
+
+
+def declared(body: list[ast.stmt], of: str = "") -> list[str]:
+    """The names that a stub says there are, those of classes' attributes too."""
+    names = []
+    for node in body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.append(of + node.target.id)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.append(of + node.name)
+        if isinstance(node, ast.ClassDef):
+            names += declared(node.body, f"{of}{node.name}.")
+    return names
+
+
+@pytest.mark.parametrize("name", sorted(STUBS))
+def test_compiled_modules_have_what_their_stubs_say(name: str) -> None:
+    module, missing = import_module(name), []
+    for path in declared(ast.parse(STUBS[name].read_text()).body):
+        found: object = module
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is None:
+            missing.append(path)
+    assert missing == []
