@@ -50,7 +50,7 @@ _FUNCTIONS = {"load": "_saving", "progressive_validation": "_evaluation"}
 _FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
     "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
-)  # fmt: skip
+)
 # Estimators that run algorithms of other classes, and so have no row in the registry.
 _WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")
 

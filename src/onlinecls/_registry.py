@@ -367,7 +367,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
-]})  # fmt: skip
+]})
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:

@@ -34,7 +34,7 @@ _ALIGNMENT = 64
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
 _TENSORS = {
     "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
-}  # fmt: skip
+}
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 _SCALARS = {
@@ -155,7 +155,7 @@ def _read_state(kind: type, told: dict, geometry: str, n_classes: int, average: 
     dtype = arrays["values"].dtype
     _require(dtype in validate.FLOATS, "values of float32 or float64", dtype)
     _require(type(told["variance"]) in (int, float) and 0.0 < told["variance"] <= np.finfo(dtype).max / 4,
-             f"a variance > 0 that fits {dtype}", told["variance"])  # fmt: skip
+             f"a variance > 0 that fits {dtype}", told["variance"])
     problem = kind.problem_of_scalars(told)
     _require(not problem, "a state that learning can give", problem)
     if "joint" in kind.PARTS:  # of dual ascent
@@ -417,7 +417,7 @@ def _replace(who: str, path: str | bytes, parts: list) -> None:
         raise OSError(
             error.errno, f"{who}: save must write a file beside its target and put it in its place, got: {error.strerror}. "
             "What was there before is as it was. Save to another path", os.fspath(path)
-        ) from error  # fmt: skip
+        ) from error
 
 
 class _Header(NamedTuple):
@@ -453,7 +453,7 @@ def _read_header(path, file, size: int) -> _Header:
         raise _refused(
             path, f"of format {FORMAT}, the one that onlinecls {__version__} reads", f"format {number}",
             "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
-        )  # fmt: skip
+        )
     try:
         tensors, at = {}, 0
         for name, part in header.items():

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
     "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
-]  # fmt: skip
+]
 
 
 class Bound(NamedTuple):

@@ -96,7 +96,7 @@ class ProgressiveDisplay:
         cls, estimators: Mapping[str, Any], stream: Pair | Triple | list[Pair | Triple], y_clean: ArrayLike | None = None, *,
         classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, weighted: bool = False,
         log_x: bool = False, log_y: bool = False, **kwargs: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Stream rows through copies of learners, and draw the curves. The learners stay as they are.
 
         Parameters
@@ -169,7 +169,7 @@ class ProgressiveDisplay:
             style = {
                 "color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6,
                 "label": f"{name}  {error[-1]:.3g} %" + ("" if result.by_row else " (by batch)"), **kwargs,
-            }  # fmt: skip
+            }
             (self.lines_[name],) = ax.plot(result.examples, error, **style)
         ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
         ax.set_xscale("log" if log_x else "linear")

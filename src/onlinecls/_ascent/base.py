@@ -191,7 +191,7 @@ class AscentLearner(WithWeights):
 
     _numbered = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
-    }  # fmt: skip
+    }
     _state_type: type[Any] = AscentState
     _schedules = ("fixed", "auto")
 
@@ -220,7 +220,7 @@ class AscentLearner(WithWeights):
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._translated(values),
-        }  # fmt: skip
+        }
         self._check_parameters(values)
         self._compiled = found, params
         return params

@@ -76,7 +76,7 @@ class OGDClassifier(AscentClassifier):
         average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _translated(self, values: dict) -> dict:
@@ -151,7 +151,7 @@ class HedgeClassifier(AscentClassifier):
         self, eta0: float | Literal["auto"] = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
         random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, class_weight: ClassWeight = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _translated(self, values: dict) -> dict:

@@ -26,7 +26,7 @@ class _DualAscent(AscentLearner):
             "entropic": int(values["regularizer"] == "entropic"), "schedule": ascent.SCHEDULES["auto" if auto else "fixed"],
             "margin": float(values.get("margin", 0.0)), "bound": float(values["norm_bound"]),
             "sigma": 1.0 if auto else float(values["sigma"]),
-        }  # fmt: skip
+        }
 
     def _check_parameters(self, values: dict) -> None:
         if values["average"] and values["regularizer"] == "entropic" and isinstance(values["sigma"], str):
@@ -139,7 +139,7 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
         average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
 
@@ -226,5 +226,5 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
         average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())

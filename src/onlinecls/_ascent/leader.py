@@ -100,7 +100,7 @@ class FoReLClassifier(OnlineClassifier):
         warm_start: bool = False, average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
         n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _kernel_params(self) -> dict:
@@ -121,7 +121,7 @@ class FoReLClassifier(OnlineClassifier):
             "tolerance": float(values["gap_tol"]),
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-        }  # fmt: skip
+        }
         self._compiled = found, params
         return params
 
@@ -149,7 +149,7 @@ class FoReLClassifier(OnlineClassifier):
         self._params = {
             **params, "open_classes": int(self._open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
-        }  # fmt: skip
+        }
         weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")

@@ -48,7 +48,7 @@ class ForelState:
             "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
             "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((_core.TALLY_SIZE,), double),
             "books": ((forel.BOOKS["size"],), double),
-        }  # fmt: skip
+        }
 
     def problem(self, bias: float) -> str:
         """Why no learning can have left these numbers, "" if it can: for a model that comes from a file."""
@@ -170,7 +170,7 @@ class ForelState:
 
     def scores_params(self, sigma: float, bias: float) -> dict:
         return {"joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0, "bias": bias,
-                "limit": 0.0}  # fmt: skip
+                "limit": 0.0}
 
     def weights_of(self, sigma: float, features: slice) -> np.ndarray:
         weights = (self.theta[features] / sigma).astype(self.dtype).T

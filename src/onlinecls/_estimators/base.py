@@ -229,7 +229,7 @@ class OnlineLearner(Estimator):
             "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
-        }  # fmt: skip
+        }
         if self.average and params["l1"] > 0.0:
             raise ValueError(
                 f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
@@ -386,7 +386,7 @@ class OnlineLearner(Estimator):
             "spacing": float(info.eps),
             # The average's books hold weights times rounds.
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
-        }  # fmt: skip
+        }
 
     def _epochs(
         self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,

@@ -103,7 +103,7 @@ class Perceptron(_WithStart):
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, penalty: None = None,
         alpha: float = 0.0001, l1_ratio: float = 0.15,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _check_parameters(self, values: dict[str, Any]) -> None:
@@ -174,7 +174,7 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
         loss_tol: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
 
@@ -238,7 +238,7 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, loss_tol: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments
@@ -323,7 +323,7 @@ class PNormPerceptron(OnlineClassifier):
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _check_parameters(self, values: dict[str, Any]) -> None:
@@ -396,5 +396,5 @@ class AdaGradClassifier(OnlineClassifier):
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())

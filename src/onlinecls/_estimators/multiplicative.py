@@ -130,7 +130,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
         n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _grown(self, places: np.ndarray, n_classes: int) -> State:
@@ -196,7 +196,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
         intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
 
@@ -259,5 +259,5 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
         self, epsilon: float = 1.0, *, signed: bool = True, norm_bound: float = 1.0, max_iter: int = 10,
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())

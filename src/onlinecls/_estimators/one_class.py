@@ -236,5 +236,5 @@ class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
         self, epsilon: float = 1.0, *, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, loss_tol: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())

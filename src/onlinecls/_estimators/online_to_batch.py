@@ -177,7 +177,7 @@ class OnlineToBatch(Estimator):
         self, estimator: Any, method: Literal["average", "vote", "validation", "random"] = "average", *,
         n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
         random_state: RandomState = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     # --- parameters ----------------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class _KernelModel(_Base):
         return (
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
-        )  # fmt: skip
+        )
 
     def _projects(self, second_order: bool) -> bool:
         return second_order and self.budget is not None
@@ -370,7 +370,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         random_state: RandomState = None, warm_start: bool = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def _kernel_params(self) -> dict:
@@ -378,12 +378,12 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         self._read_parameters(
             {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": R, "eta0": POSITIVE, "aggressive": Boolean(),
              "loss": Options(("hinge", "squared_hinge"))}
-        )  # fmt: skip
+        )
         rule = self._rule(CLASSIFIER_RULES)
         return {
             "rule": _core.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
             "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
-        }  # fmt: skip
+        }
 
     def _is_another_kind(self, params: dict) -> bool:
         return params["kind"] != self._params["kind"]
@@ -441,7 +441,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
             model.learn(
                 _core.TASKS[task], block, codes[taken], weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS,
                 said,
-            )  # fmt: skip
+            )
             if len(said):
                 predictions[taken] = said
 
@@ -530,7 +530,7 @@ class _KernelEstimator(_KernelModel):
             model.learn(
                 _core.TASKS[self._compiled_task], block, y[taken] if len(y) else y, weights[taken] if len(weights) else weights,
                 _NO_WEIGHTS, NO_NUMBERS, NO_PREDICTIONS,
-            )  # fmt: skip
+            )
 
         self._state.learn(type(self).__name__, rows, order, params, step)
 
@@ -626,7 +626,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
         budget: int | None = None, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
         n_iter_no_change: int = 5, verbose: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def __sklearn_tags__(self) -> Tags:
@@ -644,7 +644,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
             "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
             "budget": self._budget(),
             "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
-        }  # fmt: skip
+        }
 
     def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)
@@ -745,7 +745,7 @@ class KernelOnlineOneClass(_KernelEstimator):
         degree: int = 3, coef0: float = 0.0, kernel_params: dict[str, Any] | None = None, budget: int | None = None,
         max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
         warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._assign(locals())
 
     def __sklearn_tags__(self) -> Tags:

@@ -49,7 +49,7 @@ def read(
     text: str | int | None = None, weight: str | int | None = None, features: Sequence[str | int] | str | None = None,
     delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
-) -> Stream:  # fmt: skip
+) -> Stream:
     """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
 
     A thread reads and parses ahead while the caller learns; both leave the GIL. Rows come in the order of the files, and neither
@@ -132,7 +132,7 @@ def read(
         format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
         on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
-    )  # fmt: skip
+    )
     return reader.stream(source, prefetch)
 
 
