@@ -23,6 +23,7 @@ test-oldest:
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $$(find src -name "*.pyx" -o -name "*.pxd")
+	$(BIN)/mypy
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 
 # Every benchmark once, on little data; nothing is measured.
@@ -43,5 +44,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-debug .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-debug .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

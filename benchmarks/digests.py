@@ -37,7 +37,7 @@ PARAMETERS = {
     "pa_one_class": {"epsilon": 1.5}, "multiplicative_pa": {"margin": 0.4, "norm_bound": 2.5},
     "multiplicative_pa_regression": {"epsilon": 0.3, "norm_bound": 6.0},
     "multiplicative_pa_one_class": {"epsilon": 1.5, "norm_bound": 3.0},
-}  # fmt: skip
+}
 
 WAYS = ("first", "plain", "int64", "dense", "weights", "average", "balanced", "joins", "fit", "no intercept")
 EPOCHS = {"max_iter": 3, "random_state": 0}
@@ -84,7 +84,7 @@ def cases():
         signature = cls._parameter_names()
         n_rows, n_features = (60, 12) if task == "leader" else (400, 40)
         kinds = {"binary": (2, "classes"), "leader": (2, "classes"), "experts": (2, "experts"), "regression": (1, "regression"),
-                 "one_class": (1, "one_class")}  # fmt: skip
+                 "one_class": (1, "one_class")}
         forms = [{}]
         if "covariance" in signature:
             forms.append({"covariance": "full"})

@@ -103,7 +103,7 @@ def passes(rounds):
                 (dtype, "many"): one_pass(Z, y), (dtype, "never"): one_pass(Z, y, foresight="never"),
                 (dtype, "row"): one_pass(Z, y, depth=1), (dtype, "pair"): pair_of(Z),
                 (dtype, "gemm"): product_of(d, 64, dtype), (dtype, "square"): product_of(d, d, dtype),
-            }  # fmt: skip
+            }
         best = interleaved(runs, rounds)
         for dtype in DTYPES:
             many, never, row = (best[dtype, how] / n for how in ("many", "never", "row"))
@@ -144,7 +144,7 @@ SETTINGS = [
 def paths(rounds):
     """The path that is chosen against the two there are, at the update rates of real digits."""
     lines = ["| digits 3 and 5, 4,000 rows | rows that update | chosen, µs a row | none ahead | all ahead | chosen / better |",
-             "|---|---|---|---|---|---|"]  # fmt: skip
+             "|---|---|---|---|---|---|"]
     for name, cls, params, noise in SETTINGS:
         X, y = digits(4000, noise, (0, 1) if "0 and 1" in name else (3, 5))
         updates = {}
@@ -190,7 +190,7 @@ def memory():
 def drift(n_chunks=100, chunk=10_000, d=100):
     """A million float32 rows of low rank and a thousandth of noise, against float64."""
     lines = ["| learner | rows | updates | largest number of Σ | least variance | largest weight | float32's scores off by |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
+             "|---|---|---|---|---|---|---|"]
     for name, cls, params in [
         ("AROWRegressor(r=0.001)", onlinecls.AROWRegressor, {"r": 1e-3}),
         ("AROWRegressor(r=0.1)", onlinecls.AROWRegressor, {"r": 0.1}),

@@ -78,7 +78,7 @@ def formats(array, folder, rounds):
             lambda: plain.write_bytes(memoryview(array)), lambda: np.fromfile(plain, array.dtype),
         ),
         ("its layout, mapped", "mapped", plain): (lambda: None, lambda: np.memmap(plain, array.dtype)),
-    }  # fmt: skip
+    }
     try:
         import safetensors
         from safetensors.numpy import load_file, save_file
@@ -114,7 +114,7 @@ def together(learner, folder, rounds):
     runs = {
         "`save`": lambda: learner.save(path), "`load`": lambda: onlinecls.load(path),
         "`load(mmap=True)`": lambda: onlinecls.load(path, mmap=True),
-    }  # fmt: skip
+    }
     times = in_turns(runs, rounds)
     yield from ("| | minimum | median | memory |", "|---|---|---|---|")
     for name, kind in zip(runs, (None, "whole", "shared"), strict=True):
@@ -139,7 +139,7 @@ def main():
         tables = {
             "formats": formats(array, folder, arguments.rounds), "checksums": checksums(array.nbytes, arguments.rounds),
             "together": together(learner, folder, arguments.rounds),
-        }  # fmt: skip
+        }
         for name, lines in tables.items():
             table = "\n".join(lines)
             print(table, end="\n\n", flush=True)

@@ -35,7 +35,7 @@ def main():
         run(
             *asv, "run", *config, "--python=same", "--quick", "--dry-run", "--show-stderr", "--bench", ASV_SUBSET,
             HOME=home, ONLINECLS_BENCH_NNZ="20000",
-        )  # fmt: skip
+        )
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def race(folder, copies, rounds):
         results.append({
             "name": name, "MB": size, "seconds": taken, "MB/s": size / taken, "rows/s": copies * 50_000 / taken,
             "cpu": statistics.median(cpu), "peak MB": max(memory), "mistakes": mistakes[name],
-        })  # fmt: skip
+        })
     return results, imports
 
 

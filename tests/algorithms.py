@@ -105,9 +105,9 @@ MORE = {
     "entropic_da_squared": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA2"}, {"sigma": "auto", "norm_bound": 3.0}],
     **{name: [{**CASES[name][0], "covariance": "full"}] for name, a in ALGORITHMS.items() if len(a.geometries) == 2
        and a.geometries[1].startswith("full")},
-}  # fmt: skip
+}
 TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"), "leader": ("binary", "crammer_singer", "ovr"),
-         "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}  # fmt: skip
+         "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _of_the_registry():
 def _of_kernels():
     for algorithm, more in (("arow", {"gamma": 0.2}), ("pa", {"kernel": "poly", "degree": 2, "gamma": 0.2, "budget": 20}),
                             ("sop", {"kernel": "linear", "budget": 6}),
-                            ("perceptron", {"kernel": "sigmoid", "gamma": 0.05, "coef0": 0.3})):  # fmt: skip
+                            ("perceptron", {"kernel": "sigmoid", "gamma": 0.05, "coef0": 0.3})):
         for task in ("binary", "crammer_singer", "ovr"):
             form = {"multi_class": task} if task != "binary" else {}
             yield Learner("kernel", "KernelOnlineClassifier", task, {"algorithm": algorithm, **more, **form})

@@ -263,7 +263,7 @@ def check_pauses(learner):
     given = np.random.default_rng(0).choice([0.0, 0.5, 1.0], 50)
     pauses = PAUSES if learner.family in ("kernel", "online_to_batch") else PAUSES + IN_FILES
     variants = [{}, {"dtype": "float32", "average": True}, {"class_weight": "balanced", "average": 20},
-                {"dtype": "float32", "fit_intercept": False}]  # fmt: skip
+                {"dtype": "float32", "fit_intercept": False}]
     for at, variant in enumerate(variants):
         options = {name: value for name, value in variant.items() if learner.offers(name)}
         if not learner.can_average:

@@ -32,7 +32,7 @@ DOCTESTED = [
     "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
     "._evaluation", "._kernelized.learners", "._estimators.saving",
-]  # fmt: skip
+]
 
 
 def state_of(learner):
@@ -50,7 +50,7 @@ def stored(learner):
         run = learner._run
         drawn = run.generator.get_state()
         parts = {"rows": run.rows, "hits": run.hits, "trials": run.trials, "n_rows": run.n_rows, "spacing": run.spacing,
-                 "next": run.next, "drawn": drawn[1], "drawn_at": drawn[2]}  # fmt: skip
+                 "next": run.next, "drawn": drawn[1], "drawn_at": drawn[2]}
         for i, snapshot in enumerate([run.learner, *run.snapshots]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts

@@ -119,7 +119,7 @@ MATRIX_KINDS = {
         csr32, csr64, csr_array, csr_unsorted, csr_duplicates, csr_explicit_zeros, csr_read_only, csc, coo,
         dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, list_of_lists,
     )
-}  # fmt: skip
+}
 
 STORAGES = {kind.__name__: kind for kind in (csr32, csr64, dense_c)}
 

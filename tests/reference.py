@@ -756,7 +756,7 @@ def run_one_class(name, X, weights=None, **params):
 
 
 def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=None, fit_intercept=False,
-                   intercept_scaling=1.0, **params):  # fmt: skip
+                   intercept_scaling=1.0, **params):
     """One pass, y coded 0..n_classes-1, all known from the start, n_classes >= 3.  Returns the Model: W, Sigma, counters."""
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
     model = MODELS[name](d, n_classes, multi_class, **params)

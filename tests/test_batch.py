@@ -111,7 +111,7 @@ PROBLEMS = {
     **{f"targets {loss} C={C}": (lambda seed, loss=loss, C=C: (Regressor(C, loss=loss, epsilon=0.15), *linear(seed)))
        for loss in ("epsilon_insensitive", "squared_epsilon_insensitive") for C in (INF, 0.05)},
     "one class": lambda seed: (OneClass(1.05, max_iter=5000), sphere(seed), np.zeros(150)),
-}  # fmt: skip
+}
 
 
 def linear(seed):

@@ -65,7 +65,7 @@ CASES = {
             3.0, regularizer=r, update=u, loss=loss, norm_bound=3.0, margin=0.8, **NO))
         for regularizer in ("euclidean", "entropic") for update in ("DA1", "DA2", "DA3") for loss in ("hinge", "log_loss")
     },
-}  # fmt: skip
+}
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 

@@ -95,7 +95,7 @@ def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, option
         "algorithm": "arow", "parameters": {"r": 0.5}, "examples": 300, "mistakes": expected.n_mistakes_,
         "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
         "bytes": len(Path(tsv).read_bytes()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
-    }  # fmt: skip
+    }
 
 
 def test_lines_come_when_the_examples_have_doubled(tsv, run):
@@ -391,7 +391,7 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
         (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
     ],
-)  # fmt: skip
+)
 def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
     code, out, err = run("train", "missing.tsv", *arguments)
     assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls train: error: {complaint}")
@@ -403,7 +403,7 @@ def test_wrong_usage_of_compare_is_said(tsv, run):
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
-    ]:  # fmt: skip
+    ]:
         code, out, err = run("compare", tsv, *arguments)
         assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls compare: error: {complaint}")
     pytest.importorskip("matplotlib")
@@ -612,7 +612,7 @@ def test_task_and_labels_must_fit(prices, tmp_path, run):
     assert (code, out, err) == (1, "", (
         "onlinecls train: mail.tsv:1:1: expected a finite number for a label, got 'ham\\tlunch'. "
         "arow_regression learns numbers; for classes take a classifier, arow say.\n"
-    ))  # fmt: skip
+    ))
     run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--save", model)
     assert run("train", tsv, "--resume", model, "--quiet")[2] == err
     assert run("compare", tsv, "--algorithms", "arow_regression", "--quiet")[2] == err.replace("train:", "compare:")
@@ -721,7 +721,7 @@ def test_ctrl_c_saves_what_was_learnt(tmp_path):
     learning = subprocess.Popen(
         [*COMMAND, "train", "-", "--format", "tsv", "--bits", "10", "--save", model, "--json"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    )
     learning.stdin.write("".join(f"{label}\t{text}\n" for label, text in rows))
     learning.stdin.flush()
     while "   4,096 " not in (line := learning.stderr.readline()):  # the first batch is learnt; the pipe stays open

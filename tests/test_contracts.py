@@ -23,11 +23,11 @@ FAULTS = {
         strict=True, raises=ValueError,
         reason="save refuses large θ that learning left: it compares exponentials more closely than θ's rounding allows",
     ),
-}  # fmt: skip
+}
 PAIRS = [
     pytest.param(learner, check, id=f"{learner}-{check.__name__}", marks=FAULTS.get((str(learner), check.__name__), ()))
     for learner in LEARNERS for check in yield_checks(learner)
-]  # fmt: skip
+]
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 

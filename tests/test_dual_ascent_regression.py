@@ -150,7 +150,7 @@ def test_experts_are_nearly_as_good_as_their_best_committee():
          "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
          "that selects the algorithm. Call fit, or start with clone(estimator)."),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
     X, y = problem(30, 5, seed=57)
     learner = DualAscentRegressor().partial_fit(X, y)

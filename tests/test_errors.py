@@ -86,7 +86,7 @@ SHAPES = [
     (np.array([["a"] * 3] * 4, object), "Perceptron: X must be numbers, got dtype object (could not convert string to "
         "float: 'a'). "
      "Encode texts and categories as numbers first."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("bad, message", SHAPES, ids=range(len(SHAPES)))
@@ -152,7 +152,7 @@ BROKEN = {
     "too long": ({"indptr": [0, 2, 3, 5, 7, 7]}, INDPTR.format("[0, 2, 3, 5, 7, 7]")),
     "empty": ({"indptr": np.empty(0, np.int32)}, INDPTR.format("[]")),
     "too few values": ({"data": [1.0, 2.0]}, "Perceptron: X must have as many values as indices, got 2 and 7. " + BUILD),
-}  # fmt: skip
+}
 
 
 NO_ARRAYS = {
@@ -172,7 +172,7 @@ NO_ARRAYS = {
         "column 2. Scale the data."),
     "a huge shape": (
         {"shape": (4, 2**70)}, f"Perceptron: X.shape must be two integers, got (4, {2**70}). " + BUILD),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("arrays, message", NO_ARRAYS.values(), ids=NO_ARRAYS)
@@ -359,7 +359,7 @@ def test_objects_that_are_no_numbers():
     for dtype, hint in (
         ("M8[s]", "Turn dates into numbers first."), ("m8[s]", "Turn durations into numbers first."),
         ([("a", "<f8")], "Give the fields as columns."),
-    ):  # fmt: skip
+    ):
         refused_everywhere(f"Perceptron: X must be numbers, got dtype {np.dtype(dtype)}. {hint}", np.zeros((4, 3), dtype))
 
 
@@ -445,7 +445,7 @@ LABELS = {
         "mixture of int, str."),
     "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: y must be labels, got nan at row 2: a label is missing. "
         "Drop that row."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("y, message", LABELS.values(), ids=LABELS)
@@ -519,7 +519,7 @@ WEIGHTS = {
         "too large to convert to float). Scale them."),
     "dates": (np.ones(4, "M8[s]"), "Perceptron: sample_weight must be numbers, got something else (dtype datetime64[s])."),
     "scalar nan": (np.nan, "Perceptron: sample_weight must be finite and >= 0, got nan at row 0. Leave a row out with weight 0."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("weights, message", WEIGHTS.values(), ids=WEIGHTS)
@@ -552,7 +552,7 @@ CLASS_WEIGHTS = {
     "list": ([1.0, 2.0], "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
     "array": (np.array([1.0, 2.0]), "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, "
         "got array([1., 2.])."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("weights, message", CLASS_WEIGHTS.values(), ids=CLASS_WEIGHTS)
@@ -641,7 +641,7 @@ OUT_OF_RANGE = {
     "learning_rate": (["constant", None], "learning_rate must be one of 'strongly_convex', 'sqrt', got learning_rate={!r}."),
     "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
         "'full' keeps n_features² numbers for each vector of weights."),
-}  # fmt: skip
+}
 OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
@@ -661,7 +661,7 @@ OUT_OF_RANGE_IN = {
     ("DualAscentClassifier", "loss"): (["squared_hinge", None], "loss must be one of 'hinge', 'log_loss', got loss={!r}."),
     ("PassiveAggressiveRegressor", "loss"): (["hinge", None], "loss must be one of 'epsilon_insensitive', "
                                              "'squared_epsilon_insensitive', got loss={!r}."),
-}  # fmt: skip
+}
 NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
 
 
@@ -712,7 +712,7 @@ def test_another_kind_of_model_in_partial_fit():
     kinds = [
         (onlinecls.AROWClassifier(), {"average": True}), (onlinecls.Perceptron(average=True), {"average": False}),
         (onlinecls.AdaGradClassifier(), {"update": "dual_averaging"}), (onlinecls.Perceptron(average=True), {"average": 10}),
-    ]  # fmt: skip
+    ]
     for learner, others in kinds:
         learner.partial_fit(X, Y)
         old = {name: getattr(learner, name) for name in others}
@@ -821,7 +821,7 @@ EXTREMES = {
     "float64 denormal": (np.float64, 5e-324), "float64 max": (np.float64, np.finfo(np.float64).max),
     "float32 3e38": (np.float32, 3e38), "float32 1e19": (np.float32, 1e19), "float32 1e-20": (np.float32, 1e-20),
     "float32 1e-40": (np.float32, 1e-40), "float32 denormal": (np.float32, 1e-45),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("dtype, size", EXTREMES.values(), ids=EXTREMES)
@@ -876,7 +876,7 @@ def test_extreme_parameters_make_a_finite_model(dtype):
         onlinecls.Perceptron(intercept_scaling=huge), onlinecls.Perceptron(intercept_scaling=tiny),
         onlinecls.Perceptron(intercept_scaling=1e39),
         onlinecls.AROWClassifier(intercept_scaling=1e39), onlinecls.ConfidenceWeightedClassifier(intercept_scaling=1e39),
-    ]  # fmt: skip
+    ]
     for learner in learners:
         for scale in (1.0, 1e-30):
             learnt = type(learner)(**learner.get_params())

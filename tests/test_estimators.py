@@ -124,7 +124,7 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
         computed = estimator in (
             onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.NAROWClassifier, onlinecls.PNormPerceptron,
             onlinecls.SecondOrderPerceptron, onlinecls.DualAscentClassifier, onlinecls.OGDClassifier,
-        )  # fmt: skip
+        )
         assert np.shares_memory(learner.coef_, state_of(learner).values) != computed
         learner.partial_fit(X, y)  # looking at it does not lock it
 
@@ -162,7 +162,7 @@ def test_dtype(estimator):
         (X.astype(np.float16), None, "f8"), (X.astype(int), None, "f8"), (X > 0, None, "f8"), (X.astype(">f4"), None, "f4"),
         (csr32(X), None, "f4"), (csr32(X.astype(int)), None, "f8"), (X.astype(object), None, "f8"),
         (X.astype(np.longdouble), None, "f8"),
-    ]  # fmt: skip
+    ]
     for rows, dtype, found in expected:
         learner = estimator(dtype=dtype).partial_fit(rows, y)
         shown = ("center_",) if estimator._estimator_type == "outlier_detector" else ("coef_", "intercept_")
@@ -177,7 +177,7 @@ LABELS = {
     "object": np.array(["x", "longer"], object),
     "bytes": [b"a", b"b"], "uint8": np.array([200, 7], np.uint8), "object ints": np.array([4, 2], object),
     "large": [2**62, 2**62 + 1],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
@@ -301,12 +301,12 @@ PASSIVE_AGGRESSIVE_1_7 = {
     "n_iter_no_change": 5, "shuffle": True, "verbose": 0, "loss": "hinge", "n_jobs": None, "random_state": None,
     "warm_start": False,
     "class_weight": None, "average": False,
-}  # fmt: skip
+}
 PERCEPTRON_1_7 = {
     "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "shuffle": True,
     "verbose": 0, "eta0": 1.0, "n_jobs": None, "random_state": 0, "early_stopping": False, "validation_fraction": 0.1,
     "n_iter_no_change": 5, "class_weight": None, "warm_start": False,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_import_line_is_the_whole_migration(estimator, arguments):
     others = {
         "max_iter": 7, "tol": None, "n_jobs": -1, "verbose": 0, "random_state": 5, "class_weight": "balanced", "shuffle": False,
         "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 2, "warm_start": True, "fit_intercept": False,
-    }  # fmt: skip
+    }
     assert estimator(**others).fit(X, y).coef_.shape == (3, 5)
     names = ["X", "y", "coef_init", "intercept_init"]
     assert list(inspect.signature(learner.fit).parameters)[:4] == names

@@ -211,7 +211,7 @@ MORE = "y_clean must have a label for every row of the stream, got more. Give th
         ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
          dict(stream=(X, Y[:89]))),
     ],
-)  # fmt: skip
+)
 def test_messages(message, arguments):
     with pytest.raises(ValueError, match="^" + re.escape("progressive_validation: " + message) + "$"):
         progressive_validation(onlinecls.Perceptron(), **{"stream": (X, Y), **arguments})

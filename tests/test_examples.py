@@ -17,7 +17,7 @@ def run(name, *arguments, **environment):
     return subprocess.run(
         [sys.executable, str(EXAMPLES / name), *map(str, arguments)], capture_output=True, text=True,
         env={**os.environ, **environment},
-    )  # fmt: skip
+    )
 
 
 def messages(n):

@@ -135,7 +135,7 @@ def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi
                     X = np.clip(rng.standard_normal((2, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
                 X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
                 model.partial_fit(X, rng.integers(0, n_classes, 2), classes=range(n_classes) if i == 0 else None,
-                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 2))  # fmt: skip
+                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 2))
                 assert is_finite(model), (i, X)
             assert model.t_ == 30
             model.save(tmp_path / "model")
@@ -238,9 +238,9 @@ def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, 
     refused("(a state of ['joint', 'n_features'], got ", spoilt(more=1), "more")
     refused("(the construction that learning had, got False)", spoilt(joint=False))
     for name, value in (("sigma", 0.0), ("sigma", 1), ("tolerance", -1.0), ("bias", -1.0), ("joint", 2), ("balanced", True),
-                        ("open_classes", 3), ("limit", float("inf")), ("variance", 2.0)):  # fmt: skip
+                        ("open_classes", 3), ("limit", float("inf")), ("variance", 2.0)):
         refused(f"(learnt_with[{name!r}] in its range, got {value!r})",
-                lambda m, name=name, value=value: m.__dict__.update(_params={**m._params, name: value}))  # fmt: skip
+                lambda m, name=name, value=value: m.__dict__.update(_params={**m._params, name: value}))
     refused("(learnt_with of [", lambda m: m.__dict__.update(_params={**m._params, "average_from": 1}))
 
 
@@ -278,7 +278,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
          "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
          "that selects the algorithm. Call fit, or start with clone(estimator)."),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
     X, y = continuous_problem(30, 5, seed=69)
     learner = FoReLClassifier().partial_fit(X, y)

@@ -202,7 +202,7 @@ def test_any_split_into_calls_agrees(case, multi_class):
 
 @pytest.mark.parametrize("name, others, power", [
     ("cw_stdev", {}, 1 / 2), ("cw_variance", {}, 1), ("scw1", {"C": float("inf")}, 1 / 2), ("scw2", {"C": float("inf")}, 1 / 2),
-])  # fmt: skip
+])
 def test_confidence_weighted_meets_its_constraint_with_equality(name, others, power):
     X, y = continuous_problem(60, 20, seed=31)
     learner, phi, met = full(Case(name, {"eta": 0.8, "initial_variance": 2.0, **others})), NormalDist().inv_cdf(0.8), 0
@@ -338,7 +338,7 @@ DRIFT = [
     *[Case("arow_regression", {"r": r}) for r in (1e-3, 0.1, 10.0)], *[Case("arow", {"r": r}) for r in (1e-3, 10.0)],
     Case("cw_stdev", {"eta": 0.95}), Case("cw_variance", {"eta": 0.95}), Case("scw1", {"C": 1.0}), Case("narow", {"b": 8.0}),
     Case("aggressive_sop", {"r": 0.5}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind", ["low rank", "one-hot", "long"])
@@ -376,7 +376,7 @@ def test_a_row_that_is_learnt_over_and_over():
         others = rng.standard_normal((50, 40)).astype(dtype)  # what the row says nothing of is as uncertain as ever
         others -= np.outer(others @ x / (x @ x + 0.49), x)
         assert_allclose(np.einsum("ni,ij,nj->n", others, Sigma[0][:40, :40], others) /
-                        (state_of(learner).variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)  # fmt: skip
+                        (state_of(learner).variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------

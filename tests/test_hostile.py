@@ -9,12 +9,12 @@ import pytest
 from algorithms import ONE_EACH
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from onlinecls._input.check import check_rows
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._input import validate
+from onlinecls._input.check import check_rows
 
 LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
 NO_AVERAGE = onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier
@@ -22,7 +22,7 @@ STEADY = settings(deadline=None, derandomize=True, suppress_health_check=list(He
 VALUES = [
     0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e10, 1e15, 1e19, -1e20, 3e38, 3.4e38, 1e154, 1e300, 1.7e308, 1e-10,
     1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300, 5e-324, np.nan, np.inf, -np.inf,
-]  # fmt: skip
+]
 D = 6
 
 
@@ -127,7 +127,7 @@ extreme = st.sampled_from([v for v in VALUES if np.isfinite(v)])
     labels=st.lists(st.integers(0, 2), min_size=8, max_size=8),
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 1e-38, 2.5]), min_size=8, max_size=8),
     which=st.sampled_from(LEARNERS), average=st.booleans(), repeats=st.sampled_from([1, 50]),
-)  # fmt: skip
+)
 def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, weights, which, average, repeats):
     params = which.get_params()
     average = average and not params.get("l1") and not isinstance(which, NO_AVERAGE)

@@ -23,7 +23,7 @@ X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.intege
 KERNELS = [
     onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=20),
     onlinecls.KernelOnlineRegressor(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20),
-]  # fmt: skip
+]
 
 
 def targets_of(learner, y, X=X):
@@ -53,7 +53,7 @@ FORGED = {
     "a label of no class": (onlinecls.FoReLClassifier(), THREE, poking("labels", 0, 7, "i4")),
     "a column of no feature": (onlinecls.FoReLClassifier(), THREE, poking("indices", 0, 2**62, "i8")),
     "a row that ends elsewhere": (onlinecls.FoReLClassifier(), THREE, poking("indptr", 1, 2**62, "i8")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("learner", "y", "change"), FORGED.values(), ids=FORGED)
@@ -131,7 +131,7 @@ def test_centres_far_from_where_they_began_can_be_saved():
     onlinecls.DualAscentClassifier("auto", norm_bound=5e-324), onlinecls.DualAscentRegressor("auto", norm_bound=1e-300),
     onlinecls.DualAscentClassifier("auto", norm_bound=1e300),
     onlinecls.DualAscentClassifier(regularizer="entropic", norm_bound=1e39, dtype="float32"),
-], ids=repr)  # fmt: skip
+], ids=repr)
 def test_numbers_that_cannot_be_divided_by_are_refused(learner):
     with pytest.raises(ValueError, match=r"must (be at least|fit)"):
         learner.partial_fit(X, *targets_of(learner, TWO))
@@ -142,7 +142,7 @@ def test_numbers_that_cannot_be_divided_by_are_refused(learner):
     onlinecls.OGDClassifier(alpha=1e-100), onlinecls.OGDClassifier(learning_rate="sqrt", eta0=1e300),
     onlinecls.OGDClassifier(learning_rate="sqrt", eta0=5e-324), onlinecls.DualAscentClassifier("auto", norm_bound=1e-100),
     onlinecls.DualAscentRegressor("auto", norm_bound=1e-100),
-], ids=repr)  # fmt: skip
+], ids=repr)
 def test_numbers_that_are_taken_make_finite_models(learner):
     for power in range(-200, 201, 25):
         learner.partial_fit(X * 10.0**power, *targets_of(learner, TWO))
@@ -155,7 +155,7 @@ LEARNERS = [
     onlinecls.AROWClassifier(average=True), onlinecls.AROWClassifier(covariance="full"), onlinecls.PNormPerceptron(),
     onlinecls.MultiplicativePassiveAggressiveClassifier(), onlinecls.DualAscentClassifier(regularizer="entropic"),
     onlinecls.FoReLClassifier(), KERNELS[0], onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), *KERNELS[2:],
-]  # fmt: skip
+]
 
 
 class Memory:
@@ -248,7 +248,7 @@ def test_wrong_shapes_leave_the_estimator_as_it_was(learner):
             learner.partial_fit(X, *targets_of(learner, TWO))
         for call in (learner.partial_fit, learner.fit):
             for rows, y, weights in ((column, TWO, None), (X[None], TWO, None), (X[0], TWO, None), (X, square, None),
-                                     (X, TWO, square), (X, TWO[:, None, None], None)):  # fmt: skip
+                                     (X, TWO, square), (X, TWO[:, None, None], None)):
                 if y is not TWO and not others:
                     continue
                 before = whole(learner)

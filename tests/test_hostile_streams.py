@@ -110,7 +110,7 @@ def test_arrow_files_and_columns_that_lie(what, read_as):
     told = printed_by(FORGED_ARROW.format(**{
         "words": False, "has_text": 1, **FORGED[what], "name": name, "other": other, "options": options,
         "as_file": read_as != "column",
-    }))  # fmt: skip
+    }))
     who = "HashingVectorizer: X" if read_as == "column" else f"<stream>: the column '{name}'"
     assert told.startswith(f"{who} must be a sound Arrow column, got a damaged one: ")
 
@@ -252,7 +252,7 @@ def test_rows_before_damage_depend_on_nothing_but_the_file(tmp_path, pack):
     first, message = rows_before(path, format="svmlight")
     assert message.startswith("data.svm:") and first[:1000] == list(range(1000))
     for more in ({"block_bytes": 1000}, {"block_bytes": 1 << 22}, {"threads": 2}, {"threads": 3, "block_bytes": 3000},
-                 {"zero_based": "auto"}, {"prefetch": False, "max_line_bytes": 5000}, {"format": "auto"}):  # fmt: skip
+                 {"zero_based": "auto"}, {"prefetch": False, "max_line_bytes": 5000}, {"format": "auto"}):
         assert rows_before(path, **{"format": "svmlight", **more}) == (first, message)
 
 
@@ -317,7 +317,7 @@ def test_forged_names_are_refused():
         return record.tobytes() + two
 
     for sketch in (forged(key=0), forged(key=-1), forged(key=-(2**63)), forged(key=2**56 + 1), forged(votes=-1),
-                   forged(votes=2**63 - 1), one + one, one[:-1], (one + two) * 3):  # fmt: skip
+                   forged(votes=2**63 - 1), one + one, one[:-1], (one + two) * 3):
         with pytest.raises(ValueError, match=r"^(a name|names) must"):
             names.__setstate__({**state, "sketch": sketch})
         assert len(names) == 0 and len(names.columns()) == 0
@@ -345,7 +345,7 @@ def test_forged_metadata_is_refused(tmp_path, run):
     for change in ({"names": forged}, *({"input": {**metadata["input"], **change}} for change in (
         {"ngrams": [-(10**12), 1]}, {"ngrams": [1, 10**30]}, {"ngrams": [0, 1]}, {"ngrams": [True, 1]}, {"ngrams": "ab"},
         {"dtype": "(,)f4"}, {"n_features": 2**60}, {"n_features": 1e300},
-    ))):  # fmt: skip
+    ))):
         learner.save(model, {**metadata, **change})
         code, out, err = run("inspect", model)
         assert (code, out) == (1, "") and "must say in its metadata how its rows were read, got what train does not write" in err
@@ -353,7 +353,7 @@ def test_forged_metadata_is_refused(tmp_path, run):
     code, _, err = run("predict", model, data)
     assert (code, err) == (
         1, "onlinecls predict: the columns of CSV without a header must be given by number, from 0, got 'x'.\n",
-    )  # fmt: skip
+    )
 
 
 def test_control_characters_never_reach_the_terminal(tmp_path, run):

@@ -362,7 +362,7 @@ VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
     norm_bound=st.sampled_from([1e-250, 1e-30, 1.0, 1e30, 1e250]), repeats=st.sampled_from([1, 40]),
     multi_class=st.sampled_from(["ovr", "crammer_singer"]),
-)  # fmt: skip
+)
 def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, signed, weights, norm_bound, repeats, multi_class):
     with np.errstate(over="ignore"):
         X = np.array(rows).astype(dtype)
@@ -439,7 +439,7 @@ def test_norm_bounds_that_the_dtype_cannot_hold(estimator):
     for dtype, value, words in (
         (np.float32, 1e38, "float32, at most 8.5e+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
         (np.float64, 1e251, "float64, at most 1e+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
-    ):  # fmt: skip
+    ):
         learner = estimator(norm_bound=value, dtype=dtype)
         message = f"{estimator.__name__}: norm_bound must fit {words}, got norm_bound={value!r}."
         for call in (learner.fit, learner.partial_fit):

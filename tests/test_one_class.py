@@ -144,7 +144,7 @@ VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7
     rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
     epsilon=st.sampled_from([0.0, 1e-30, 0.5, 1e30]), repeats=st.sampled_from([1, 40]),
-)  # fmt: skip
+)
 def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, weights, epsilon, repeats):
     with np.errstate(over="ignore"):
         X = np.array(rows).astype(dtype)
@@ -174,7 +174,7 @@ ERRORS = [
     ({}, {"X": [[np.nan, 1.0]]}, None),
     ({}, {"X": [[1.0, 2.0, 3.0]]}, None),
     ({}, {"sample_weight": [-1.0, 1.0]}, None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("parameters, arguments, message", ERRORS, ids=str)
@@ -184,7 +184,7 @@ def test_errors_say_who_what_and_leave_the_model_alone(parameters, arguments, me
     learner.set_params(**parameters)
     arguments = {"X": [[1.0, 2.0], [3.0, 1.0]], **arguments}
     with pytest.raises(ValueError, match="PassiveAggressiveOneClass" if message is None else
-                       f"^{re.escape('PassiveAggressiveOneClass: ' + message)}$"):  # fmt: skip
+                       f"^{re.escape('PassiveAggressiveOneClass: ' + message)}$"):
         learner.partial_fit(**arguments)
     learner.set_params(**{name: PassiveAggressiveOneClass().get_params()[name] for name in parameters})
     assert fingerprint(learner) == before

@@ -179,7 +179,7 @@ def test_bad_input_changes_nothing(method):
     ({"estimator": AROWClassifier}, "estimator must be a classifier with partial_fit, got estimator=<class"),
     ({"estimator": onlinecls.KernelOnlineClassifier()},
      "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter average"),
-])  # fmt: skip
+])
 def test_parameters(params, message):
     X, y = problem()
     for method in ("fit", "partial_fit"):

@@ -33,7 +33,7 @@ PARAMS = {
     "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
     "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
     "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
-}  # fmt: skip
+}
 PARAMS.update({name: ALGORITHMS[name].trials[0] for name in REFERENCE if name not in PARAMS})
 SECOND_ORDER = [name for name in REFERENCE if ALGORITHMS[name].geometry in ("gaussian", "potential")]
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
@@ -99,7 +99,7 @@ BY_HAND = [
      [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
     # A, B: z = (3, 0), G = (5, 8), soft(3, 2/4) = 5/2.  The third row has m > 1, yet l1 t goes on: soft(3, 3/4) = 9/4.
     ("adagrad_da", {"eta0": 0.5, "delta": 1.0, "l1": 0.25}, [A, B, ((10, 0), 1, 1)], [9 / 8 / (1 + sqrt(5)), 0], [5, 8], 2),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name, params, rows, w, scale, n_updates", BY_HAND, ids=[row[0] for row in BY_HAND])
@@ -133,7 +133,7 @@ REGRESSION_BY_HAND = [
     # v = 5, w = 3/6 (1, 2), D = (2, 5).  s = -1/2, v = .7, r/c = 1/2: w -= 1.5/1.2 (1/2, -1/5), D += 2 (1, 1).  Then residual 0.
     ("arow_regression", {"r": 1.0}, [((1, 2), 3, 1), ((1, -1), -2, 2), ((0, 1), 1.25, 1)],
      [0.5 - 0.625, 1.25], [1 / 4, 1 / 8], 9 + 2.25),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name, params, rows, w, Sigma, squared", REGRESSION_BY_HAND)

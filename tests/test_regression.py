@@ -171,7 +171,7 @@ def test_pa_equals_scikit_learn_s_without_an_intercept():
 extreme = st.sampled_from([
     0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e10, 1e19, -1e20, 3e38, 1e154, -1e300, 1.7e308, 1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300,
     5e-324,
-])  # fmt: skip
+])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -181,7 +181,7 @@ extreme = st.sampled_from([
     y=st.lists(extreme, min_size=8, max_size=8),
     weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 2.5]), min_size=8, max_size=8),
     case=st.sampled_from(REGRESSION), average=st.booleans(), repeats=st.sampled_from([1, 12]),
-)  # fmt: skip
+)
 def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case, average, repeats):
     learner = case.estimator(average=average and case.can_average)
     with np.errstate(over="ignore"):
@@ -274,7 +274,7 @@ TARGETS = [
      "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
     (["a", "b", "c", "d"], "y must be numbers, got something else (dtype <U1)."),
     (np.ones(4) * 1j, "y must be numbers, got something else (dtype complex128)."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("y, message", TARGETS, ids=range(len(TARGETS)))
@@ -317,7 +317,7 @@ def test_other_refusals(estimator):
         (lambda: learner.set_params(average=False, early_stopping=True).fit(X4[:2], Y4[:2]),
          f"{who}: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
          "validation_fraction=0.1. Give more rows, or early_stopping=False."),
-    ]  # fmt: skip
+    ]
     for call, message in cases:
         before = fingerprint(learner)
         with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
@@ -332,7 +332,7 @@ def test_targets_of_any_real_type(estimator):
     for y in (
         [1, 0, 2, 1], np.array([1, 0, 2, 1], np.uint8), np.array([1, 0, 2, 1], ">f4"), np.array([1, 0, 2, 1], object),
         np.array([1, 0, 2, 1], np.longdouble), np.array([1, 9, 0, 9, 2, 9, 1])[::2], np.array([1, 2, 0, 1.0])[::-1],
-    ):  # fmt: skip
+    ):
         assert fingerprint(estimator().partial_fit(X4, y)) == expected
     read_only = np.array([1.0, 0.0, 2.0, 1.0])
     read_only.flags.writeable = False

@@ -37,7 +37,7 @@ def rounds(learner):
         lambda: onlinecls.Perceptron(eta0=0.3, **NO), lambda: onlinecls.PassiveAggressiveClassifier(0.2, **NO),
         lambda: onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO),
     ],
-)  # fmt: skip
+)
 def test_the_reach_of_weights_is_the_length_of_their_way(make):
     learner, way = make(), 0.0
     for *_, updated, (before, _), (after, _) in rounds(learner):
@@ -71,7 +71,7 @@ def test_the_reach_of_sums_of_rows():
     for make in (
         lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **NO), lambda: onlinecls.NAROWClassifier(2.0, **NO),
         lambda: onlinecls.AdaGradClassifier(update="dual_averaging", **NO),
-    ):  # fmt: skip
+    ):
         learner, way, square = make(), 0.0, 0.0
         for x, _, c, updated, *_ in rounds(learner):
             way += updated * c * np.linalg.norm(x)
@@ -125,7 +125,7 @@ BEYOND = {
     "a score, of a row without a loss": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(1.0, 1), (1e140, 1)]),
     "||x||², of a row without a loss": (lambda: onlinecls.Perceptron(**F8), [(1.0, 1), (1e200, 1)]),
     "x'Σx, of a row without a loss": (lambda: onlinecls.AROWClassifier(1e-250, **F8), [(1.0, 1), (1e170, 1)]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", BEYOND)

@@ -86,7 +86,7 @@ def test_parameters_set_since_the_last_row_come_back_too(tmp_path):
         np.array([1.0, 2.0], np.float16),
     ],
     ids=lambda labels: labels.dtype.str,
-)  # fmt: skip
+)
 def test_labels_of_every_type(labels, tmp_path):
     learner = onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], labels)
     assert fingerprint(through_a_file(learner, tmp_path)) == fingerprint(learner)
@@ -111,7 +111,7 @@ PARAMETERS = [
     {"dtype": "float32"},
     {"random_state": np.int32(7)}, {"random_state": 2**32 - 1}, {"tol": None}, {"tol": -1e300}, {"C": np.float64("inf")},
     {"class_weight": {0: 1, 1: np.float32(0.1), 2: 2.5}}, {"class_weight": {np.int64(2): 1.0}}, {"average": 3},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
@@ -131,7 +131,7 @@ def test_parameters_come_back_as_they_were(parameters, tmp_path):
         ("random_state", np.random.RandomState(0)), ("random_state", np.random.default_rng(0)),
         ("n_jobs", object()), ("class_weight", {0: [1.0]}),
     ],
-)  # fmt: skip
+)
 def test_parameters_without_a_form_are_refused(name, value, saved):
     before = saved.read_bytes()
     learner = onlinecls.Perceptron().partial_fit(X, Y).set_params(**{name: value})
@@ -179,7 +179,7 @@ def test_only_fitted_estimators_of_the_library(tmp_path):
         onlinecls.OnlineToBatch(onlinecls.AROWClassifier()),
     ],
     ids=lambda learner: type(learner).__name__,
-)  # fmt: skip
+)
 def test_others_are_referred_to_pickle(learner, tmp_path):
     who = type(learner).__name__
     message = f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
@@ -421,7 +421,7 @@ def test_the_messages(saved):
     refused(saved, f"onlinecls.load: {name} must be a model saved by onlinecls, got an empty file. {DAMAGED}")
     saved.write_bytes(b"PK\x03\x04 a zip archive, and so on, and so on, and so on")
     refused(saved, f"onlinecls.load: {name} must be a model saved by onlinecls, got a file that begins with "
-            f"b'PK\\x03\\x04 a zip archi'. {DAMAGED}")  # fmt: skip
+            f"b'PK\\x03\\x04 a zip archi'. {DAMAGED}")
     saved.write_bytes(raw[:-1])
     refused(saved, f"onlinecls.load: {name} must be of {len(raw)} bytes, as its header says, got {len(raw) - 1} bytes. {DAMAGED}")
     saved.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
@@ -433,7 +433,7 @@ def test_the_messages(saved):
     refused(
         saved, f"onlinecls.load: {name} must be of format 1, the one that onlinecls {onlinecls.__version__} reads, got format 2. "
         "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
-    )  # fmt: skip
+    )
     with pytest.raises(FileNotFoundError):
         load(saved.with_name("none"))
 
@@ -607,7 +607,7 @@ FULL_HOSTILE = {
     "an unknown geometry": lambda told, header, arrays: (
         told["state"].update(geometry="full_dual"), told["learnt_with"].update(geometry="full_dual"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", FULL_HOSTILE.values(), ids=FULL_HOSTILE)
@@ -694,7 +694,7 @@ def test_hostile_contents_of_a_regressor(estimator, saved):
             classes={"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}
         ),
         poking("counts", 0, 61.0), poking("tally", 8, -1.0), poking("tally", 9, np.nan),
-    ):  # fmt: skip
+    ):
         estimator().partial_fit(X, TARGETS).save(saved)
         forged(saved)
         assert load(saved).t_ == 60
@@ -769,7 +769,7 @@ def test_the_forger_forges(saved):
         b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 1"},"__metadata__":7}',
     ],
     ids=lambda begins: str(begins[:60]),
-)  # fmt: skip
+)
 def test_hostile_headers(begins, saved):
     for length in (len(begins), 2**63, 2**64 - 1, 0, 3):
         saved.write_bytes(length.to_bytes(8, "little") + begins)

@@ -235,14 +235,14 @@ def test_real_svmlight_files_are_what_scikit_learn_reads():
     assert (stream.format, stream.n_rows, stream.nnz) == ("svmlight", 32561, expected.nnz)
     assert stream.bytes_read == stream.bytes_total == path.stat().st_size
     same((sp.vstack([part.X for part in parts], format="csr"), np.concatenate([p.y for p in parts]), None),
-         (sorted_rows(expected), labels, None))  # fmt: skip
+         (sorted_rows(expected), labels, None))
 
 
 def test_auto_base_looks_at_labels_qid_and_comments_too():
     for text, column in [
         (b"1 1:1\n2 0:1\n", 1), (b"1 1:1\n", 0), (b"1 1:1 # 0:1\n", 0), (b"1 10:1\n", 9), (b"1 qid:0 1:1\n", 0),
         (b"1 00:1 1:1\n", 1),
-    ]:  # fmt: skip
+    ]:
         assert column in whole(text, "svmlight", n_features=10, zero_based="auto")[0].indices[:2].tolist()
         if column == 0:
             assert whole(text, "svmlight", n_features=10, zero_based="auto")[0].indices.tolist() == [0]
@@ -560,7 +560,7 @@ def test_malformed_csv():
     assert [reason.split(", got")[0] for reason in stream.skipped] == [
         "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields", "<stream>:5: expected a label",
         "<stream>:6: expected text in UTF-8", "<stream>:7: expected CSV",
-    ]  # fmt: skip
+    ]
     assert error_of(b"label,a\nx,nan\n", "csv") == "<stream>:2: expected a finite number for column 'a', got 'nan'"
     assert error_of(b"label,a\nx,1_0\n", "csv") == "<stream>:2: expected a finite number for column 'a', got '1_0'"
     assert error_of(b"label,a\nx,1e39\n", "csv") == "<stream>:2: expected numbers in the range of float32, got 1e+39"
@@ -981,7 +981,7 @@ def test_ctrl_c_while_standard_input_is_silent():
         ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
         ("a", b"label\tone | two\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
     ],
-)  # fmt: skip
+)
 def test_formats_are_recognised(tmp_path, name, text, format):
     path = tmp_path / name
     path.write_bytes(text)

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from onlinecls._hashing.hasher import RowHasher
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
@@ -23,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier
+from onlinecls._hashing.hasher import RowHasher
 from onlinecls._hashing.options import HashingOptions
 from onlinecls.text import FeatureNames, HashingVectorizer
 
@@ -350,7 +350,7 @@ BROKEN = [
     b"fin\xe9 noir", b"\xff\xfe", b"ab\x80cd", b"trunc \xe6\x97", b"trunc\xf0\x9f", b"\xc0\xafoverlong", b"\xe0\x80\xafab",
     b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80 beyond", b"\xf8\x88\x80\x80\x80", b"\xc3", b"abcdefg\xc3", b"\xc3\xa9t\xc3\xa9",
     b"\xc3\x28xx", b"\xe2\x28\xa1xx", b"\xf0\x28\x8c\xbcxx", b"\xf0\x90\x28\xbcxx", b"\xf0\x90\x8d\x28xx", b"\xf0\x80\x80\x80ab",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
@@ -411,7 +411,7 @@ def arrow_nulls():
         (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
          "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
     ],
-)  # fmt: skip
+)
 def test_input_that_is_refused(make, error, message):
     with pytest.raises(error) as caught:
         HashingVectorizer().transform(make())
@@ -440,7 +440,7 @@ def test_input_that_is_refused(make, error, message):
         ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
         ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
     ],
-)  # fmt: skip
+)
 def test_parameters_that_are_refused(params, needed):
     for call in ("fit", "transform", "partial_fit"):
         with pytest.raises(ValueError) as caught:
@@ -495,7 +495,7 @@ def test_warnings_are_scikit_learns():
         {"analyzer": str.split, "ngram_range": (1, 2)},
         {"analyzer": "char", "stop_words": ["the"]}, {"analyzer": "char", "token_pattern": "x"}, {"stop_words": ["don't", "AB"]},
         {},
-    ):  # fmt: skip
+    ):
         told = []
         for kind in (HashingVectorizer, Peer):
             with warnings.catch_warnings(record=True) as caught:
@@ -610,7 +610,7 @@ def named(texts, max_names=100_000, **params):
 
 
 @pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
-                                    {"strip_accents": "unicode"}, {"n_features": 2**50}])  # fmt: skip
+                                    {"strip_accents": "unicode"}, {"n_features": 2**50}])
 def test_names_are_those_of_the_tokens(params):
     params = {"n_features": 2**31 - 2, **params}
     names, X = named(TEXTS, **params)
@@ -747,7 +747,7 @@ def test_names_errors():
         (lambda: names.top_features(AROWClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])),
          f"FeatureNames: the model must have the columns that have names, up to {names.columns()[-1]}, got 2 columns. "
          "Use the names of the vectorizer that made the model's rows."),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError) as caught:
             run()
         assert str(caught.value) == message

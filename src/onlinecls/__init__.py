@@ -8,10 +8,15 @@
 Classes, functions and submodules are imported when they are first asked for.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 
 TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
+    from os import PathLike
+    from typing import Any, Literal, TypeAlias, overload
+
     from . import bounds as bounds
     from . import datasets as datasets
     from . import plotting as plotting
@@ -20,14 +25,22 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._ascent.baselines import *  # noqa: F403
     from ._ascent.dual_ascent import *  # noqa: F403
     from ._ascent.leader import *  # noqa: F403
+    from ._estimators.access import Learner
     from ._estimators.first_order import *  # noqa: F403
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
     from ._estimators.online_to_batch import *  # noqa: F403
-    from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
     from ._kernelized.learners import *  # noqa: F403
+
+    Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+
+    @overload
+    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False) -> Learner: ...
+    @overload
+    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[True]) -> tuple[Learner, dict[str, Any]]: ...
+    def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Any: ...
 
 __version__ = "0.1.0"
 
@@ -43,7 +56,7 @@ def _estimator_names() -> set[str]:
     return {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(_WRAPPERS)
 
 
-def _find(name: str):
+def _find(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"{__name__}.{name}")
     if name == "__all__":

@@ -1,30 +1,61 @@
-"""The compiled module as Python sees it. Fused functions are called by signature: ``binary["float|int32_t"](...)``."""
+"""What Python sees of the compiled module."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ._input.rows import Rows
+
 RULES: dict[str, int]
+TRIGGERS: dict[str, int]
 GEOMETRIES: dict[str, int]
-TALLY: dict[str, int]
-TALLY_SIZE: int
 TASKS: dict[str, int]
 FORESIGHT: dict[str, int]
+TALLY: dict[str, int]
+TALLY_SIZE: int
 
-class _Fused:
-    __signatures__: dict[str, Any]
-    def __getitem__(self, signature: str) -> Any: ...
-    def __call__(self, *args: Any) -> Any: ...
+class Lock:
+    """Held by one call at a time; a second one gets a RuntimeError. A copy is free."""
 
-binary: _Fused
-"""One pass of a two-class learner over rows; what predict would have said of each comes to the last argument, if not empty."""
-crammer_singer: _Fused
-"""One pass of a joint multiclass learner over rows."""
-ovr: _Fused
-"""One pass of a learner of each class against the rest."""
-regression: _Fused
-"""One pass of a regressor over rows."""
-full: _Fused
-"""One pass of any of these with a full covariance."""
-decision: _Fused
-"""The scores of rows."""
-deviation: _Fused
-"""The standard deviations of scores."""
+    def __init__(self, who: str) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class Call:
+    """What a small call must be like to be learnt at once."""
+
+class FewRows:
+    """The rows of a small call."""
+
+    data: np.ndarray
+    indices: np.ndarray
+
+class Model:
+    """What learning changes."""
+
+    values: NDArray[np.floating]
+    sigma: NDArray[np.floating]
+    drift: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    tally: NDArray[np.float64]
+    params: dict[str, Any]
+    foresight: int
+    depth: int
+
+    def learn(
+        self, task: int, rows: Rows, targets: np.ndarray, weights: NDArray[np.float64], class_weights: NDArray[np.float64],
+        order: NDArray[np.int64], predictions: NDArray[np.int32],
+    ) -> None:
+        """One pass over rows."""
+    def take_calls(
+        self, estimator: dict[str, Any], names: Sequence[str], sparse: type | None, task: int, classes: np.ndarray | None = None,
+    ) -> None:
+        """From now on take small calls of this estimator; None for sparse: no more."""
+    def learn_at_once(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
+        """Learn a small call, or answer False."""
+    def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
+        """Fill in the scores of rows."""
+    def deviation(self, rows: Rows, deviations: NDArray[np.float64]) -> None:
+        """Fill in the standard deviations of scores."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,13 @@ from ._estimators.classifier import NO_ROUND, OnlineClassifier
 from ._input import validate
 from ._input.compat import issparse, kind_of
 from ._input.rows import Rows, part_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._input.types import Pair, Triple
 
 _WHO = "progressive_validation"
 
@@ -100,13 +108,14 @@ class _Tally:
 
     def result(self, by_row: bool) -> ProgressiveResult:
         kinds = np.int64, np.int64, float, float, np.int64, float
-        columns = [np.array(column, kind) for column, kind in zip(zip(*self.points, strict=True), kinds, strict=True)]
+        columns: list[Any] = [np.array(column, kind) for column, kind in zip(zip(*self.points, strict=True), kinds, strict=True)]
         if self.updates is None:
             columns[4] = None
-        return ProgressiveResult(*columns, by_row)
+        examples, mistakes, weight, weighted_mistakes, updates, seconds = columns
+        return ProgressiveResult(examples, mistakes, weight, weighted_mistakes, updates, seconds, by_row)
 
 
-def _batches(stream) -> Iterable[tuple]:
+def _batches(stream: Any) -> Iterable[tuple]:
     """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one."""
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
@@ -132,7 +141,7 @@ def _batches(stream) -> Iterable[tuple]:
 class _CleanLabels:
     """The labels to count mistakes against: those of a whole stream as one array, or an array for each batch."""
 
-    def __init__(self, y_clean):
+    def __init__(self, y_clean: Any) -> None:
         self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
         self.batches, self.at = None if self.whole is not None or y_clean is None else iter(y_clean), 0
         if self.whole is not None:
@@ -149,7 +158,7 @@ class _CleanLabels:
         return self._fit(self.whole[self.at - len(y) : self.at], y)
 
     @staticmethod
-    def _fit(clean, y: np.ndarray) -> np.ndarray:
+    def _fit(clean: np.ndarray | None, y: np.ndarray) -> np.ndarray:
         if clean is None or clean.shape != y.shape:
             raise ValueError(
                 f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else clean.size} labels "
@@ -164,7 +173,10 @@ class _CleanLabels:
             raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
 
 
-def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
+def _by_row(
+    learner: OnlineClassifier, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
+    tally: _Tally,
+) -> None:
     """Learners of this package predict each row inside the training loop, at little more than the cost of learning."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
     said = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
@@ -172,17 +184,20 @@ def _by_row(learner, X, y, clean, weights, classes, tally: _Tally) -> None:
     live = said != NO_ROUND
     if not live.any():
         return
-    tally.updates += learner.n_updates_ - updates
+    tally.updates = (tally.updates or 0) + learner.n_updates_ - updates
     wrong = said < 0
     wrong |= learner.classes_[np.maximum(said, 0)] != clean
     tally.add(live, wrong, weights)
 
 
-def _by_batch(learner, X, y, clean, weights, classes, fitted: bool, tally: _Tally) -> None:
+def _by_batch(
+    learner: Any, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None, fitted: bool,
+    tally: _Tally,
+) -> None:
     """Predict a batch, then learn it: any learner with the two methods."""
     start = time.perf_counter()
     wrong = learner.predict(X) != clean if fitted else np.ones(len(y), bool)
-    arguments = {"sample_weight": weights} if len(weights) else {}
+    arguments: dict[str, Any] = {"sample_weight": weights} if len(weights) else {}
     if not fitted:
         arguments["classes"] = classes
     learner.partial_fit(X, y, **arguments)
@@ -190,7 +205,10 @@ def _by_batch(learner, X, y, clean, weights, classes, fitted: bool, tally: _Tall
     tally.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
 
 
-def progressive_validation(estimator, stream, y_clean=None, *, classes=None, every=1000):
+def progressive_validation(
+    estimator: Any, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
+    classes: ArrayLike | None = None, every: int = 1000,
+) -> ProgressiveResult:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
     The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that

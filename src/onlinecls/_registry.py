@@ -368,14 +368,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
-]})  # fmt: skip
+]})
 
 
 #: The files that have the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
     "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
-)  # fmt: skip
+)
 
 
 def estimator_class(name: str) -> type:

@@ -25,7 +25,7 @@ _ALIGNMENT = 64
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
 _TENSORS = {
     "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
-}  # fmt: skip
+}
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _SCALARS = {
     name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
@@ -159,7 +159,7 @@ def _replace(who: str, path: str | bytes, parts: list) -> None:
         raise OSError(
             error.errno, f"{who}: save must write a file beside its target and put it in its place, got: {error.strerror}. "
             "What was there before is as it was. Save to another path", os.fspath(path)
-        ) from error  # fmt: skip
+        ) from error
 
 
 class _Header(NamedTuple):
@@ -195,7 +195,7 @@ def _read_header(path, file, size: int) -> _Header:
         raise refused(
             path, f"of format {FORMAT}, the one that onlinecls {__version__} reads", f"format {number}",
             "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
-        )  # fmt: skip
+        )
     try:
         tensors, at = {}, 0
         for name, part in header.items():

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,19 @@ from ._input import validate
 from ._input.compat import issparse
 from ._kernelized.learners import KernelOnlineClassifier
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._estimators.access import Learner
+    from ._input.types import Matrix
+
 __all__ = [
     "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
     "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
-]  # fmt: skip
+]
 
 
 class Bound(NamedTuple):
@@ -73,7 +82,7 @@ class Course:
         Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
     """
 
-    learner: object
+    learner: Any  # each bound knows whose it is
     X: np.ndarray
     y: np.ndarray
     scores: np.ndarray
@@ -94,12 +103,12 @@ class Course:
         """The rows of the rounds that changed the model."""
         return self.X[self.updated]
 
-    def loss(self, u) -> float:
+    def loss(self, u: ArrayLike) -> float:
         """L(u) = sum of [1 - y u.x]+ over the rounds that changed the model."""
         return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
 
 
-def follow(learner, X, y=None) -> Course:
+def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None) -> Course:
     """Take a copy of a learner over a stream, one row after the other, and note its course.
 
     Parameters
@@ -149,7 +158,7 @@ def follow(learner, X, y=None) -> Course:
     return _followed(learner, X, y, task)
 
 
-def _followed(learner, X: np.ndarray, y: np.ndarray, task: str) -> Course:
+def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     (n, d), second_order = X.shape, hasattr(type(learner), "covariance_")
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
     chi, peeked, spread, forgotten = np.zeros((4, n))
@@ -160,7 +169,7 @@ def _followed(learner, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     for t in range(n):
         x, row = X[t], X[t : t + 1]
         scores[t], weights[t] = getattr(learner, say)(row)[0], np.ravel(getattr(learner, where))
-        before = _covariance(learner).copy() if second_order else None
+        before = _covariance(learner).copy() if second_order else theta
         learner.partial_fit(row, y[t : t + 1])
         updated[t], updates = learner.n_updates_ > updates, learner.n_updates_
         if second_order:
@@ -173,17 +182,17 @@ def _followed(learner, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten)
 
 
-def _covariance(learner):
+def _covariance(learner: Any) -> np.ndarray:
     """Σ as a matrix, or its diagonal."""
     return learner.covariance_ if learner.covariance == "full" else learner.covariance_[0]
 
 
-def _times(Sigma, x):
+def _times(Sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Σx, Σ a matrix or the diagonal of one."""
     return Sigma @ x if Sigma.ndim == 2 else Sigma * x
 
 
-def _checked(course: Course, u, name: str, *kinds: type, **needed):
+def _checked(course: Course, u: ArrayLike, name: str, *kinds: type, **needed: object) -> np.ndarray:
     """u as an array, if the course is one that the bound speaks of."""
     learner = course.learner
     fits = isinstance(learner, kinds) and all(getattr(learner, parameter) == value for parameter, value in needed.items())
@@ -204,7 +213,7 @@ def _checked(course: Course, u, name: str, *kinds: type, **needed):
 # --- first order ---------------------------------------------------------------------------------------------------------------
 
 
-def perceptron(course: Course, u) -> Bound:
+def perceptron(course: Course, u: ArrayLike) -> Bound:
     """Mistakes of the Perceptron:  M <= L(u) + R ||u|| √L(u) + R² ||u||²,  R = max ||x||.
 
     The tutorial's universal bound (part III, for R = 1). It needs no learning rate, for none changes a Perceptron's mistakes.
@@ -219,7 +228,7 @@ def perceptron(course: Course, u) -> Bound:
     return Bound(int(course.updated.sum()), float(loss + size * np.sqrt(loss) + size**2))
 
 
-def p_norm(course: Course, u) -> Bound:
+def p_norm(course: Course, u: ArrayLike) -> Bound:
     """Mistakes of the p-norm Perceptron, 1/p + 1/q = 1, S = ||u||_q R / √(q - 1), R = max ||x||_p (aggressive: `radius`):
 
         M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
@@ -249,7 +258,7 @@ def p_norm(course: Course, u) -> Bound:
     return Bound(int((~calm).sum()), float(allowed))
 
 
-def passive_aggressive(course: Course, u) -> Bound:
+def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
     """Squared losses (of PA-I: mistakes) of PA, for classes and for targets, B = max ||x||²:
 
         PA (C = inf), no loss of u:   sum of l² <= B ||u||²                                      (PA paper, Theorem 1)
@@ -282,7 +291,7 @@ def passive_aggressive(course: Course, u) -> Bound:
     return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
 
 
-def distance(course: Course, u) -> Bound:
+def distance(course: Course, u: ArrayLike) -> Bound:
     """How far PA's weights come:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
     allowed = passive_aggressive(course, u).allowed
     if course.learner.C != np.inf:
@@ -291,7 +300,7 @@ def distance(course: Course, u) -> Bound:
     return Bound(float(norms.max()), float(2.0 * np.linalg.norm(u)) if allowed < np.inf else np.inf)
 
 
-def multiplicative(course: Course, u) -> Bound:
+def multiplicative(course: Course, u: ArrayLike) -> Bound:
     """Squared losses of the multiplicative PA, against any u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
 
         sum of l² <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
@@ -311,7 +320,7 @@ def multiplicative(course: Course, u) -> Bound:
     return Bound(float(losses @ losses), float(allowed))
 
 
-def _entropy_of_shares(learner, u) -> float:
+def _entropy_of_shares(learner: Any, u: np.ndarray) -> float:
     """D of `multiplicative`."""
     shares = u / learner.norm_bound
     if learner.signed:
@@ -322,7 +331,7 @@ def _entropy_of_shares(learner, u) -> float:
     return float(np.sum(shares * np.log(len(u) * shares)))
 
 
-def one_class(course: Course, u) -> Bound:
+def one_class(course: Course, u: ArrayLike) -> Bound:
     """Losses of the one-class learners, l = [||x - w|| - ε]+, for a centre u with every row within ε* <= ε = epsilon of it:
 
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
@@ -350,7 +359,7 @@ def one_class(course: Course, u) -> Bound:
     return Bound(float(paid), float(allowed) if furthest <= epsilon * (1.0 + 1e-12) else np.inf)
 
 
-def fixed_rate(course: Course, u) -> Bound:
+def fixed_rate(course: Course, u: ArrayLike) -> Bound:
     """Mistakes of every learner whose θ goes by η y x with one η, by the general bound of the NAROW paper, Corollary 1:
 
         M <= L(u) + f_T(u)/η + η sum of ||x||*²/(2β) + B/η,     B = sum of f*_t(θ_t) - f*_{t-1}(θ_t)
@@ -384,7 +393,7 @@ def fixed_rate(course: Course, u) -> Bound:
 # --- second order --------------------------------------------------------------------------------------------------------------
 
 
-def _precision(course: Course):
+def _precision(course: Course) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
     """log det A_T and A_T u, A = Σ^-1."""
     Sigma = _covariance(course.learner)
     if Sigma.ndim == 1:
@@ -392,13 +401,13 @@ def _precision(course: Course):
     return -np.linalg.slogdet(Sigma)[1], lambda u: np.linalg.solve(Sigma, u)
 
 
-def _counted(course: Course):
+def _counted(course: Course) -> tuple[int, int]:
     """M and U of a potential-based learner, by its peeked margins m'."""
     peeked = course.peeked[course.updated]
     return int((peeked <= 0.0).sum()), int((peeked > 0.0).sum())
 
 
-def potential_based(course: Course, u) -> Bound:
+def potential_based(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of every potential-based second-order learner, full or diagonal. NAROW paper, Corollary 2:
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
@@ -412,7 +421,7 @@ def potential_based(course: Course, u) -> Bound:
     return Bound(M + U, float(course.loss(u) + np.sqrt(u @ A(u)) * np.sqrt(max(Q, 0.0))))
 
 
-def second_order_perceptron(course: Course, u) -> Bound:
+def second_order_perceptron(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of the second-order Perceptron, conservative or aggressive, in quantities of the stream alone:
 
         full:      M + U <= L(u) + √(r ||u||² + sum of (u.x)²) √(log det A_T + sum of m(2r - m)/(r(r + χ)))
@@ -431,7 +440,7 @@ def second_order_perceptron(course: Course, u) -> Bound:
     return Bound(M + U, float(course.loss(u) + np.sqrt(first) * np.sqrt(max(second, 0.0))))
 
 
-def narow(course: Course, u) -> Bound:
+def narow(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
 
         M + U <= L(u) + ||u|| R √(1/(bR²) + log det A_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
@@ -450,7 +459,7 @@ def narow(course: Course, u) -> Bound:
     return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * np.sqrt(first) * np.sqrt(max(second, 0.0))))
 
 
-def arow(course: Course, u) -> Bound:
+def arow(course: Course, u: ArrayLike) -> Bound:
     """Mistakes of AROW with a full covariance, X = sum of x x' over the rounds that changed it. AROW paper, Theorem 2:
 
         M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U,
@@ -467,7 +476,7 @@ def arow(course: Course, u) -> Bound:
 # --- the tutorial --------------------------------------------------------------------------------------------------------------
 
 
-def dual_ascent(course: Course, u) -> Bound:
+def dual_ascent(course: Course, u: ArrayLike) -> Bound:
     """Losses of dual ascent with a fixed sigma, whichever update, regularizer f and loss. Tutorial, parts II and III:
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
@@ -493,7 +502,7 @@ def dual_ascent(course: Course, u) -> Bound:
     return Bound(float(paid), float(f + best + np.sum(L**2) / (2.0 * learner.sigma)))
 
 
-def _relative_entropy(u) -> float:
+def _relative_entropy(u: np.ndarray) -> float:
     """The least sum of p log(2d p) over p >= 0 of sum 1, p+ - p- = u: the rest 1 - ||u||_1 goes to pairs as sqrt(u² + 4c²)."""
     spare, d = 1.0 - np.abs(u).sum(), len(u)
     if spare < -1e-9:
@@ -508,7 +517,7 @@ def _relative_entropy(u) -> float:
     return float(np.sum(p * np.log(2 * d * p)))
 
 
-def gradient_descent(course: Course, u) -> Bound:
+def gradient_descent(course: Course, u: ArrayLike) -> Bound:
     """Regularised losses alpha/2 ||w||² + [1 - y w.x]+ of strongly convex gradient descent. Tutorial, part V:
 
     sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
@@ -520,7 +529,7 @@ def gradient_descent(course: Course, u) -> Bound:
     return Bound(float(paid), float(best + G**2 / (2.0 * alpha) * (1.0 + np.log(max(T, 1)))))
 
 
-def hedge(X, y) -> Bound:
+def hedge(X: ArrayLike, y: ArrayLike) -> Bound:
     """Expected mistakes of Hedge (eta0="auto") on advice X of d experts: the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
 
     Tutorial, parts I and V. X : (n_rows, d), the chances that experts give +1; y : -1 or +1.

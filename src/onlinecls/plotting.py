@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._evaluation import ProgressiveResult, progressive_validation
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from ._input.types import Pair, Triple
 
 __all__ = ["ProgressiveDisplay"]
 
@@ -43,11 +52,14 @@ class ProgressiveDisplay:
     >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, results):
+    def __init__(self, *, results: Mapping[str, ProgressiveResult]) -> None:
         self.results = results
 
     @classmethod
-    def from_results(cls, results, *, ax=None, weighted=False, log_x=False, log_y=False, **kwargs):
+    def from_results(
+        cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, weighted: bool = False, log_x: bool = False,
+        log_y: bool = False, **kwargs: Any,
+    ) -> Self:
         """Draw what `progressive_validation` has found.
 
         Parameters
@@ -81,9 +93,10 @@ class ProgressiveDisplay:
 
     @classmethod
     def from_estimators(
-        cls, estimators, stream, y_clean=None, *, classes=None, every=None, ax=None, weighted=False, log_x=False, log_y=False,
-        **kwargs,
-    ):  # fmt: skip
+        cls, estimators: Mapping[str, Any], stream: Pair | Triple | list[Pair | Triple], y_clean: ArrayLike | None = None, *,
+        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, weighted: bool = False,
+        log_x: bool = False, log_y: bool = False, **kwargs: Any,
+    ) -> Self:
         """Stream rows through copies of learners, and draw the curves. The learners stay as they are.
 
         Parameters
@@ -108,7 +121,7 @@ class ProgressiveDisplay:
                 f"{type(stream).__name__}. Run progressive_validation for each learner, and use from_results."
             )
         if every is None:
-            batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
+            batches: Any = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
             every = max(sum(len(batch[1]) for batch in batches) // 200, 1)
         results = {
             name: progressive_validation(copy.deepcopy(estimator), stream, y_clean, classes=classes, every=every)
@@ -116,7 +129,9 @@ class ProgressiveDisplay:
         }
         return cls.from_results(results, ax=ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
 
-    def plot(self, ax=None, *, weighted=False, log_x=False, log_y=False, **kwargs):
+    def plot(
+        self, ax: Axes | None = None, *, weighted: bool = False, log_x: bool = False, log_y: bool = False, **kwargs: Any,
+    ) -> Self:
         """Draw the curves.
 
         Parameters
@@ -143,7 +158,7 @@ class ProgressiveDisplay:
         if ax is None:
             _, ax = plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")
 
-        def curve(result):
+        def curve(result: ProgressiveResult) -> np.ndarray:
             return 100 * (result.weighted_error if weighted else result.error)
 
         ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1])
@@ -154,7 +169,7 @@ class ProgressiveDisplay:
             style = {
                 "color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6,
                 "label": f"{name}  {error[-1]:.3g} %" + ("" if result.by_row else " (by batch)"), **kwargs,
-            }  # fmt: skip
+            }
             (self.lines_[name],) = ax.plot(result.examples, error, **style)
         ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
         ax.set_xscale("log" if log_x else "linear")

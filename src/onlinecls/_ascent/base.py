@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from .._saving import require
 from . import ascent
 from .ascent_state import AscentState, EntropicState
 
+if TYPE_CHECKING:
+
+    from numpy.typing import DTypeLike
+
+    from .._input.types import Params
+
+
 
 class AscentLearner(WithWeights):
     """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
@@ -25,8 +33,13 @@ class AscentLearner(WithWeights):
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
         "entropic": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
         "sigma": POSITIVE, "margin": POSITIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
-    }  # fmt: skip
+    }
     _schedules = ("fixed", "auto")
+
+    if TYPE_CHECKING:
+
+        def _translated(self, values: Params) -> Params:
+            """The parameters of ascent.pyx that these stand for."""
 
     @staticmethod
     def _state_class(params: dict) -> type[AscentState]:
@@ -71,12 +84,12 @@ class AscentLearner(WithWeights):
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._translated(values),
-        }  # fmt: skip
+        }
         self._check_parameters(values)
         self._compiled = found, params
         return params
 
-    def _check_range(self, params: dict, dtype) -> None:
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)
         # Weights are θ/σ or, entropic, at most W: their scales, and the σ made of W by sigma="auto", must be numbers.
         largest = min(float(np.finfo(dtype).max) / 4, 1e100)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._estimators.docs import documented
@@ -9,6 +11,14 @@ from .._input.compat import random_state as generator_of
 from . import ascent
 from .ascent_state import BOOKS
 from .base import AscentClassifier
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
 
 
 @documented
@@ -56,11 +66,18 @@ class OGDClassifier(AscentClassifier):
 
     _schedules = ("strongly_convex", "sqrt")
 
+    alpha: float
+    learning_rate: Literal["strongly_convex", "sqrt"]
+    eta0: float
+
     def __init__(
-        self, alpha=1e-4, *, learning_rate="strongly_convex", eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, alpha: float = 1e-4, *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
+        eta0: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
     def _translated(self, values: dict) -> dict:
@@ -129,10 +146,13 @@ class HedgeClassifier(AscentClassifier):
 
     average, early_stopping = False, False
 
+    eta0: float | Literal["auto"]
+
     def __init__(
-        self, eta0="auto", *, max_iter=1, tol=1e-3, shuffle=False, random_state=None, warm_start=False, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None,
-    ):  # fmt: skip
+        self, eta0: float | Literal["auto"] = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
+        random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+    ) -> None:
         self._assign(locals())
 
     def _translated(self, values: dict) -> dict:
@@ -140,7 +160,7 @@ class HedgeClassifier(AscentClassifier):
         schedule = ascent.SCHEDULES["auto" if auto else "fixed"]
         return {"experts": 1, "schedule": schedule, "sigma": 1.0 if auto else float(values["eta0"])}
 
-    def _read_rows(self, X, first: bool):
+    def _read_rows(self, X: Matrix, first: bool) -> Rows:
         rows = super()._read_rows(X, first)
         wrong = (rows.data < 0.0) | (rows.data > 1.0)
         if wrong.any():
@@ -150,13 +170,13 @@ class HedgeClassifier(AscentClassifier):
             )
         return rows
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         if n_classes > 2:
             raise ValueError(
                 f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
             )
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
         """The chances 1 - w.x and w.x of the two classes.
 
         Parameters
@@ -170,7 +190,7 @@ class HedgeClassifier(AscentClassifier):
         second = self.decision_function(X) + 0.5
         return np.column_stack([1.0 - second, second])
 
-    def predict_randomised(self, X, random_state=None):
+    def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
         """The class of each row, drawn: ``classes_[1]`` with chance w.x.
 
         Parameters
@@ -187,17 +207,17 @@ class HedgeClassifier(AscentClassifier):
         return self.classes_[(drawn < chances).astype(np.intp)]
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.floating]:
         """The experts' weights of the next round."""
         return self._fitted_state().expert_weights()[None]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.floating]:
         """-1/2."""
         self._fitted_state()
         return np.array([-0.5])
 
     @property
-    def expected_loss_(self):
+    def expected_loss_(self) -> float:
         """Sum over the rounds of the chance of the randomised prediction to be wrong."""
         return float(self._fitted_state().books[BOOKS["gain"]])

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._estimators.docs import documented
 from . import ascent
 from .ascent_state import BOOKS
-from .base import AscentClassifier, AscentRegressor
+from .base import AscentClassifier, AscentLearner, AscentRegressor
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._input.types import ClassWeight, FloatType, RandomState
 
 
-class _DualAscent:
+class _DualAscent(AscentLearner):
     """What both tasks share: parameters and the dual value."""
 
     def _translated(self, values: dict) -> dict:
@@ -20,7 +27,7 @@ class _DualAscent:
             "entropic": int(values["regularizer"] == "entropic"), "schedule": ascent.SCHEDULES["auto" if auto else "fixed"],
             "margin": float(values.get("margin", 0.0)), "bound": float(values["norm_bound"]),
             "sigma": 1.0 if auto else float(values["sigma"]),
-        }  # fmt: skip
+        }
 
     def _check_parameters(self, values: dict) -> None:
         if values["average"] and values["regularizer"] == "entropic" and isinstance(values["sigma"], str):
@@ -31,12 +38,12 @@ class _DualAscent:
             )
 
     @property
-    def sigma_(self):
+    def sigma_(self) -> float:
         """σ of the last round."""
         return float(self._fitted_state().books[BOOKS["sigma"]])
 
     @property
-    def dual_value_(self):
+    def dual_value_(self) -> float:
         """The dual after the last update: the losses' parts - f*(θ), all learners' together with one against the rest."""
         state = self._fitted_state()
         sigma, gain = state.books[BOOKS["sigma"]], state.books[BOOKS["gain"]]
@@ -118,12 +125,22 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     0.01
     """
 
+    sigma: float | Literal["auto"]
+    regularizer: Literal["euclidean", "entropic"]
+    update: Literal["DA1", "DA2", "DA3"]
+    loss: Literal["hinge", "log_loss"]
+    margin: float
+    norm_bound: float
+
     def __init__(
-        self, sigma=1.0, *, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0, fit_intercept=True,
-        intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False,
-        early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None, class_weight=None,
-        multi_class="crammer_singer", n_jobs=None,
-    ):  # fmt: skip
+        self, sigma: float | Literal["auto"] = 1.0, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
+        update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["hinge", "log_loss"] = "hinge", margin: float = 1.0,
+        norm_bound: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -197,9 +214,18 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     11.0
     """
 
+    sigma: float | Literal["auto"]
+    regularizer: Literal["euclidean", "entropic"]
+    update: Literal["DA1", "DA2", "DA3"]
+    loss: Literal["absolute", "squared"]
+    norm_bound: float
+
     def __init__(
-        self, sigma=1.0, *, regularizer="euclidean", update="DA3", loss="absolute", norm_bound=1.0, fit_intercept=True,
-        intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False,
-        early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-    ):  # fmt: skip
+        self, sigma: float | Literal["auto"] = 1.0, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
+        update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["absolute", "squared"] = "absolute",
+        norm_bound: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+    ) -> None:
         self._assign(locals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,14 @@ from .._input import validate
 from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of, select
 from . import forel
 from .leader_state import GAP, ForelState
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatType, Params
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
@@ -84,12 +93,17 @@ class FoReLClassifier(OnlineClassifier):
     _fields = {
         "geometry": _core.GEOMETRIES, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE,
         "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
-    }  # fmt: skip
+    }
+
+    sigma: float
+    gap_tol: float
 
     def __init__(
-        self, sigma=1.0, *, gap_tol=1e-3, fit_intercept=True, intercept_scaling=1.0, warm_start=False, average=False, verbose=0,
-        dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
-    ):  # fmt: skip
+        self, sigma: float = 1.0, *, gap_tol: float = 1e-3, fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        warm_start: bool = False, average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
+        n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
     def _kernel_params(self) -> dict:
@@ -110,7 +124,7 @@ class FoReLClassifier(OnlineClassifier):
             "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-        }  # fmt: skip
+        }
         self._compiled = found, params
         return params
 
@@ -121,7 +135,7 @@ class FoReLClassifier(OnlineClassifier):
             dtype is None or dtype == self._state.dtype
         )
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """It grows with the rows; what it will need is not known before."""
 
     @staticmethod
@@ -133,7 +147,10 @@ class FoReLClassifier(OnlineClassifier):
         geometry = {name: number for name, number in _core.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 
-    def _learn(self, params, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+    def _learn(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> None:
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
@@ -141,11 +158,9 @@ class FoReLClassifier(OnlineClassifier):
         self._params = {
             **params, "open_classes": int(self._open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
-        }  # fmt: skip
+        }
         state.params = self._params
-        weights = weights if len(weights) else np.ones(rows.n_rows)
-        if len(class_weights):
-            weights = weights * class_weights[targets]
+        weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
         said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
@@ -157,12 +172,14 @@ class FoReLClassifier(OnlineClassifier):
             if len(predictions):
                 predictions[live] = said[old:]
 
-    def _epochs(self, params, rows, targets, weights, class_weights, *_) -> None:
+    def _epochs(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, *_: Any,
+    ) -> None:
         self._learn(params, rows, targets, weights, class_weights)
         if self.verbose:
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
-    def _scores(self, rows) -> np.ndarray:
+    def _scores(self, rows: Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
         params = state.scores_params(self._params["sigma"], self._params["bias"])
@@ -170,7 +187,7 @@ class FoReLClassifier(OnlineClassifier):
         return scores
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.floating]:
         """Weights θ/σ, one row a class, read-only."""
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
@@ -178,29 +195,29 @@ class FoReLClassifier(OnlineClassifier):
         return state.weights_of(self._params["sigma"], slice(0, state.n_features))
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         found = state.weights_of(self._params["sigma"], slice(state.n_features, None))[:, 0]
         return found * np.asarray(self._params["bias"], state.dtype)
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> NDArray[np.float64]:
         """α of the rows kept, a copy."""
         return self._fitted_state().alpha.copy()
 
     @property
-    def dual_value_(self):
+    def dual_value_(self) -> float:
         """D(α) = Σ α - ||θ||²/(2σ)."""
         return self._fitted_state().value(self._params["sigma"])
 
     @property
-    def gap_(self):
+    def gap_(self) -> float:
         """The duality gap after the last row."""
         return float(self._fitted_state().books[GAP])
 
 
-def _entries(rows, live=None):
+def _entries(rows: Rows, live: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows' non-zeros as CSR of int64; `live`: of these rows alone."""
     lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
     data = rows.data.reshape(-1)[lo:hi]

@@ -52,7 +52,7 @@ class ForelState(OfFile):
             "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
             "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((_core.TALLY_SIZE,), double),
             "books": ((forel.BOOKS["size"],), double),
-        }  # fmt: skip
+        }
 
     def _problem_of_values(self, tally: dict) -> str:
         if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
@@ -149,7 +149,7 @@ class ForelState(OfFile):
 
     def scores_params(self, sigma: float, bias: float) -> dict:
         return {"joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0, "bias": bias,
-                "limit": 0.0}  # fmt: skip
+                "limit": 0.0}
 
     def weights_of(self, sigma: float, features: slice) -> np.ndarray:
         return read_only((self.theta[features] / sigma).astype(self.dtype).T)

@@ -94,7 +94,7 @@ class Input:
         return HashingVectorizer(
             n_features=self.n_features, ngram_range=self.ngrams, analyzer=self.analyzer, dtype=self.dtype,
             feature_names=self.names,
-        )  # fmt: skip
+        )
 
     def open(self, data, options, labels="auto"):
         from ..streams import read
@@ -105,7 +105,7 @@ class Input:
             weight=self._column(self.weights) if labels is not None else None,
             delimiter=self.delimiter, header=self.header, on_error=options.on_error, threads=options.threads or _threads(),
             block_bytes=1 << 21,
-        )  # fmt: skip
+        )
         formats = {self.trained_on or stream.format, stream.format}
         if len(formats) > 1 and formats.intersection(OTHER_COLUMNS):
             stream.close()

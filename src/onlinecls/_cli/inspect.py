@@ -42,7 +42,7 @@ def inspect(options) -> None:
         **found(learner, counts), **classes, "features": learner.n_features_in_,
         "input": inputs.metadata()["input"] if inputs.hashes else None,
         "top": {shown_label(label): [feature._asdict() for feature in found] for label, found in top.items()},
-    }  # fmt: skip
+    }
     print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
 
 

@@ -159,7 +159,7 @@ def parser() -> _Parser:
     of_compare.add_argument(
         "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
         help=f"(arow pa1 perceptron) of {_LEARNERS}",
-    )  # fmt: skip
+    )
     of_compare.add_argument("--plot", metavar="FILE", help="learning curves as a picture (needs matplotlib)")
     _data_options(of_compare, trains=True)
     _hashing_options(of_compare)

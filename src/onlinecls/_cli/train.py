@@ -44,7 +44,7 @@ def train(options) -> None:
     before = counts_of(learner)[0]
     progress.say(f"{learner!r}, 2^{inputs.n_features.bit_length() - 1} columns, from {stream.format}"
                  + (f", going on after {before:,} examples" if before else "")
-                 + ("" if options.save else "; the model is not kept (--save)"))  # fmt: skip
+                 + ("" if options.save else "; the model is not kept (--save)"))
     progress.say(f"{'examples':>12} {'seconds':>9} {run.headings()} {'features':>14}")
     first, interrupted = None, False
     try:
@@ -69,7 +69,7 @@ def train(options) -> None:
         "algorithm": run.name, "parameters": own_parameters(learner), **found(learner, first), "seconds": progress.seconds,
         "features": reading.features, "bytes": reading.bytes, "skipped": reading.skipped, "passes": options.passes,
         "interrupted": interrupted, "model": None,
-    }  # fmt: skip
+    }
     speed = f", {reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if reading.bytes else ""
     progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
     if reading.skipped:
@@ -87,7 +87,7 @@ def train(options) -> None:
         counts = _tested(learner, inputs, options)
         progress.say(f"test: {counts[0]:,} examples, {summary(learner, counts)}")
         names = {"examples": "test_examples", "mistakes": "test_mistakes", "progressive_error": "test_error",
-                 "progressive_mse": "test_mse", "progressive_mae": "test_mae"}  # fmt: skip
+                 "progressive_mse": "test_mse", "progressive_mae": "test_mae"}
         told.update({names[name]: value for name, value in found(learner, counts).items() if name in names})
     if told["model"]:
         progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core import TALLY
 from .._registry import Algorithm, algorithms_of, select
 from .classifier import OnlineClassifier
+from .one_class import OnlineOneClass
 from .regressor import OnlineRegressor
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def parameter_names(cls: type) -> list[str]:
+    from numpy.typing import ArrayLike
+
+    from .._input.types import Matrix
+    from .base import Estimator
+
+
+#: A linear learner, of one of the tasks.
+Learner = OnlineClassifier | OnlineRegressor | OnlineOneClass
+
+
+def parameter_names(cls: type[Estimator]) -> list[str]:
     """The constructor's parameters."""
     return cls._parameter_names()
 
 
-def check_parameters(learner) -> None:
+def check_parameters(learner: Any) -> None:
     """Raise the ValueError now that `fit` would raise of a parameter."""
     learner._kernel_params()
 
 
-def algorithm_of(learner) -> Algorithm:
+def algorithm_of(learner: Estimator) -> Algorithm:
     """The registry's row that the parameters choose."""
     return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner)))
 
 
-def counts_of(learner) -> tuple:
+def counts_of(learner: Any) -> tuple:
     """Of its whole life: rows of weight > 0, updates, and mistakes; of a regressor, for mistakes, the sums of squared and of
     absolute errors."""
     fitted, regressor = learner.__sklearn_is_fitted__(), isinstance(learner, OnlineRegressor)
@@ -37,17 +52,19 @@ def counts_of(learner) -> tuple:
     return learner.t_, learner.n_updates_, learner.n_mistakes_
 
 
-def class_counts(learner) -> dict:
+def class_counts(learner: Any) -> dict:
     """How many rows of each class a classifier has learnt."""
     return dict(zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True))
 
 
-def dtype_of(learner) -> np.dtype:
+def dtype_of(learner: Any) -> np.dtype:
     """The model's numbers'."""
     return learner._state.dtype
 
 
-def learn_predicting(learner: OnlineClassifier, X, y, classes, sample_weight) -> np.ndarray:
+def learn_predicting(
+    learner: OnlineClassifier, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None,
+) -> np.ndarray:
     """`partial_fit`; what `predict` would have said of each row just before it, as the place among `classes_` after the call:
     classifier.NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
     return learner._partial_fit(X, y, classes, sample_weight, predict=True)

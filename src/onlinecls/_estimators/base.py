@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from operator import is_, itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,21 @@ from .._input.compat import issparse, not_fitted
 from .._registry import algorithms_of, select
 from . import saving
 
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from typing import Any, Self, TypeVar
 
-def _specialised(kernel) -> dict:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.rows import Rows
+    from .._input.types import FloatType, Generator, Matrix, Params, RandomState
+
+    T = TypeVar("T")
+
+
+def _specialised(kernel: Any) -> dict:
     """A compiled fused function's versions by the sizes of (a number, a column index): picking one costs a dictionary look-up."""
     sizes = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8, "dense_t": 1}
     return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
@@ -28,10 +42,16 @@ def _specialised(kernel) -> dict:
 
 _ROUNDS = _core.TALLY["t"]
 NO_PREDICTIONS = np.empty(0, np.int32)
+NO_WEIGHTS = np.empty(0)
 
 
 class Estimator:
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _names: list[str]
+    _getter: Callable[[dict[str, Any]], tuple[Any, ...]]
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -40,7 +60,7 @@ class Estimator:
         return cls._names
 
     @classmethod
-    def _parameter_values(cls):
+    def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
         """What reads all constructor parameters off an instance's dictionary, as a tuple."""
         if "_getter" not in cls.__dict__:
             names = cls._parameter_names()
@@ -53,11 +73,11 @@ class Estimator:
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def get_params(self, deep=True) -> dict:
+    def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set constructor parameters, checked at the next `fit` or `partial_fit`. Returns the estimator."""
         valid = self._parameter_names()
         for name in params:
@@ -67,7 +87,7 @@ class Estimator:
             setattr(self, name, value)
         return self
 
-    def _alone(self, learn, *arguments):
+    def _alone(self, learn: Callable[..., T], *arguments: Any) -> T:
         """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
         learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
         found = self.__dict__
@@ -87,12 +107,23 @@ class Estimator:
             del self.__dict__[name]
 
     @staticmethod
-    def _rows_learnt(attributes: dict):
+    def _rows_learnt(attributes: dict) -> float | None:
         """By the model among these attributes; None: there is no model."""
         state = attributes.get("_state")
         return None if state is None else state.tally.item(_ROUNDS)
 
-    def save(self, path, metadata=None) -> None:
+    def _check_features(self, X: Matrix, n_features: int) -> None:
+        who = type(self).__name__
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
+                "Give rows with the columns of the first call, or start a new model."
+            )
+        seen = self.__dict__.get("feature_names_in_")
+        names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
+        validate.same_names(who, seen, names)
+
+    def save(self, path: str | bytes | os.PathLike[Any], metadata: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
 
         The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
@@ -128,9 +159,48 @@ class OnlineLearner(saving.Describing, Estimator):
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
 
+    # Parameters of the constructors, as far as a learner has them.
+    fit_intercept: bool
+    intercept_scaling: float
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    random_state: RandomState
+    warm_start: bool
+    average: bool | int
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    verbose: int
+    dtype: FloatType | None
+    delta: float  # (AdaGrad's, as the next)
+    l1: float
+
+    # What learning leaves.
+    n_iter_: int
+    _state: Any  # each family's own
+    _params: Params
+    _params_of: tuple[Any, ...]
+    _compiled: tuple[tuple[Any, ...], Params]
+    _sparse_coef: Any
+
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
+    if TYPE_CHECKING:  # what the tasks define
+
+        def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
+            """The name of the kernel, whether labels join, and whether it weighs the classes by their counts."""
+
+        def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
+            """What held-out rows are worth: the more, the better."""
+
+        def _progress(self) -> str:
+            """For the line of an epoch."""
+
+        _estimator_type: str
+
+        def __sklearn_tags__(self) -> Tags: ...
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -157,7 +227,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
-        }  # fmt: skip
+        }
         if self.average and params["l1"] > 0.0:
             raise ValueError(
                 f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
@@ -178,7 +248,7 @@ class OnlineLearner(saving.Describing, Estimator):
             or not (dtype is None or dtype == self._state.dtype)
         )
 
-    def _check_range(self, params: dict, dtype) -> None:
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         """Parameters become numbers of the model's dtype, which is known only now."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
@@ -198,7 +268,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 f"delta={self.delta!r}. Set them back, or call fit."
             )
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> State:
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
         self._check_memory(params, n_features, n_classes, dtype)
         return self._state_class(params)(n_features, n_classes, dtype, params)
 
@@ -207,7 +277,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """The class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Refuse a full covariance that does not fit before any of it is allocated."""
         n_matrices, size, _ = self._state_class(params).layout(n_features, n_classes, dtype, average=False)["sigma"][0]
         if n_matrices == 0:
@@ -222,7 +292,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _read_call(self, X):
+    def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
         """What a partial_fit begins with: (params, rows, whether it is the first call), checked against the model there is."""
         who = type(self).__name__
         params = self._kernel_params()
@@ -238,7 +308,7 @@ class OnlineLearner(saving.Describing, Estimator):
             self._check_range(params, rows.data.dtype)
         return params, rows, first
 
-    def _read_rows(self, X, first: bool) -> validate.Rows:
+    def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
         """X checked against what the model has seen, or, at the first call, for what it will be."""
         who = type(self).__name__
         rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
@@ -248,18 +318,7 @@ class OnlineLearner(saving.Describing, Estimator):
             self._check_features(X, rows.n_features)
         return rows
 
-    def _check_features(self, X, n_features: int) -> None:
-        who = type(self).__name__
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
-                "Give rows with the columns of the first call, or start a new model."
-            )
-        seen = self.__dict__.get("feature_names_in_")
-        names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
-        validate.same_names(who, seen, names)
-
-    def _read_weights_of_fit(self, sample_weight, n_rows: int) -> np.ndarray:
+    def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
         who = type(self).__name__
         weights = validate.read_weights(who, sample_weight, n_rows)
         if len(weights) and not weights.any():
@@ -268,7 +327,7 @@ class OnlineLearner(saving.Describing, Estimator):
             )
         return weights
 
-    def _begin(self, X, rows, params: dict, state: State) -> None:
+    def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any) -> None:
         """Take an (empty) model; until here nothing of the estimator has changed."""
         names = validate.feature_names(type(self).__name__, X)
         self._state, self._params, self._params_of = state, params, (None,)
@@ -279,7 +338,10 @@ class OnlineLearner(saving.Describing, Estimator):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _learn(self, params: dict, rows, targets, weights, class_weights, order=NO_ORDER, predictions=NO_PREDICTIONS) -> None:
+    def _learn(
+        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> None:
         """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)"""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
@@ -293,7 +355,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
-    def _take_calls(self, X) -> None:
+    def _take_calls(self, X: Matrix) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, _core.Model):
@@ -307,10 +369,10 @@ class OnlineLearner(saving.Describing, Estimator):
             state.take_calls(self.__dict__, (), None, 0)
             return
         sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
-        task = _core.TASKS[self._task(state, ())[0]]
+        task = _core.TASKS[self._task(state, NO_WEIGHTS)[0]]
         state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
 
-    def _params_for(self, params: dict, state: State, is_open: bool, balanced: bool) -> dict:
+    def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         """The parameters, with what the model and its labels add to them."""
         info = np.finfo(state.dtype)
         return {
@@ -319,9 +381,12 @@ class OnlineLearner(saving.Describing, Estimator):
             "spacing": float(info.eps),
             # The average's books hold weights times rounds.
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
-        }  # fmt: skip
+        }
 
-    def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
+    def _epochs(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        train: np.ndarray, held_out: np.ndarray, validation: Rows | None, generator: Generator,
+    ) -> None:
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
         for epoch in range(1, self.max_iter + 1):
             order = train
@@ -343,7 +408,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 if idle >= self.n_iter_no_change:
                     break
 
-    def _initialised(self, who: str, state: State, coef_init, intercept_init) -> State:
+    def _initialised(self, who: str, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None) -> Any:
         """A state that starts from given weights."""
         state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
@@ -373,12 +438,12 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    def _fitted_state(self) -> State:
+    def _fitted_state(self) -> Any:
         if "_state" not in self.__dict__:
             raise not_fitted(type(self).__name__)
         return self._state
 
-    def _state_for(self, rows: validate.Rows):
+    def _state_for(self, rows: validate.Rows) -> Any:
         """The model to read rows with: `fit` in another thread may have put one of other features in its place."""
         state = self._state
         if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
@@ -401,17 +466,17 @@ class OnlineLearner(saving.Describing, Estimator):
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
     @property
-    def t_(self):
+    def t_(self) -> int:
         """Rounds: rows of weight > 0 consumed since the model began."""
         return self._fitted_state().count("t")
 
     @property
-    def n_updates_(self):
+    def n_updates_(self) -> int:
         """Rounds that changed the model."""
         return self._fitted_state().count("updates")
 
     @property
-    def n_skipped_(self):
+    def n_skipped_(self) -> int:
         """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
         return self._fitted_state().count("skipped")
 
@@ -420,7 +485,7 @@ class WithWeights(OnlineLearner):
     """A learner of vectors of weights, one for each score."""
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.floating]:
         """Weights, one row a class (regressors: 1-D): a read-only view of the model where it can be. Copy it to keep it."""
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
@@ -429,20 +494,20 @@ class WithWeights(OnlineLearner):
         return coef[0] if self._flat else coef
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         params = self._read_params(state)
         return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
         from scipy.sparse import csr_matrix
 
         self._sparse_coef = csr_matrix(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""
         self._fitted_state()
         self.__dict__.pop("_sparse_coef", None)
@@ -453,7 +518,7 @@ class WithVariances(OnlineLearner):
     """A learner that keeps a variance for each weight."""
 
     @property
-    def covariance_(self):
+    def covariance_(self) -> NDArray[np.floating]:
         """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
         shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
         state = self._fitted_state()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -11,26 +12,43 @@ from .._input import validate
 from .._input.compat import classifier_tags, random_state
 from .base import NO_PREDICTIONS, WithVariances, WithWeights
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, Generator, Matrix, Params
+
 NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
 
 class OnlineClassifier(WithWeights):
     """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
 
+    class_weight: ClassWeight
+    multi_class: Literal["ovr", "crammer_singer"]
+    n_jobs: int | None
+    classes_: NDArray[Any]
+    _open: bool
+
     _estimator_type = "classifier"
     _poor_score = False
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return classifier_tags(self._poor_score)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state, class_weights):
+    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         """The kernel, whether labels join, and whether it weighs the classes by their counts."""
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Any split of a stream into calls gives the same model, to the last bit.
@@ -62,20 +80,24 @@ class OnlineClassifier(WithWeights):
             self._take_calls(X)
         return self
 
-    def _partial_fit(self, X, y, classes, sample_weight, predict: bool = False) -> np.ndarray:
+    def _partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool = False,
+    ) -> np.ndarray:
         """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
         a class among classes_, NO_ROUND or NO_CLASS."""
         return self._alone(self._partial_fit_alone, X, y, classes, sample_weight, predict)
 
-    def _partial_fit_alone(self, X, y, classes, sample_weight, predict: bool) -> np.ndarray:
+    def _partial_fit_alone(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool,
+    ) -> np.ndarray:
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_labels(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        classes = self._read_classes(classes, first)
+        named = self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
-        known = classes if first and classes is not None else self.classes_ if not first else y[:0]
-        is_open = classes is None if first else self._open
+        known = named if first and named is not None else self.classes_ if not first else y[:0]
+        is_open = named is None if first else self._open
         if len(known):
             validate.comparable(who, y, known)
         if len(known) > 1:
@@ -91,7 +113,7 @@ class OnlineClassifier(WithWeights):
         self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
         return predictions
 
-    def _read_classes(self, classes, first: bool):
+    def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
         """The classes argument as a sorted array; None if it was not given."""
         if classes is None:
             return None
@@ -109,11 +131,16 @@ class OnlineClassifier(WithWeights):
             )
         return classes
 
-    def _begin_with(self, classes, is_open: bool, X, rows, params: dict, state=None) -> None:
+    def _begin_with(
+        self, classes: np.ndarray, is_open: bool, X: Matrix, rows: Rows, params: dict, state: Any = None,
+    ) -> None:
         self._begin(X, rows, params, state or self._start(params, rows.n_features, len(classes), rows.data.dtype))
         self._open, self.classes_ = is_open, classes
 
-    def _learn_with_newcomers(self, X, params, rows, y, weights, known, first, predictions) -> None:
+    def _learn_with_newcomers(
+        self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
+        predictions: np.ndarray,
+    ) -> None:
         """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
         who = type(self).__name__
         everyone = validate.union(known, y)
@@ -121,7 +148,7 @@ class OnlineClassifier(WithWeights):
         weights = weights if len(weights) else np.ones(rows.n_rows)
         live = weights > 0.0
         if len(class_weights):
-            live &= weights * class_weights[validate.encode(y, everyone)[0]] > 0.0  # (the product may underflow)
+            live = validate.row_weights(weights, class_weights, validate.encode(y, everyone)[0]) > 0.0  # (it may underflow)
             weights = np.where(live, weights, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
@@ -134,7 +161,7 @@ class OnlineClassifier(WithWeights):
         joined = validate.union(known, labels)
         class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
         everyone = joined
-        stages = []  # (first row, end, classes), all checked before the first write
+        stages: list[tuple[int, int, np.ndarray]] = []  # (first row, end, classes), all checked before the first write
         if second > 0:
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
@@ -180,17 +207,17 @@ class OnlineClassifier(WithWeights):
         """Whether a class that has not joined yet would be felt even where it is in no argmax."""
         return False
 
-    def _join(self, classes) -> None:
+    def _join(self, classes: np.ndarray) -> None:
         """Let classes join the model; it stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
             self._state, self.classes_ = self._grown(places, len(classes)), classes
 
-    def _grown(self, places, n_classes: int):
+    def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """The model with its classes at `places` among more."""
         return self._state.with_classes(places, n_classes)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
 
         Epochs end early when the mean loss (with `early_stopping`: the accuracy on held-out rows) has not improved by `tol` in
@@ -216,10 +243,16 @@ class OnlineClassifier(WithWeights):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+    def _fit(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
         return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
 
-    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
+    def _fit_alone(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Self:
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
@@ -239,7 +272,7 @@ class OnlineClassifier(WithWeights):
         if unknown is not None:
             raise validate.outside_classes(who, y, unknown, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
-        if len(class_weights) and not ((weights if len(weights) else 1.0) * class_weights[codes]).any():
+        if len(class_weights) and not validate.row_weights(weights, class_weights, codes).any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if validate.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
@@ -253,7 +286,7 @@ class OnlineClassifier(WithWeights):
         self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
         return self
 
-    def _split(self, codes, n_classes: int, generator):
+    def _split(self, codes: np.ndarray, n_classes: int, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to learn from and to hold out (class by class); empty arrays for all and none."""
         if not self.early_stopping:
             return NO_ORDER, NO_ORDER
@@ -269,7 +302,7 @@ class OnlineClassifier(WithWeights):
             )
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
-    def _validate(self, rows, codes, weights) -> float:
+    def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
         return float(np.average(self._argmax(self._scores(rows)) == codes, weights=weights))
 
     def _progress(self) -> str:
@@ -281,7 +314,7 @@ class OnlineClassifier(WithWeights):
     def _argmax(scores: np.ndarray) -> np.ndarray:
         return (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Signed scores w.x of rows, the intercept among them.
 
         Parameters
@@ -294,10 +327,9 @@ class OnlineClassifier(WithWeights):
             Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
         """
         self._fitted_state()
-        scores = self._scores(self._read_rows(X, False))
-        return scores.ravel() if scores.shape[1] == 1 else scores
+        return _flat(self._scores(self._read_rows(X, False)))
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
 
         Parameters
@@ -312,7 +344,7 @@ class OnlineClassifier(WithWeights):
         codes, classes = self._argmax(self._scores(self._read_rows(X, False))), self.classes_
         return classes[np.minimum(codes, len(classes) - 1)]  # (a score may be > 0 before there is a second class)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean accuracy on rows of known labels, a number in [0, 1].
 
         Parameters
@@ -325,17 +357,10 @@ class OnlineClassifier(WithWeights):
         -------
         accuracy : float
         """
-        who = type(self).__name__
-        predicted = self.predict(X)
-        y = validate.read_labels(who, y, len(predicted))
-        validate.comparable(who, y, self.classes_)
-        weights = validate.read_weights(who, sample_weight, len(predicted))
-        if len(weights) and not weights.any():
-            raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
-        return float(np.average(predicted == y, weights=weights if len(weights) else None))
+        return accuracy(self, X, y, sample_weight)
 
     @property
-    def n_mistakes_(self):
+    def n_mistakes_(self) -> int:
         """Rounds on which predict, asked just before the update, would have been wrong."""
         return self._fitted_state().count("mistakes")
 
@@ -343,7 +368,15 @@ class OnlineClassifier(WithWeights):
 class SecondOrderClassifier(WithVariances, OnlineClassifier):
     """A classifier that keeps a variance for each weight, or a full covariance."""
 
-    def decision_function(self, X, return_std=False):
+    @overload
+    def decision_function(self, X: Matrix, return_std: Literal[False] = False) -> NDArray[np.float64]: ...
+    @overload
+    def decision_function(
+        self, X: Matrix, return_std: Literal[True]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def decision_function(
+        self, X: Matrix, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Signed scores w.x of rows, the intercept among them, and how sure the model is of each.
 
         Parameters
@@ -361,12 +394,28 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         """
         self._fitted_state()
         rows = self._read_rows(X, False)
-        found = [self._scores(rows), self._deviations(rows)] if return_std else [self._scores(rows)]
-        found = [one.ravel() if one.shape[1] == 1 else one for one in found]
-        return tuple(found) if return_std else found[0]
+        scores = _flat(self._scores(rows))
+        return (scores, _flat(self._deviations(rows))) if return_std else scores
 
 
-def _balanced(codes, weights, n_classes: int) -> np.ndarray:
+def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """`score` of classifiers."""
+    who = type(learner).__name__
+    predicted = learner.predict(X)
+    y = validate.read_labels(who, y, len(predicted))
+    validate.comparable(who, y, learner.classes_)
+    weights = validate.read_weights(who, sample_weight, len(predicted))
+    if len(weights) and not weights.any():
+        raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
+    return float(np.average(predicted == y, weights=weights if len(weights) else None))
+
+
+def _flat(scores: np.ndarray) -> np.ndarray:
+    """Of one vector of weights, a number a row."""
+    return scores.ravel() if scores.shape[1] == 1 else scores
+
+
+def _balanced(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
     """n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without any."""
     live = codes[weights > 0.0] if len(weights) else codes
     counts = np.bincount(live, minlength=n_classes)

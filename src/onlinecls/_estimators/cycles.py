@@ -16,19 +16,30 @@ from __future__ import annotations
 import copy
 from itertools import chain, repeat
 from math import inf, isfinite, nan, sqrt
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from .. import _core
 from .._geometry.state import NO_ORDER
+from .._input import validate
 from .._input.compat import warn_not_converged
 from .base import OnlineLearner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+    from .._input.rows import Rows
+    from .._input.types import Generator, Params
 
 FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
 
 
 class InCycles(OnlineLearner):
     """A PA learner: `fit` with `loss_tol` goes on until every squared loss is at most that."""
+
+    loss_tol: float | None
 
     def _check_parameters(self, values: dict) -> None:
         super()._check_parameters(values)
@@ -42,12 +53,15 @@ class InCycles(OnlineLearner):
                 )
 
     @property
-    def n_updates_bound_(self):
+    def n_updates_bound_(self) -> float:
         """The most updates that the last `fit` could make, by the paper; NaN if it was one without `loss_tol`."""
         self._fitted_state()
         return self.__dict__.get("_updates_bound", nan)
 
-    def _epochs(self, params, rows, targets, weights, class_weights, train, held_out, validation, generator) -> None:
+    def _epochs(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        train: np.ndarray, held_out: np.ndarray, validation: Rows | None, generator: Generator,
+    ) -> None:
         self._updates_bound = nan
         if self.loss_tol is None:
             super()._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
@@ -65,16 +79,19 @@ class InCycles(OnlineLearner):
             warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
         u, delta = self._competitor(params, rows, targets, weights, class_weights, live, largest)
-        weight = weights * (class_weights[targets] if len(class_weights) else 1.0) if len(weights) else class_weights
+        weight = validate.row_weights(weights, class_weights, targets)
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
         self._updates_bound = _bound(params, self._size(rows, params, live, least), least, u - first, slack, delta)
 
-    def _orders(self, n_rows: int, generator):
+    def _orders(self, n_rows: int, generator: Generator) -> Iterator[np.ndarray]:
         """The order of rows of one cycle after another."""
         while True:
             yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
 
-    def _cycle(self, params, rows, targets, weights, class_weights, orders, verbose) -> int:
+    def _cycle(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        orders: Iterator[np.ndarray], verbose: int,
+    ) -> int:
         """Cycles until one makes no update, or max_iter of them; how many there were."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             before = self.n_updates_
@@ -89,37 +106,42 @@ class InCycles(OnlineLearner):
         """(columns, features and the constant one)"""
         return self._state.weights(self._read_params(self._state), slice(None)).astype(np.float64)
 
-    def _first_weights(self, rows, live, order) -> np.ndarray:
+    def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
         """w_1"""
         return self._weights()
 
-    def _competitor(self, params, rows, targets, weights, class_weights, live, largest):
+    def _competitor(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        live: np.ndarray, largest: float,
+    ) -> tuple[np.ndarray, float]:
         """Weights of nearly no loss, those to which learning goes on where more is asked for, and their largest loss."""
         finer = copy.copy(self)
         finer._state = self._state.with_classes(np.arange(len(self._state.counts)), len(self._state.counts))
-        params = {**params, "slack": sqrt(self.loss_tol) / FINER}
+        params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
         finer._cycle(params, rows, targets, weights, class_weights, repeat(NO_ORDER), 0)
         return finer._weights(), finer._largest_loss(rows, targets, live)
 
-    def _size(self, rows, params, live, least) -> float:
+    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
         """The paper's B: no signed example is longer, squared."""
         with np.errstate(over="ignore"):
             squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
         return float(squares[live].max(initial=0.0)) + params["bias"] ** 2
 
-    def _largest_loss(self, rows, targets, live) -> float:
+    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
         raise NotImplementedError
 
 
 class ClassifierInCycles(InCycles):
-    def _size(self, rows, params, live, least) -> float:
+    multi_class: Literal["ovr", "crammer_singer"]
+
+    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
         return (2.0 if self._is_joint() else 1.0) * super()._size(rows, params, live, least)
 
     def _is_joint(self) -> bool:
         return self._state.n_columns > 1 and self.multi_class == "crammer_singer"
 
-    def _largest_loss(self, rows, targets, live) -> float:
+    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
         scores, of = self._scores(rows), np.arange(rows.n_rows)
         if self._is_joint():
             true = scores[of, targets]
@@ -130,19 +152,30 @@ class ClassifierInCycles(InCycles):
             margins = np.where(positive, scores, -scores).min(axis=1)
         return float(np.maximum(1.0 - margins[live], 0.0).max(initial=0.0))
 
-    def _competitor(self, params, rows, targets, weights, class_weights, live, largest):
+    def _competitor(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        live: np.ndarray, largest: float,
+    ) -> tuple[np.ndarray, float]:
         """All margins are at least 1 - largest: so many times larger weights have no loss."""
         return (self._weights() / (1.0 - largest), 0.0) if largest < 1.0 else (self._weights(), inf)
 
 
 class RegressorInCycles(InCycles):
-    def _largest_loss(self, rows, targets, live) -> float:
+    epsilon: float
+
+    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
         residuals = np.abs(targets - self._scores(rows)[:, 0])[live]
         return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
 
 
 class OneClassInCycles(InCycles):
-    def _first_weights(self, rows, live, order) -> np.ndarray:
+    epsilon: float
+
+    if TYPE_CHECKING:
+
+        def _distances_of(self, rows: Rows) -> np.ndarray: ...
+
+    def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
         """The centre; before there is one, the first row, which will be it."""
         if self._state.count("t"):
             return self._weights()
@@ -152,14 +185,14 @@ class OneClassInCycles(InCycles):
         first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
         return first
 
-    def _size(self, rows, params, live, least) -> float:
+    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
         return 1.0 / min(1.0, least)
 
-    def _largest_loss(self, rows, targets, live) -> float:
+    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
         return float(np.maximum(self._distances_of(rows)[live] - self.epsilon, 0.0).max(initial=0.0))
 
 
-def _live(n_rows: int, targets, weights, class_weights) -> np.ndarray:
+def _live(n_rows: int, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray) -> np.ndarray:
     live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
     return live & (class_weights[targets] > 0.0) if len(class_weights) else live
 

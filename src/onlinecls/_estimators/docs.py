@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from .base import OnlineLearner
+
+    E = TypeVar("E", bound=OnlineLearner)
 
 PARAMETERS = """\
 fit_intercept : bool, default=True
@@ -110,7 +118,7 @@ ValueError
 TARGETS = {"classifier": "labels that are no classes, ", "regressor": "targets that are no finite numbers, "}
 
 
-def documented(cls):
+def documented(cls: type[E]) -> type[E]:
     """Fill {parameters}, {attributes}, {raises} and the constructor's defaults into a class's docstring."""
     if cls.__doc__ is None:  # python -OO
         return cls

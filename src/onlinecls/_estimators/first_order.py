@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._geometry.states import PNormState
 from .classifier import OnlineClassifier
 from .cycles import ClassifierInCycles, RegressorInCycles
 from .docs import documented
 from .regressor import OnlineRegressor
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, Self
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
+
+
+class _WithStart(OnlineClassifier):
+    """A classifier that can start from given weights."""
+
+    def fit(  # type: ignore[override]  # scikit-learn's order of arguments
+        self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
+        intercept_init : ndarray of shape (1 or n_classes,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+
 
 @documented
-class Perceptron(OnlineClassifier):
+class Perceptron(_WithStart):
     """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
@@ -56,41 +90,32 @@ class Perceptron(OnlineClassifier):
     (['spam'], 1)
     """
 
+    aggressive: bool
+    eta0: float
+    penalty: None
+    alpha: float
+    l1_ratio: float
+
     def __init__(
-        self, aggressive=False, *, eta0=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
-        random_state=0, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, penalty=None, alpha=0.0001,
-        l1_ratio=0.15,
-    ):  # fmt: skip
+        self, aggressive: bool = False, *, eta0: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = 0,
+        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, penalty: None = None,
+        alpha: float = 0.0001, l1_ratio: float = 0.15,
+    ) -> None:
         self._assign(locals())
 
-    def _check_parameters(self, values):
+    def _check_parameters(self, values: dict[str, Any]) -> None:
         if values["penalty"] is not None:
             raise ValueError(
                 f"Perceptron: penalty must be None, got penalty={values['penalty']!r}. Online learners of this library take no "
                 "penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
             )
 
-    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
-        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
-        intercept_init : ndarray of shape (1 or n_classes,), default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight, coef_init, intercept_init)
-
 
 @documented
-class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
+class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
 
     With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
@@ -138,14 +163,19 @@ class PassiveAggressiveClassifier(ClassifierInCycles, OnlineClassifier):
     [1.0]
     """
 
-    def __init__(
-        self, C=1.0, *, loss="hinge", fit_intercept=True, intercept_scaling=1.0, max_iter=1000, tol=1e-3, shuffle=True,
-        random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None, loss_tol=None,
-    ):  # fmt: skip
-        self._assign(locals())
+    C: float
+    loss: Literal["hinge", "squared_hinge"]
+    loss_tol: float | None
 
-    fit = Perceptron.fit
+    def __init__(
+        self, C: float = 1.0, *, loss: Literal["hinge", "squared_hinge"] = "hinge", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        loss_tol: float | None = None,
+    ) -> None:
+        self._assign(locals())
 
 
 @documented
@@ -196,14 +226,25 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
     ([9.5], 10.0)
     """
 
+    C: float
+    epsilon: float
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    loss_tol: float | None
+
     def __init__(
-        self, C=1.0, *, epsilon=0.1, loss="epsilon_insensitive", fit_intercept=True, intercept_scaling=1.0, max_iter=1000,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False,
-        validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None, loss_tol=None,
-    ):  # fmt: skip
+        self, C: float = 1.0, *, epsilon: float = 0.1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1000, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, loss_tol: float | None = None,
+    ) -> None:
         self._assign(locals())
 
-    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+    def fit(  # type: ignore[override]  # scikit-learn's order of arguments
+        self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from scratch in epochs, as `OnlineRegressor.fit`; coef_init and intercept_init are the weights to start from.
 
         Parameters
@@ -272,14 +313,20 @@ class PNormPerceptron(OnlineClassifier):
     [[4.5, 8.0]]
     """
 
+    p: float | None
+    aggressive: bool
+    radius: float
+
     def __init__(
-        self, p=None, *, aggressive=False, radius=2**0.5, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, p: float | None = None, *, aggressive: bool = False, radius: float = 2**0.5, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
-    def _check_parameters(self, values):
+    def _check_parameters(self, values: dict[str, Any]) -> None:
         if values["average"]:
             raise ValueError(
                 f"PNormPerceptron: average must be False, got average={values['average']!r}: the scale of all weights changes "
@@ -289,7 +336,7 @@ class PNormPerceptron(OnlineClassifier):
     def _is_another_kind(self, params: dict) -> bool:
         return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power
 
-    def _grown(self, places, n_classes):
+    def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""
         power = self._state.power
         share = 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
@@ -337,9 +384,17 @@ class AdaGradClassifier(OnlineClassifier):
     [0, 1]
     """
 
+    eta0: float
+    delta: float
+    update: Literal["mirror_descent", "dual_averaging"]
+    l1: float
+
     def __init__(
-        self, eta0=0.5, *, delta=1e-6, update="mirror_descent", l1=0.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, eta0: float = 0.5, *, delta: float = 1e-6,
+        update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent", l1: float = 0.0, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())

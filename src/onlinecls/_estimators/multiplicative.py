@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from .base import OnlineLearner
 from .classifier import OnlineClassifier
 from .docs import documented
 from .one_class import OnlineOneClass
 from .regressor import OnlineRegressor
 
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
-class _Multiplicative:
+    from numpy.typing import DTypeLike
+    from sklearn.utils import Tags
+
+    from .._geometry.state import State
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
+
+
+class _Multiplicative(OnlineLearner):
     """What the three have in common. The sum is over the features that there are, the constant one among them or not."""
+
+    signed: bool
 
     _kind = "fit_intercept, of signed or of dtype"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = not self.signed
         return tags
 
-    def _check_parameters(self, values):
+    def _check_parameters(self, values: dict[str, Any]) -> None:
         if values.get("average"):
             raise ValueError(
                 f"{type(self).__name__}: average must be False, got average={values['average']!r}: the scale of all weights "
@@ -28,7 +43,7 @@ class _Multiplicative:
                 "model."
             )
 
-    def _check_range(self, params: dict, dtype) -> None:
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)
         info, value = np.finfo(dtype), params["norm_bound"]  # it is divided by sums of exponentials
         least, largest = max(float(info.tiny) / float(info.eps), 1e-250), min(float(info.max) / 4, 1e250)
@@ -36,7 +51,7 @@ class _Multiplicative:
             bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
             raise ValueError(f"{type(self).__name__}: norm_bound must fit {dtype}, {bound}, got norm_bound={value!r}.")
 
-    def _read_rows(self, X, first: bool):
+    def _read_rows(self, X: Matrix, first: bool) -> Rows:
         rows = super()._read_rows(X, first)
         if not self.signed and rows.data.min(initial=0.0) < 0.0:
             at = int((rows.data < 0.0).argmax())
@@ -104,14 +119,21 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     [[0.124, 0.0]]
     """
 
+    margin: float
+    signed: bool
+    norm_bound: float
+
     def __init__(
-        self, margin=0.2, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="crammer_singer", n_jobs=None,
-    ):  # fmt: skip
+        self, margin: float = 0.2, *, signed: bool = True, norm_bound: float = 1.0, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
+        n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
-    def _grown(self, places, n_classes):
+    def _grown(self, places: np.ndarray, n_classes: int) -> State:
         """theta goes to the two classes whole, as -theta and theta: what the classes' own learners would have."""
         return self._state.with_classes(places, n_classes, 1.0)
 
@@ -165,11 +187,16 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
     [0.8, 0.2]
     """
 
+    epsilon: float
+    signed: bool
+    norm_bound: float
+
     def __init__(
-        self, epsilon=0.1, *, signed=True, norm_bound=1.0, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None,
-    ):  # fmt: skip
+        self, epsilon: float = 0.1, *, signed: bool = True, norm_bound: float = 1.0, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -224,8 +251,13 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     ([0.19, 0.0], [1, -1])
     """
 
+    epsilon: float
+    signed: bool
+    norm_bound: float
+
     def __init__(
-        self, epsilon=1.0, *, signed=True, norm_bound=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
-        warm_start=False, n_iter_no_change=5, verbose=0, dtype=None,
-    ):  # fmt: skip
+        self, epsilon: float = 1.0, *, signed: bool = True, norm_bound: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+    ) -> None:
         self._assign(locals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._geometry import centre
@@ -9,9 +11,17 @@ from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import outlier_tags, random_state
 from .base import OnlineLearner
-from .classifier import OnlineClassifier
 from .cycles import OneClassInCycles
 from .docs import documented
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.rows import Rows
+    from .._input.types import FloatType, Matrix, RandomState
 
 _NOTHING = np.empty(0)
 
@@ -19,19 +29,21 @@ _NOTHING = np.empty(0)
 class OnlineOneClass(OnlineLearner):
     """Base of the one-class learners: no targets, no intercept (a constant feature cancels in x - w), no weights but a centre."""
 
+    epsilon: float
+
     _estimator_type = "outlier_detector"
     fit_intercept = average = early_stopping = False
     intercept_scaling = 1.0
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return outlier_tags()
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state, class_weights):
+    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         return "one_class", False, False
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Any split of a stream into calls gives the same model, to the last bit.
@@ -57,7 +69,7 @@ class OnlineOneClass(OnlineLearner):
         """
         return self._alone(self._partial_fit_alone, X, sample_weight)
 
-    def _partial_fit_alone(self, X, sample_weight):
+    def _partial_fit_alone(self, X: Matrix, sample_weight: ArrayLike | None) -> Self:
         params, rows, first = self._read_call(X)
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         if first:
@@ -65,7 +77,7 @@ class OnlineOneClass(OnlineLearner):
         self._learn(params, rows, _NOTHING, weights, _NOTHING)
         return self
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
 
         Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` epochs running.
@@ -90,7 +102,7 @@ class OnlineOneClass(OnlineLearner):
         """
         return self._alone(self._fit_alone, X, sample_weight)
 
-    def _fit_alone(self, X, sample_weight):
+    def _fit_alone(self, X: Matrix, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
@@ -104,7 +116,7 @@ class OnlineOneClass(OnlineLearner):
         self._epochs(params, rows, _NOTHING, weights, _NOTHING, NO_ORDER, NO_ORDER, None, generator)
         return self
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """`fit`, then `predict` of the same rows: ndarray of int64, shape (n_samples,)."""
         return self.fit(X, y, sample_weight).predict(X)
 
@@ -113,12 +125,12 @@ class OnlineOneClass(OnlineLearner):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    def _distances(self, X) -> np.ndarray:
+    def _distances(self, X: Matrix) -> np.ndarray:
         """||x - w|| of each row. Exactly epsilon within rounding of the ball's surface, where an update leaves its row."""
         self._fitted_state()
         return self._distances_of(self._read_rows(X, False))
 
-    def _distances_of(self, rows) -> np.ndarray:
+    def _distances_of(self, rows: Rows) -> np.ndarray:
         state = self._state_for(rows)
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
@@ -126,7 +138,7 @@ class OnlineOneClass(OnlineLearner):
         rounding = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
         return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||x - w|| of each row: ndarray of float64, shape (n_samples,), in units of the features. The higher, the more normal.
 
         Parameters
@@ -135,7 +147,7 @@ class OnlineOneClass(OnlineLearner):
         """
         return -self._distances(X)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers, ndarray of float64.
 
         Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
@@ -146,7 +158,7 @@ class OnlineOneClass(OnlineLearner):
         """
         return -self._distances(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> NDArray[np.int64]:
         """1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,).
 
         Parameters
@@ -158,18 +170,21 @@ class OnlineOneClass(OnlineLearner):
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
     @property
-    def center_(self):
+    def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when it is read, O(n_features)."""
         state = self._fitted_state()
         return state.weights(self._params, slice(0, state.n_features))[0]
 
     @property
-    def offset_(self):
+    def offset_(self) -> float:
         """-epsilon: where `score_samples` turns from outlier to inlier."""
         self._fitted_state()
         return -float(self.epsilon)
 
-    n_mistakes_ = OnlineClassifier.n_mistakes_
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds, but for the first, whose row predict, asked just before the update, would have called an outlier."""
+        return self._fitted_state().count("mistakes")
 
 
 @documented
@@ -214,8 +229,12 @@ class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
     ([0.6, 0.8], [1, -1])
     """
 
+    epsilon: float
+    loss_tol: float | None
+
     def __init__(
-        self, epsilon=1.0, *, max_iter=10, tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5,
-        verbose=0, dtype=None, loss_tol=None,
-    ):  # fmt: skip
+        self, epsilon: float = 1.0, *, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, loss_tol: float | None = None,
+    ) -> None:
         self._assign(locals())

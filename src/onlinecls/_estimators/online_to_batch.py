@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +12,18 @@ from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state
 from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
 from .base import Estimator
-from .classifier import OnlineClassifier
+from .classifier import accuracy
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.types import Generator, Matrix, RandomState
 
 METHODS = ("average", "vote", "validation", "random")
-RANGES = {
+RANGES: dict[str, Any] = {
     "method": Options(METHODS),
     "n_snapshots": Integer(2, hint="Each is a copy of the model."),
     "validation_fraction": Real(0.0, 0.5, high_allowed=True, hint="Every round(1 / validation_fraction)-th row is held out."),
@@ -31,9 +40,12 @@ class _Run:
     random pick. generator : of the picks.
     """
 
-    def __init__(self, learner, seed):
+    def __init__(self, learner: Any, seed: int) -> None:
         self.learner, self.n_rows, self.spacing, self.next = learner, 0, 1, 1
-        self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
+        self.snapshots: list[Any] = []
+        self.rows: list[int] = []
+        self.hits: list[int] = []
+        self.trials: list[int] = []
         self.generator = np.random.RandomState(seed)
 
     def event(self, method: str) -> float:
@@ -58,20 +70,20 @@ class _Run:
             for name in ("snapshots", "rows", "hits", "trials"):
                 setattr(self, name, [getattr(self, name)[i] for i in kept])
 
-    def judge(self, X, y) -> None:
+    def judge(self, X: Any, y: np.ndarray) -> None:
         """Let every snapshot predict rows that none has learnt from."""
         for i, snapshot in enumerate(self.snapshots):
             self.hits[i] += int(np.count_nonzero(snapshot.predict(X) == y))
             self.trials[i] += len(y)
 
-    def best(self):
+    def best(self) -> Any:
         """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals."""
         judged = [i for i, n in enumerate(self.trials) if n]
         if not judged:
             return self.learner
         k = len(self.snapshots)
 
-        def bound(i):
+        def bound(i: int) -> float:
             n = self.trials[i]
             return 1.0 - self.hits[i] / n + math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * n))
 
@@ -148,24 +160,36 @@ class OnlineToBatch(Estimator):
     """
 
     _estimator_type = "classifier"
-    _check_features = OnlineClassifier._check_features
-    score = OnlineClassifier.score
+    n_iter_: int
+    _run: _Run
+    _method: str
+    _closed: np.ndarray | None
+
+    estimator: Any
+    method: Literal["average", "vote", "validation", "random"]
+    n_snapshots: int
+    validation_fraction: float
+    max_iter: int
+    shuffle: bool
+    random_state: RandomState
 
     def __init__(
-        self, estimator, method="average", *, n_snapshots=10, validation_fraction=0.1, max_iter=1, shuffle=True, random_state=None
-    ):  # fmt: skip
+        self, estimator: Any, method: Literal["average", "vote", "validation", "random"] = "average", *,
+        n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
         self._assign(locals())
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def get_params(self, deep=True) -> dict:
+    def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters, by name; deep: the estimator's too, as estimator__name."""
         params = super().get_params()
         if deep and hasattr(self.estimator, "get_params"):
             params.update({f"estimator__{name}": value for name, value in self.estimator.get_params().items()})
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set constructor parameters, and with estimator__name the estimator's. Returns the estimator."""
         nested = {name.removeprefix("estimator__"): v for name, v in params.items() if name.startswith("estimator__")}
         super().set_params(**{name: value for name, value in params.items() if not name.startswith("estimator__")})
@@ -173,7 +197,7 @@ class OnlineToBatch(Estimator):
             self.estimator.set_params(**nested)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = classifier_tags(False)
         if hasattr(self.estimator, "__sklearn_tags__"):
             theirs = self.estimator.__sklearn_tags__()
@@ -198,7 +222,7 @@ class OnlineToBatch(Estimator):
                 "average, got method='average'."
             )
 
-    def _new_run(self, generator) -> _Run:
+    def _new_run(self, generator: Generator) -> _Run:
         learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
         if self.method == "average" and not learner.get_params()["average"]:
             learner.set_params(average=True)
@@ -206,7 +230,7 @@ class OnlineToBatch(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y, sample_weight, first: bool):
+    def _read(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, first: bool) -> tuple[Any, np.ndarray, np.ndarray]:
         who = type(self).__name__
         learner = self.estimator if first else self._run.learner
         dtype = validate.read_dtype(who, getattr(learner, "dtype", None))
@@ -221,7 +245,7 @@ class OnlineToBatch(Estimator):
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         return rows.array(), y, weights
 
-    def _remember_features(self, X, matrix) -> None:
+    def _remember_features(self, X: Matrix, matrix: Any) -> None:
         self.n_features_in_ = matrix.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         names = validate.feature_names(type(self).__name__, X)
@@ -229,11 +253,13 @@ class OnlineToBatch(Estimator):
             self.feature_names_in_ = names
 
     @staticmethod
-    def _rows_learnt(attributes: dict):
+    def _rows_learnt(attributes: dict) -> float | None:
         run = attributes.get("_run")
         return None if run is None else run.n_rows
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from rows in the order given, one pass, from where the model is; any split of a stream gives the same model.
 
         Parameters
@@ -251,10 +277,10 @@ class OnlineToBatch(Estimator):
         """
         return self._alone(self._partial_fit_alone, X, y, classes, sample_weight)
 
-    def _partial_fit_alone(self, X, y, classes, sample_weight):
+    def _partial_fit_alone(self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         who, first = type(self).__name__, "_run" not in self.__dict__
         self._check_parameters()
-        generator = random_state(who, self.random_state) if first else None
+        generator: Any = random_state(who, self.random_state) if first else None
         if not first and self.method != self._method:
             raise ValueError(
                 f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
@@ -282,14 +308,14 @@ class OnlineToBatch(Estimator):
             del self._run  # nothing but rows of weight 0: not even a beginning
         return self
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
 
         With "validation" the same rows are held out of each pass.
         """
         return self._alone(self._fit_alone, X, y, sample_weight)
 
-    def _fit_alone(self, X, y, sample_weight):
+    def _fit_alone(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)
@@ -317,7 +343,7 @@ class OnlineToBatch(Estimator):
     def _every(self) -> int:
         return round(1.0 / self.validation_fraction) if self.method == "validation" else 0
 
-    def _consume(self, run: _Run, matrix, y, weights, held_out) -> None:
+    def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
         """Learn from rows up to the next row number at which the model is kept, and so on."""
         if len(weights) and not weights.all():
             live = np.flatnonzero(weights)
@@ -352,38 +378,38 @@ class OnlineToBatch(Estimator):
             raise not_fitted(type(self).__name__)
         return self._run
 
-    def _rows(self, X):
+    def _rows(self, X: Matrix) -> Any:
         rows = validate.read_rows(type(self).__name__, X, None)
         self._check_features(X, rows.n_features)
         return rows.array()
 
     @property
-    def estimator_(self):
+    def estimator_(self) -> Any:
         """The learner on its way: the last hypothesis."""
         return self._fitted().learner
 
     @property
-    def classes_(self):
+    def classes_(self) -> NDArray[Any]:
         """The labels met, or given, so far, sorted."""
         return self.estimator_.classes_
 
     @property
-    def n_rows_(self):
+    def n_rows_(self) -> int:
         """Rows of weight > 0 so far, those held out among them."""
         return self._fitted().n_rows
 
     @property
-    def snapshots_(self):
+    def snapshots_(self) -> list[Any]:
         """The snapshots held, the oldest first: a list of classifiers."""
         return list(self._fitted().snapshots)
 
     @property
-    def snapshot_rows_(self):
+    def snapshot_rows_(self) -> NDArray[np.int64]:
         """After how many rows the snapshots were taken."""
         return np.array(self._fitted().rows, np.int64)
 
     @property
-    def chosen_(self):
+    def chosen_(self) -> Any:
         """The hypothesis that predicts."""
         run = self._fitted()
         if self._method == "vote":
@@ -392,7 +418,7 @@ class OnlineToBatch(Estimator):
             return run.best()
         return run.snapshots[0] if self._method == "random" and run.snapshots else run.learner
 
-    def decision_function(self, X):
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Scores of the hypothesis chosen; with "vote" shares of the votes (two classes: for minus against ``classes_[1]``).
 
         Parameters
@@ -421,13 +447,17 @@ class OnlineToBatch(Estimator):
         aligned[:, np.searchsorted(classes, chosen.classes_)] = scores
         return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0]
 
-    def predict(self, X):
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean accuracy on rows of known labels, a number in [0, 1]; arguments as `partial_fit`'s."""
+        return accuracy(self, X, y, sample_weight)
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0."""
         scores = self.decision_function(X)
         return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 
 
-def _held_out(n_before: int, weights, n_rows: int, every: int) -> np.ndarray:
+def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
     """Which rows have a number (among those of weight > 0) that `every` divides; 0: none."""
     live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
     return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)

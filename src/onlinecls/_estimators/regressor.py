@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -11,6 +12,15 @@ from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import random_state, regressor_tags, warn_undefined_score
 from .base import WithVariances, WithWeights
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.rows import Rows
+    from .._input.types import Generator, Matrix
 
 _NO_CLASSES = np.empty(0)
 
@@ -21,15 +31,15 @@ class OnlineRegressor(WithWeights):
     _estimator_type = "regressor"
     _flat = True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return regressor_tags(False)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state, class_weights):
+    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         return "regression", False, False
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Any split of a stream into calls gives the same model, to the last bit.
@@ -58,7 +68,7 @@ class OnlineRegressor(WithWeights):
             return self
         return self._alone(self._partial_fit_alone, X, y, sample_weight)
 
-    def _partial_fit_alone(self, X, y, sample_weight):
+    def _partial_fit_alone(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
         params, rows, first = self._read_call(X)
         y = validate.read_targets(who, y, rows.n_rows)
@@ -69,7 +79,7 @@ class OnlineRegressor(WithWeights):
         self._take_calls(X)
         return self
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
 
         Epochs end early when the mean loss (with `early_stopping`: R^2 on held-out rows) has not improved by `tol` in
@@ -95,10 +105,16 @@ class OnlineRegressor(WithWeights):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X, y, sample_weight, coef_init=None, intercept_init=None):
+    def _fit(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
         return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
 
-    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
+    def _fit_alone(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Self:
         who = type(self).__name__
         params = self._kernel_params()
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
@@ -118,7 +134,7 @@ class OnlineRegressor(WithWeights):
         self._epochs(params, rows, y, weights, _NO_CLASSES, train, held_out, validation, generator)
         return self
 
-    def _split(self, n_rows: int, generator):
+    def _split(self, n_rows: int, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to learn from and to hold out; empty arrays for all and none."""
         if not self.early_stopping:
             return NO_ORDER, NO_ORDER
@@ -132,7 +148,7 @@ class OnlineRegressor(WithWeights):
         order = generator.permutation(n_rows).astype(np.int64, copy=False)
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
-    def _validate(self, rows, y, weights) -> float:
+    def _validate(self, rows: Rows, y: np.ndarray, weights: np.ndarray | None) -> float:
         return _r2(y, self._scores(rows)[:, 0], weights)
 
     def _progress(self) -> str:
@@ -140,7 +156,7 @@ class OnlineRegressor(WithWeights):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
         """The prediction w.x of each row, the intercept among it.
 
         Parameters
@@ -154,7 +170,7 @@ class OnlineRegressor(WithWeights):
         self._fitted_state()
         return self._scores(self._read_rows(X, False))[:, 0]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R^2 of the predictions, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
 
         Where all of y is the same it is 1 if the predictions are too, else 0; of fewer than two rows it is NaN, with a warning.
@@ -169,24 +185,17 @@ class OnlineRegressor(WithWeights):
         -------
         r2 : float
         """
-        who = type(self).__name__
-        predicted = self.predict(X)
-        y = validate.read_targets(who, y, len(predicted))
-        weights = self._read_weights_of_fit(sample_weight, len(predicted))
-        if len(y) < 2:
-            warn_undefined_score()
-            return float("nan")
-        return _r2(y, predicted, weights if len(weights) else None)
+        return r_squared(self, X, y, sample_weight)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
     @property
-    def progressive_mse_(self):
+    def progressive_mse_(self) -> float:
         """Mean squared error of predict, asked just before each round's update. NaN before the first round."""
         return self._progressive("squared")
 
     @property
-    def progressive_mae_(self):
+    def progressive_mae_(self) -> float:
         """Mean absolute error of predict, asked just before each round's update. NaN before the first round."""
         return self._progressive("absolute")
 
@@ -199,7 +208,13 @@ class OnlineRegressor(WithWeights):
 class SecondOrderRegressor(WithVariances, OnlineRegressor):
     """A regressor that keeps a variance for each weight, or a full covariance."""
 
-    def predict(self, X, return_std=False):
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[False] = False) -> NDArray[np.float64]: ...
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def predict(
+        self, X: Matrix, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The prediction w.x of each row, the intercept among it, and how sure the model is of it.
 
         Parameters
@@ -221,7 +236,19 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
         return (predictions, self._deviations(rows)[:, 0]) if return_std else predictions
 
 
-def _r2(y, predicted, weights) -> float:
+def r_squared(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """`score` of regressors."""
+    who = type(learner).__name__
+    predicted = learner.predict(X)
+    y = validate.read_targets(who, y, len(predicted))
+    weights = learner._read_weights_of_fit(sample_weight, len(predicted))
+    if len(y) < 2:
+        warn_undefined_score()
+        return float("nan")
+    return _r2(y, predicted, weights if len(weights) else None)
+
+
+def _r2(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
     left = np.average((y - predicted) ** 2, weights=weights)
     whole = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
     if whole == 0.0:

@@ -40,7 +40,7 @@ class Describing:
     _fields: Mapping = {
         "rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
         "average_from": AVERAGE_FROM, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
-    }  # fmt: skip
+    }
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .classifier import SecondOrderClassifier
 from .docs import documented
 from .regressor import SecondOrderRegressor
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._input.types import ClassWeight, FloatType, RandomState
 
 
 @documented
@@ -48,12 +55,16 @@ class AROWClassifier(SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
+    r: float
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, r=0.1, *, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
-        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-        class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, r: float = 0.1, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -98,11 +109,15 @@ class AROWRegressor(SecondOrderRegressor):
     ([1.5, 0.0], [0.5, 1.0], 9.0)
     """
 
+    r: float
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, r=0.1, *, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
-        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-    ):  # fmt: skip
+        self, r: float = 0.1, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -144,12 +159,16 @@ class NAROWClassifier(SecondOrderClassifier):
     ([[0.25, 0.0]], [[0.25, 1.0]])
     """
 
+    b: float
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, b=5.0, *, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True, random_state=None,
-        warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, verbose=0, dtype=None,
-        class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, b: float = 5.0, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -193,12 +212,18 @@ class SecondOrderPerceptron(SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
+    r: float
+    aggressive: bool
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, r=0.5, *, aggressive=False, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3, shuffle=True,
-        random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, r: float = 0.5, *, aggressive: bool = False, covariance: Literal["diagonal", "full"] = "diagonal",
+        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -253,12 +278,19 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
 
     _poor_score = True
 
+    eta: float
+    variant: Literal["stdev", "variance"]
+    initial_variance: float
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, eta=0.95, *, variant="stdev", initial_variance=1.0, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, eta: float = 0.95, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: float = 1.0,
+        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True, intercept_scaling: float = 1.0,
+        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())
 
 
@@ -308,10 +340,18 @@ class SCWClassifier(SecondOrderClassifier):
     [0, 1]
     """
 
+    C: float
+    eta: float
+    variant: Literal["SCW-I", "SCW-II"]
+    initial_variance: float
+    covariance: Literal["diagonal", "full"]
+
     def __init__(
-        self, C=1.0, *, eta=0.8, variant="SCW-I", initial_variance=1.0, covariance="diagonal",
-        fit_intercept=True, intercept_scaling=1.0, max_iter=10,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, average=False, early_stopping=False, validation_fraction=0.1,
-        n_iter_no_change=5, verbose=0, dtype=None, class_weight=None, multi_class="ovr", n_jobs=None,
-    ):  # fmt: skip
+        self, C: float = 1.0, *, eta: float = 0.8, variant: Literal["SCW-I", "SCW-II"] = "SCW-I",
+        initial_variance: float = 1.0, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
         self._assign(locals())

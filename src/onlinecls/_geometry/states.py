@@ -342,4 +342,4 @@ STATES = {
         AdditiveState, GaussianState, PotentialState, FullState, FullPotentialState, MirrorState, DualAveragingState,
         PNormState, CentreState, SignedSimplexState, SimplexState,
     )
-}  # fmt: skip
+}

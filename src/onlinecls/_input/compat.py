@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .rows import Rows
+
+if TYPE_CHECKING:
+    from typing import Any, TypeGuard
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -96,7 +100,7 @@ def text_transformer_tags():
     )
 
 
-def issparse(X) -> bool:
+def issparse(X) -> TypeGuard[Any]:
     """Whether it is a matrix of scipy.sparse (which then is loaded), or `Rows`."""
     if isinstance(X, Rows):
         return True

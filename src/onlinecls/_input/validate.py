@@ -612,11 +612,20 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     return weights
 
 
+def row_weights(weights: np.ndarray, class_weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Weights of rows times those of their classes, of which either may be empty. (A product may be beyond all numbers.)"""
+    if len(class_weights) == 0:
+        return weights
+    with np.errstate(over="ignore"):
+        return weights * class_weights[codes] if len(weights) else class_weights[codes]
+
+
 def read_dtype(who: str, dtype):
     """float32, float64 or None (that of the first X)."""
     if dtype is None:
         return None
-    if not isinstance(dtype, np.ndarray) and dtype in ("float32", "float64", np.float32, np.float64, *FLOATS):
+    # (Texts are not compared with dtypes: numpy then reads them as such, and warns of some.)
+    if dtype in ("float32", "float64") if isinstance(dtype, str) else isinstance(dtype, (type, np.dtype)) and dtype in FLOATS:
         return np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _core
-from .._estimators.base import NO_PREDICTIONS, Estimator
+from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
 from .._estimators.classifier import OnlineClassifier
-from .._estimators.regressor import OnlineRegressor
+from .._estimators.regressor import r_squared
 from .._input import validate
 from .._input.compat import random_state, regressor_tags
 from .._registry import (
@@ -29,6 +30,17 @@ from .._registry import (
 )
 from .kernels import NO_NUMBERS, Kernel, SupportState, scale_gamma
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params, RandomState
+    from . import support
+
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
 GAMMA = Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products.")
@@ -45,13 +57,13 @@ SHARED = {
 }
 
 #: (algorithm, choice) -> compiled rule; choice: the value of the parameter named beside.
-CLASSIFIER_RULES = {
+CLASSIFIER_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
     "arow": (None, {None: "arow"}),
     "pa": ("loss", {"hinge": "pa1", "squared_hinge": "pa2"}),
     "perceptron": ("aggressive", {False: "perceptron", True: "aggressive_perceptron"}),
     "sop": ("aggressive", {False: "sop", True: "aggressive_sop"}),
 }
-REGRESSOR_RULES = {
+REGRESSOR_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
     "pa": ("loss", {"epsilon_insensitive": "pa1", "squared_epsilon_insensitive": "pa2"}),
     "arow": (None, {None: "least_squares"}),
 }
@@ -59,11 +71,27 @@ SECOND_ORDER = ("arow", "sop")
 _NO_WEIGHTS = np.empty(0)
 
 
-class _KernelModel:
+if TYPE_CHECKING:  # for the types of what is borrowed below: at run time only the classifier is an OnlineLearner
+    _Base = OnlineLearner
+else:
+    _Base = Estimator
+
+
+class _KernelModel(_Base):
     """What the three tasks share: parameters, the kernel, the support set to look at."""
 
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    budget: int | None
+    algorithm: str
+    _state_kind: tuple[Any, ...]
+
     dtype = np.float64  # no parameter: coefficients and kernel values are float64
-    _kernel_names = KERNELS
+    _kernel_names: tuple[str, ...] = KERNELS
+    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
     def _read_parameters(self, ranges: Mapping) -> None:
         who = type(self).__name__
@@ -96,24 +124,25 @@ class _KernelModel:
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _kind(self) -> tuple:
+    def _kind_asked(self) -> tuple:
         """What a model must keep: it could not go on with another kernel, geometry or sort of budget."""
         second_order = getattr(self, "algorithm", None) in SECOND_ORDER
         return (
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
-        )  # fmt: skip
+        )
 
     def _projects(self, second_order: bool) -> bool:
         return second_order and self.budget is not None
 
     def _new_state(self, n_features: int, n_classes: int) -> SupportState:
         second_order = getattr(self, "algorithm", None) in SECOND_ORDER
-        gamma = {"auto": 1.0 / n_features, "scale": None}.get(self.gamma, self.gamma)
+        gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": None}
+        gamma = gammas.get(self.gamma, self.gamma)
         kernel = Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self._bias())
         return SupportState(kernel, n_features, n_classes, second_order, self._projects(second_order))
 
-    def _check_precomputed(self, X) -> None:
+    def _check_precomputed(self, X: Matrix) -> None:
         """A precomputed kernel is learnt from whole, the same rows each time."""
         if self.kernel != "precomputed":
             return
@@ -134,7 +163,7 @@ class _KernelModel:
             )
 
     @contextmanager
-    def _all_or_nothing(self):
+    def _all_or_nothing(self) -> Iterator[None]:
         """A callable kernel may raise, or give NaN, half-way through: the model is then what it was."""
         if not callable(self.kernel):
             yield
@@ -148,7 +177,7 @@ class _KernelModel:
             self._restore(before)
             raise
 
-    def _with_numbers(self, state: SupportState, rows, learn) -> None:
+    def _with_numbers(self, state: SupportState, rows: Rows, learn: Callable[[], None]) -> None:
         """Run `fit`'s epochs with numbered rows: one that is learnt from again moves its own coefficient."""
         if state.kernel.uses_gamma and state.kernel.gamma is None:
             state.kernel.gamma = scale_gamma(rows)
@@ -160,17 +189,17 @@ class _KernelModel:
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
-    def _budget(self):
+    def _budget(self) -> int | None:
         return None if self.budget is None else int(self.budget)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
     @property
-    def support_vectors_(self):
+    def support_vectors_(self) -> Any:
         """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
         state = self._fitted_state()
         if state.kernel.name == "precomputed":
@@ -179,7 +208,7 @@ class _KernelModel:
         return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
 
     @property
-    def support_(self):
+    def support_(self) -> NDArray[np.int64]:
         """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
         state = self._fitted_state()
         if state.kernel.name != "precomputed":
@@ -187,29 +216,45 @@ class _KernelModel:
         return state.origin[: state.size].copy()
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> NDArray[np.float64]:
         """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
         state = self._fitted_state()
         size, _, alpha, *_ = state.support
         return alpha[:, :size].copy()
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> int:
         """Number of support vectors."""
         return self._fitted_state().size
 
     @property
-    def n_dropped_(self):
+    def n_dropped_(self) -> int:
         """Support vectors given up for the budget."""
         return self._fitted_state().support.dropped
 
     @property
-    def gamma_(self):
+    def gamma_(self) -> float:
         """The kernel's gamma, a number."""
         return self._fitted_state().kernel.gamma
 
 
-class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
+class _WithWeights(_KernelModel):
+    """A learner of vectors of weights: all but the one-class learner, whose w is a centre."""
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
+        return _linear_weights(self)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        state = self._fitted_state()
+        size, _, alpha, *_ = state.support
+        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
+
+
+class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
     The same updates as the linear learners', with w and a full Σ on the rows learnt from (AROW, Lemma 1; s of them):
@@ -303,12 +348,29 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
 
     average = False  # no parameter
 
+    algorithm: Literal["arow", "pa", "perceptron", "sop"]
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    C: float
+    loss: Literal["hinge", "squared_hinge"]
+    r: float
+    eta0: float
+    aggressive: bool
+    budget: int | None
+
     def __init__(
-        self, algorithm="arow", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, loss="hinge",
-        r=0.1, eta0=1.0, aggressive=False, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        verbose=0, class_weight=None, multi_class="ovr",
-    ):  # fmt: skip
+        self, algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow", *, kernel: KernelFunction = "rbf",
+        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None, C: float = 1.0, loss: Literal["hinge", "squared_hinge"] = "hinge",
+        r: float = 0.1, eta0: float = 1.0, aggressive: bool = False, budget: int | None = None, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+    ) -> None:
         self._assign(locals())
 
     def _kernel_params(self) -> dict:
@@ -316,88 +378,86 @@ class KernelOnlineClassifier(_KernelModel, OnlineClassifier):
         self._read_parameters(
             {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": R, "eta0": POSITIVE, "aggressive": Boolean(),
              "loss": Options(("hinge", "squared_hinge"))}
-        )  # fmt: skip
+        )
         rule = self._rule(CLASSIFIER_RULES)
         return {
             "rule": _core.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
-            "C": float(self.C), "r": float(self.r), "kind": self._kind(), "budget": self._budget(),
-        }  # fmt: skip
+            "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
+        }
 
     def _is_another_kind(self, params: dict) -> bool:
         return params["kind"] != self._params["kind"]
 
-    def _check_range(self, params: dict, dtype) -> None:
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         """Every parameter fits a double."""
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype) -> None:
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """The support set grows with the rows; what it will need is not known before."""
 
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype) -> SupportState:
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
         return self._new_state(n_features, n_classes)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Arguments, errors and the joining of labels as `AROWClassifier.partial_fit`.
         """
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _partial_fit_alone(self, X, y, classes, sample_weight, predict: bool) -> np.ndarray:
+    def _partial_fit_alone(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool,
+    ) -> np.ndarray:
         self._kernel_params()
         self._check_precomputed(X)
         self._check_stream()
         with self._all_or_nothing():
             return super()._partial_fit_alone(X, y, classes, sample_weight, predict)
 
-    def _fit_alone(self, X, y, sample_weight, coef_init, intercept_init):
+    def _fit_alone(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Self:
         self._kernel_params()
         self._check_precomputed(X)
         with self._all_or_nothing():
             return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
 
-    def _epochs(self, params, rows, *others) -> None:
+    def _epochs(self, params: Params, rows: Rows, *others: Any) -> None:
         self._state = self._state.writable()
         self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
 
-    def _learn(self, params: dict, rows, codes, weights, class_weights, order=NO_NUMBERS, predictions=NO_PREDICTIONS) -> None:
+    def _learn(
+        self, params: dict, rows: Rows, codes: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        order: np.ndarray = NO_NUMBERS, predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> None:
         state = self._state = self._state.writable()
         self._params, self._params_of = params, (params,)
         task, is_open, balanced = self._task(state, class_weights)
 
-        def step(model, block, taken):
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
             said = predictions[taken] if len(predictions) else predictions
             model.learn(
                 _core.TASKS[task], block, codes[taken], weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS,
                 said,
-            )  # fmt: skip
+            )
             if len(said):
                 predictions[taken] = said
 
         state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
 
-    def _scores(self, rows) -> np.ndarray:
+    def _scores(self, rows: Rows) -> np.ndarray:
         return self._state_for(rows).scores(type(self).__name__, rows)
 
     @property
-    def coef_(self):
-        """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
-        return _linear_weights(self)
-
-    @property
-    def intercept_(self):
-        """Weight of the constant feature times its value, (1 or n_classes,)."""
-        state = self._fitted_state()
-        size, _, alpha, *_ = state.support
-        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
-
-    @property
-    def sparsify(self):
+    def sparsify(self) -> Any:
         raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
 
     densify = sparsify
 
 
-def _linear_weights(model) -> np.ndarray:
+def _linear_weights(model: _KernelModel) -> np.ndarray:
     state = model._fitted_state()
     if state.kernel.name != "linear":
         raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
@@ -407,34 +467,39 @@ def _linear_weights(model) -> np.ndarray:
     return np.asarray(alpha[:, :size] @ vectors)
 
 
-class _KernelEstimator(_KernelModel, Estimator):
+class _KernelEstimator(_KernelModel):
     """What regression and one class share beside: reading rows, epochs."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
 
-    _fitted_state = OnlineClassifier._fitted_state
-    _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
-    _check_features = OnlineClassifier._check_features
-    _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
-    t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
+    if TYPE_CHECKING:
+        _compiled_task: str
 
-    def _learn_from(self, X, y, sample_weight, whole: bool):
+        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray: ...
+
+    else:
+        _fitted_state = OnlineClassifier._fitted_state
+        _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
+        _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
+        t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
+
+    def _learn_from(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
         return self._alone(self._learn_from_alone, X, y, sample_weight, whole)
 
-    def _learn_from_alone(self, X, y, sample_weight, whole: bool):
+    def _learn_from_alone(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
         """`fit` (whole) and `partial_fit`: everything is read before the first write."""
         who = type(self).__name__
         params = self._kernel_params()
         self._check_precomputed(X)
         if not whole:
             self._check_stream()
-        generator = random_state(who, self.random_state) if whole else None
+        generator: Any = random_state(who, self.random_state) if whole else None
         again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
         if again and self._state_kind != params["kind"]:
             raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got another kernel, intercept, algorithm "
-                "or sort of budget. Call fit, or start with clone(estimator)."
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, not again)
         validate.require_samples(who, rows, int(whole))
@@ -458,16 +523,20 @@ class _KernelEstimator(_KernelModel, Estimator):
                 self._learn(params, rows, y, weights, NO_NUMBERS)
         return self
 
-    def _learn(self, params: dict, rows, y, weights, order) -> None:
-        def step(model, block, taken):
+    def _learn(  # type: ignore[override]
+        self, params: dict, rows: Rows, y: np.ndarray, weights: np.ndarray, order: np.ndarray
+    ) -> None:
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
             model.learn(
                 _core.TASKS[self._compiled_task], block, y[taken] if len(y) else y, weights[taken] if len(weights) else weights,
                 _NO_WEIGHTS, NO_NUMBERS, NO_PREDICTIONS,
-            )  # fmt: skip
+            )
 
         self._state.learn(type(self).__name__, rows, order, params, step)
 
-    def _epochs(self, params, rows, y, weights, generator) -> None:
+    def _epochs(  # type: ignore[override]
+        self, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, generator: Generator
+    ) -> None:
         best, idle, slot = np.inf, 0, _core.TALLY["loss"]
         for epoch in range(1, self.max_iter + 1):
             order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
@@ -484,7 +553,7 @@ class _KernelEstimator(_KernelModel, Estimator):
                     break
 
 
-class KernelOnlineRegressor(_KernelEstimator):
+class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
     With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
@@ -537,14 +606,30 @@ class KernelOnlineRegressor(_KernelEstimator):
     _estimator_type = "regressor"
     _compiled_task = "regression"
 
+    algorithm: Literal["pa", "arow"]
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    C: float
+    epsilon: float
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    r: float
+    budget: int | None
+
     def __init__(
-        self, algorithm="pa", *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, C=1.0, epsilon=0.1,
-        loss="epsilon_insensitive", r=0.1, budget=None, fit_intercept=True, intercept_scaling=1.0, max_iter=10, tol=1e-3,
-        shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5, verbose=0,
-    ):  # fmt: skip
+        self, algorithm: Literal["pa", "arow"] = "pa", *, kernel: KernelFunction = "rbf",
+        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None, C: float = 1.0, epsilon: float = 0.1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive", r: float = 0.1,
+        budget: int | None = None, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        n_iter_no_change: int = 5, verbose: int = 0,
+    ) -> None:
         self._assign(locals())
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = regressor_tags(False)
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
@@ -556,14 +641,15 @@ class KernelOnlineRegressor(_KernelEstimator):
         )
         rule = self._rule(REGRESSOR_RULES)
         return {
-            "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind(), "budget": self._budget(),
+            "rule": _core.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
+            "budget": self._budget(),
             "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
-        }  # fmt: skip
+        }
 
-    def _read_targets(self, y, n_rows: int) -> np.ndarray:
+    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Parameters
@@ -579,20 +665,20 @@ class KernelOnlineRegressor(_KernelEstimator):
         """
         return self._learn_from(X, y, sample_weight, whole=False)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
         return self._learn_from(X, y, sample_weight, whole=True)
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
         """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
         self._fitted_state()
         rows = self._read_rows(X, False)
         return self._state_for(rows).scores(type(self).__name__, rows)[:, 0]
 
-    score = OnlineRegressor.score
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R^2 of the predictions, as `PassiveAggressiveRegressor.score`."""
+        return r_squared(self, X, y, sample_weight)
 
-    coef_ = KernelOnlineClassifier.coef_
-    intercept_ = KernelOnlineClassifier.intercept_
 
 
 class KernelOnlineOneClass(_KernelEstimator):
@@ -646,13 +732,23 @@ class KernelOnlineOneClass(_KernelEstimator):
     _compiled_task = "one_class"
     _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
 
+    epsilon: float
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    budget: int | None
+
     def __init__(
-        self, epsilon=0.5, *, kernel="rbf", gamma="auto", degree=3, coef0=0.0, kernel_params=None, budget=None, max_iter=10,
-        tol=1e-3, shuffle=True, random_state=None, warm_start=False, n_iter_no_change=5, verbose=0,
-    ):  # fmt: skip
+        self, epsilon: float = 0.5, *, kernel: KernelFunction = "rbf", gamma: float | Literal["auto", "scale"] = "auto",
+        degree: int = 3, coef0: float = 0.0, kernel_params: dict[str, Any] | None = None, budget: int | None = None,
+        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
+    ) -> None:
         self._assign(locals())
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
@@ -665,12 +761,12 @@ class KernelOnlineOneClass(_KernelEstimator):
 
     def _kernel_params(self) -> dict:
         self._read_parameters({"epsilon": NOT_NEGATIVE})
-        return {"epsilon": float(self.epsilon), "kind": self._kind(), "budget": self._budget()}
+        return {"epsilon": float(self.epsilon), "kind": self._kind_asked(), "budget": self._budget()}
 
-    def _read_targets(self, y, n_rows: int) -> np.ndarray:
+    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
         return np.empty(0)
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
 
         Parameters
@@ -687,15 +783,15 @@ class KernelOnlineOneClass(_KernelEstimator):
         """
         return self._learn_from(X, y, sample_weight, whole=False)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
         return self._learn_from(X, y, sample_weight, whole=True)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
         return -np.sqrt(self._squares(X)[0])
 
-    def _squares(self, X) -> tuple[np.ndarray, np.ndarray]:
+    def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """||φ(x) - w||², and how far rounding may have taken it."""
         self._fitted_state()
         rows, who = self._read_rows(X, False), type(self).__name__
@@ -705,12 +801,12 @@ class KernelOnlineOneClass(_KernelEstimator):
         return np.maximum(size - 2.0 * scores[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
 
     @property
-    def offset_(self):
+    def offset_(self) -> float:
         """-epsilon: where score_samples turns from outlier to inlier."""
         self._fitted_state()
         return -float(self.epsilon)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
 
         Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
@@ -719,12 +815,15 @@ class KernelOnlineOneClass(_KernelEstimator):
         distance = self.offset_ + np.sqrt(square)
         return np.where(np.abs(square - self.offset_**2) <= rounding, 0.0, -distance)
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> NDArray[np.int64]:
         """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """`fit`, then `predict` of the same rows."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    n_mistakes_ = OnlineClassifier.n_mistakes_
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds, but for the first, whose row predict, asked just before the update, would have called an outlier."""
+        return self._fitted_state().count("mistakes")

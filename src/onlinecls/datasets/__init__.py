@@ -8,14 +8,23 @@ from __future__ import annotations
 import gzip
 import re
 from importlib.resources import files
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
+
+    from .._input.types import FloatType
+
 __all__ = ["hash_words", "load_sms_spam"]
 
 
-def hash_words(texts, n_features=2**20, dtype=np.float32):
+def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> csr_matrix:
     """Bags of lower-cased words, hashed to columns, rows of unit length.
 
     A few lines of Python for examples and tests of this package, at some 100,000 words a second.
@@ -52,7 +61,9 @@ def hash_words(texts, n_features=2**20, dtype=np.float32):
     return X
 
 
-def load_sms_spam(*, return_text=False, n_features=2**20, dtype=np.float32):
+def load_sms_spam(
+    *, return_text: bool = False, n_features: int = 2**20, dtype: FloatType = np.float32,
+) -> tuple[csr_matrix | list[str], NDArray[np.str_]]:
     """The SMS Spam Collection: 5,574 text messages in their original order, 13 % of them spam.
 
     Parameters

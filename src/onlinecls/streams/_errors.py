@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 from .._input.escaping import escaped
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KEPT = 5  # reasons
 
@@ -22,16 +26,16 @@ class MalformedLineError(ValueError):
         Byte in the line, from 1, where something else was expected.
     """
 
-    def __init__(self, file: str, line: int, column: int | None, problem: str):
+    def __init__(self, file: str, line: int, column: int | None, problem: str) -> None:
         place = f"{escaped(file)}:{line}:"
         super().__init__(f"{place}{problem}" if column is None else f"{place}{column}: {problem}")
         self.file, self.line, self.column = file, line, column
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (str(self), self.file, self.line, self.column)
 
 
-def _rebuilt(message, file, line, column):
+def _rebuilt(message: str, file: str, line: int, column: int | None) -> MalformedLineError:
     error = MalformedLineError(file, line, column, "")
     error.args = (message,)
     return error
@@ -40,7 +44,7 @@ def _rebuilt(message, file, line, column):
 class Tally:
     """What a reader counts while it reads."""
 
-    def __init__(self, skipping: bool):
+    def __init__(self, skipping: bool) -> None:
         self.skipping = skipping
         self.n_rows = self.nnz = self.n_skipped = 0
         self.reasons: deque[str] = deque(maxlen=KEPT)

@@ -7,6 +7,7 @@ import re
 import threading
 from contextlib import nullcontext
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,16 +22,34 @@ from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import IO, Any, Literal, Protocol, TypeAlias
+
+    from .._input.types import FloatType
+
+if TYPE_CHECKING:
+    #: A path, "-" or a binary file.
+    Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
+    Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"]
+
+    class Vectorizer(Protocol):
+        def transform(self, X: Iterable[Any], /) -> Any: ...
+
 _MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
 
 
 def read(
-    source, format="auto", *, n_features=None, batch_rows=4096, dtype="float32", labels="auto", zero_based=True,
-    vectorizer=None, label=None, text=None, weight=None, features=None, delimiter=",", header=True, on_error="raise",
-    prefetch=True, threads=1, block_bytes=1 << 20, max_line_bytes=1 << 24,
-) -> Stream:  # fmt: skip
+    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *,
+    n_features: int | None = None, batch_rows: int = 4096,
+    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
+    zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
+    text: str | int | None = None, weight: str | int | None = None, features: Sequence[str | int] | str | None = None,
+    delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
+    threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
+) -> Stream:
     """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
 
     A thread reads and parses ahead while the caller learns; both leave the GIL. Rows come in the order of the files, and neither
@@ -113,14 +132,32 @@ def read(
         format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
         on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
-    )  # fmt: skip
+    )
     return reader.stream(source, prefetch)
 
 
 class _Reader:
     """The options of `read`, checked."""
 
-    def __init__(self, **options):
+    format: str
+    n_features: Any
+    batch_rows: int
+    dtype: Any
+    labels: str | None
+    zero_based: bool | str
+    vectorizer: Vectorizer | None
+    label: Any
+    text: Any
+    weight: Any
+    features: Any
+    delimiter: str
+    header: bool
+    on_error: str
+    threads: int
+    block_bytes: int
+    max_line_bytes: int
+
+    def __init__(self, **options: Any) -> None:
         self.__dict__.update(options)
         for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
             value = options[name]
@@ -147,13 +184,13 @@ class _Reader:
             self._require_whole("n_features", self.n_features)
         self.n_features = 2**20 if self.n_features is None else int(self.n_features)
 
-    def _require_whole(self, name: str, value) -> None:
+    def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         right = (whole and 1 <= value <= most) or (name == "n_features" and value is None)
         _require(right, name, f"an int in 1..{most}" if whole and value > most else "an int >= 1", value)
 
-    def stream(self, source, prefetch: bool) -> Stream:
+    def stream(self, source: Any, prefetch: bool) -> Stream:
         stop = threading.Event()
         if not _is_files(source):
             if self.format != "auto":
@@ -171,7 +208,7 @@ class _Reader:
             files.close()
             raise
 
-    def _counted(self, batches, files):
+    def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
         """(Batch, Progress) of each (X, y, weight)."""
         tally = self.tally
         for X, y, weight in batches:
@@ -180,13 +217,13 @@ class _Reader:
             yield Batch(X, y, weight), self._progress(files)
         yield None, self._progress(files)  # of what was skipped since the last batch
 
-    def _progress(self, files) -> Progress:
+    def _progress(self, files: Files | None) -> Progress:
         tally = self.tally
         return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
 
     # --- one method a format ----------------------------------------------------------------------------------------------------
 
-    def _svmlight(self, files):
+    def _svmlight(self, files: Files) -> Iterator[Any]:
         zero_based = self.zero_based
         if zero_based == "auto":
             # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
@@ -195,13 +232,13 @@ class _Reader:
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
         return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))
 
-    def _vw(self, files):
+    def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype
         return self._lines(files, lambda: VWParser(self._label_buffer("number"), *options))
 
-    def _tsv(self, files):
+    def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer = self._vectorizer()
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
@@ -211,7 +248,7 @@ class _Reader:
         options = self.batch_rows, _BATCH_NNZ
         return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
 
-    def _csv(self, files):
+    def _csv(self, files: Files) -> Iterator[Any]:
         rows = _records.rows_of_csv(files, self.delimiter)
         first = next(rows, None)
         if first is None:
@@ -224,10 +261,10 @@ class _Reader:
         records = _records.csv_records(rows, columns, self.labelled)
         return self._from_records(records, self._content(columns), "str", columns.weight is not None)
 
-    def _jsonl(self, files):
+    def _jsonl(self, files: Files) -> Iterator[Any]:
         label, text, features = self.label or "label", self.text or "text", self.features or "features"
 
-        def read_object(record):
+        def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
             content = _records.Named(record, text, features)
             return record.get(label), content, None if self.weight is None else record.get(self.weight)
 
@@ -238,7 +275,7 @@ class _Reader:
         records = _records.jsonl(files, read_object, self.max_line_bytes)
         return self._from_records(records, content, "auto", self.weight is not None)
 
-    def _parquet(self, files, format="parquet"):
+    def _parquet(self, files: Files, format: str = "parquet") -> Iterator[Any]:
         table = _arrow.Table(files.current, format)
         columns = self._columns(files, table.names, "label")
         vectorizer = None if columns.text is None else self._vectorizer()
@@ -246,63 +283,63 @@ class _Reader:
         labels = _records.LabelReader(self.labels)
         return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
 
-    def _arrow(self, files):
+    def _arrow(self, files: Files) -> Iterator[Any]:
         return self._parquet(files, "arrow")
 
     # --- their parts ------------------------------------------------------------------------------------------------------------
 
-    def _kind(self, default: str):
+    def _kind(self, default: str) -> str | None:
         return default if self.labels == "auto" else self.labels
 
     def _label_buffer(self, default: str) -> Labels:
         return Labels(self._kind(default), self.batch_rows)
 
-    def _lines(self, files, make_parser, guard=None):
+    def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
         limits = self.tally, self.block_bytes, self.max_line_bytes
         self.parallel = self.threads > 1 and guard is None and files.total is not None
         if self.parallel:
             return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
         return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
 
-    def _from_records(self, records, content, default: str, weighted: bool):
+    def _from_records(self, records: Iterable[Any], content: Any, default: str, weighted: bool) -> Iterator[Any]:
         labels = _records.LabelReader(self._kind(default))
         return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.tally))
 
-    def _vectorizer(self):
+    def _vectorizer(self) -> Vectorizer:
         if self.vectorizer is not None:
             return self.vectorizer
         return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
 
-    def _columns(self, files, names, label):
+    def _columns(self, files: Files, names: list[Any], label: str | int) -> _records.Columns:
         wanted = self.label if self.label is not None else label
         who = files.current.name
         return _records.Columns(who, names, wanted, self.text, self.weight, self.features, self.labelled)
 
-    def _content(self, columns):
+    def _content(self, columns: _records.Columns) -> Any:
         if columns.text is not None:
             return _records.Texts(self._vectorizer())
         self.n_features = len(columns.features)
         return _records.Numbers(len(columns.features), self.dtype)
 
 
-def _require(right: bool, name: str, needed: str, got) -> None:
+def _require(right: bool, name: str, needed: str, got: object) -> None:
     if not right:
         raise ValueError(f"read: {name} must be {needed}, got {got!r}.")
 
 
-def _is_files(source) -> bool:
+def _is_files(source: object) -> bool:
     return _is_one_file(source) or (isinstance(source, (list, tuple)) and len(source) > 0 and all(map(_is_one_file, source)))
 
 
-def _is_one_file(source) -> bool:
+def _is_one_file(source: object) -> bool:
     return isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
 
 
-def _listed(source) -> list:
+def _listed(source: Any) -> list:
     return list(source) if isinstance(source, (list, tuple)) else [source]
 
 
-def _without_headers(rows, first, header: bool):
+def _without_headers(rows: Iterator[Any], first: Any, header: bool) -> Iterator[Any]:
     """The rows of data: the header of each file must be that of the first."""
     file, names = first[0][0], first[1]
     if not header:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import queue
 import threading
 import weakref
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._input.rows import Rows
 from ._sources import ClosedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from scipy.sparse import csr_matrix
+
+    from ._sources import Files
 
 _AHEAD = 2  # batches between the two threads
 
@@ -28,7 +36,7 @@ class Batch(NamedTuple):
         float64, >= 0; None in formats without weights.
     """
 
-    X: csr_matrix  # noqa: F821 (of scipy.sparse)
+    X: csr_matrix
     y: np.ndarray | None
     weight: np.ndarray | None
 
@@ -65,14 +73,19 @@ class Stream:
         What was wrong with the last five of them.
     """
 
-    def __init__(self, format: str, n_features: int, bytes_total, batches, files, stop: threading.Event, prefetch: bool):
+    def __init__(
+        self, format: str, n_features: int, bytes_total: int | None, batches: Any, files: Files | None, stop: threading.Event,
+        prefetch: bool,
+    ) -> None:
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
         self._progress, self._next = Progress(), batches.__next__
-        thread = wanted = None
+        thread: threading.Thread | None = None
+        wanted: queue.SimpleQueue[Any] | None = None
         if prefetch:
             # Two queues in C, one of batches and one of places for them. queue.Queue has a lock in Python: Ctrl-C at the wrong
             # moment leaves it locked for ever.
-            ahead, wanted = queue.SimpleQueue(), queue.SimpleQueue()
+            ahead: queue.SimpleQueue[Any] = queue.SimpleQueue()
+            wanted = queue.SimpleQueue()
             for _ in range(_AHEAD):
                 wanted.put(None)
             # A daemon: at exit the finalizer below ends it, and a read that hangs cannot keep the interpreter alive.
@@ -90,7 +103,7 @@ class Stream:
         X, y, weight = self._next_rows()
         return Batch(X.matrix() if isinstance(X, Rows) else X, y, weight)
 
-    def batches_of_rows(self):
+    def batches_of_rows(self) -> Iterator[Batch]:
         """The batches for this package's own learners: X is the `Rows` that were read where no vectorizer made a matrix of them,
         which saves the making of scipy's matrices."""
         return iter(self._next_rows, None)
@@ -111,20 +124,34 @@ class Stream:
     def __enter__(self) -> Stream:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
 
-    bytes_read = property(lambda self: self._progress.bytes_read)
-    n_rows = property(lambda self: self._progress.n_rows)
-    nnz = property(lambda self: self._progress.nnz)
-    n_skipped = property(lambda self: self._progress.n_skipped)
-    skipped = property(lambda self: self._progress.skipped)
+    @property
+    def bytes_read(self) -> int:
+        return self._progress.bytes_read
+
+    @property
+    def n_rows(self) -> int:
+        return self._progress.n_rows
+
+    @property
+    def nnz(self) -> int:
+        return self._progress.nnz
+
+    @property
+    def n_skipped(self) -> int:
+        return self._progress.n_skipped
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        return self._progress.skipped
 
 
-def _read_ahead(batches, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
+def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
     """Runs in the thread. Knows nothing of the Stream, so that the thread does not keep it alive."""
     try:
         while True:
@@ -138,7 +165,7 @@ def _read_ahead(batches, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, st
         ahead.put(error)
 
 
-def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue):
+def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue) -> Any:
     item = ahead.get()
     wanted.put(None)
     if isinstance(item, BaseException):
@@ -146,9 +173,12 @@ def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue):
     return item
 
 
-def _close(batches, files, stop: threading.Event, thread, wanted) -> None:
+def _close(
+    batches: Any, files: Files | None, stop: threading.Event, thread: threading.Thread | None,
+    wanted: queue.SimpleQueue[Any] | None,
+) -> None:
     stop.set()
-    if thread and thread is not threading.current_thread():  # the garbage collector runs in any thread
+    if thread and wanted and thread is not threading.current_thread():  # the garbage collector runs in any thread
         wanted.put(None)  # a thread that waits for a place goes on, and sees that it is to stop
         thread.join(2.0)  # a file object of the caller's may never answer
         if thread.is_alive():

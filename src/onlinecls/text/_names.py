@@ -5,12 +5,17 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from numbers import Integral
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._hashing.sketch import Names
 from .._input.compat import issparse
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .._input.types import Matrix
 
 
 class Feature(NamedTuple):
@@ -65,7 +70,11 @@ class FeatureNames:
     ['cheap', 'pills']
     """
 
-    def __init__(self, max_names=100_000):
+    max_names: int
+    _lock: Lock
+    _sketch: Names
+
+    def __init__(self, max_names: int = 100_000) -> None:
         if not isinstance(max_names, Integral) or isinstance(max_names, bool) or not 2 <= max_names < 2**40:
             raise ValueError(f"FeatureNames: max_names must be an integer >= 2, got max_names={max_names!r}.")
         self.max_names = int(max_names)
@@ -79,11 +88,11 @@ class FeatureNames:
         """How many columns have a name now."""
         return len(self._sketch)
 
-    def __getitem__(self, column) -> str | None:
+    def __getitem__(self, column: int) -> str | None:
         """The name of a column; None if it is not known. A name that was cut ends in an ellipsis."""
         return self._sketch.look_up(column)[0]
 
-    def is_shared(self, column) -> bool:
+    def is_shared(self, column: int) -> bool:
         """Whether tokens of several names have fallen on a column, since it has had one."""
         return self._sketch.look_up(column)[1]
 
@@ -96,7 +105,7 @@ class FeatureNames:
             return {"max_names": self.max_names, "sketch": self._sketch.state()}
 
     def __setstate__(self, state: dict) -> None:
-        self.__init__(state["max_names"])
+        FeatureNames.__init__(self, state["max_names"])
         self._sketch.restore(state["sketch"])
 
     def __sklearn_clone__(self) -> FeatureNames:
@@ -104,7 +113,7 @@ class FeatureNames:
 
     # --- what a model has learnt, in words -----------------------------------------------------------------------------------
 
-    def top_features(self, model, k=10) -> dict[object, list[Feature]]:
+    def top_features(self, model: Any, k: int = 10) -> dict[object, list[Feature]]:
         """The features that speak most for each class.
 
         Parameters
@@ -142,7 +151,7 @@ class FeatureNames:
             ]
         return found
 
-    def explain(self, model, x, label=None) -> list[Contribution]:
+    def explain(self, model: Any, x: Matrix, label: Any = None) -> list[Contribution]:
         """What each feature of a row adds to its score.
 
         Parameters
@@ -200,7 +209,7 @@ def unpacked_names(packed: dict) -> FeatureNames:
     return names
 
 
-def top_columns(model, k: int) -> dict[object, list[Feature]]:
+def top_columns(model: Any, k: int) -> dict[object, list[Feature]]:
     """As `FeatureNames.top_features`, by the numbers of columns; of one vector of weights towards its two classes."""
     found = {}
     for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
@@ -211,22 +220,22 @@ def top_columns(model, k: int) -> dict[object, list[Feature]]:
     return found
 
 
-def _labels(model) -> list:
+def _labels(model: Any) -> list:
     return np.asarray(model.classes_).tolist()
 
 
-def _of_class(model, values, c: int):
+def _of_class(model: Any, values: np.ndarray, c: int) -> np.ndarray:
     """The row of values towards class c (of two classes there is one row, towards the second)."""
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]
 
 
-def _entry(std, column) -> float | None:
+def _entry(std: np.ndarray | None, column: int) -> float | None:
     return None if std is None else float(std[column])
 
 
-def _weights(model, c: int):
+def _weights(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
     """Weights towards class c and their standard deviations, or None."""
     coef = model.coef_
     weights = _of_class(model, coef.toarray() if issparse(coef) else np.asarray(coef), c)

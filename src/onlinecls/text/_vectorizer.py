@@ -10,6 +10,7 @@ import warnings
 from contextlib import nullcontext
 from itertools import chain, islice
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +23,17 @@ from .._input.escaping import is_utf8
 from .._input.validate import is_missing
 from ._names import FeatureNames
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from threading import Lock
+    from typing import Any, Literal, Self
+
+    from numpy.typing import DTypeLike
+    from sklearn.utils import Tags
+
 _WORDS = r"(?u)\b\w\w+\b"
 # Patterns that the compiled code knows, without "(?u)", and the characters a word must have.
-_NATIVE_PATTERNS = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
+_NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
 _CHUNK = 4096  # documents
 
 
@@ -88,30 +97,38 @@ class HashingVectorizer(Estimator):
     ((2, 16), [[5.0, 1.0]])
     """
 
+    input: Literal["content", "filename", "file"]
+    encoding: str
+    decode_error: Literal["strict", "ignore", "replace"]
+    strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None
+    lowercase: bool
+    preprocessor: Callable[[str], str] | None
+    tokenizer: Callable[[str], Iterable[str]] | None
+    stop_words: Literal["english"] | Iterable[str] | None
+    token_pattern: str | None
+    ngram_range: tuple[int, int]
+    analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]]
+    n_features: int
+    binary: bool
+    norm: Literal["l1", "l2"] | None
+    alternate_sign: bool
+    dtype: DTypeLike
+    feature_names: FeatureNames | None
+
     def __init__(
-        self,
-        *,
-        input="content",
-        encoding="utf-8",
-        decode_error="strict",
-        strip_accents=None,
-        lowercase=True,
-        preprocessor=None,
-        tokenizer=None,
-        stop_words=None,
-        token_pattern=_WORDS,
-        ngram_range=(1, 1),
-        analyzer="word",
-        n_features=(2**20),
-        binary=False,
-        norm="l2",
-        alternate_sign=True,
-        dtype=np.float64,
-        feature_names=None,
-    ):
+        self, *, input: Literal["content", "filename", "file"] = "content", encoding: str = "utf-8",
+        decode_error: Literal["strict", "ignore", "replace"] = "strict",
+        strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None, lowercase: bool = True,
+        preprocessor: Callable[[str], str] | None = None, tokenizer: Callable[[str], Iterable[str]] | None = None,
+        stop_words: Literal["english"] | Iterable[str] | None = None, token_pattern: str | None = _WORDS,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]] = "word", n_features: int = (2**20),
+        binary: bool = False, norm: Literal["l1", "l2"] | None = "l2", alternate_sign: bool = True,
+        dtype: DTypeLike = np.float64, feature_names: FeatureNames | None = None,
+    ) -> None:
         self._assign(locals())
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return text_transformer_tags()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -119,7 +136,7 @@ class HashingVectorizer(Estimator):
 
     # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
-    def fit(self, X, y=None):
+    def fit(self, X: Iterable[Any], y: object = None) -> Self:
         """Check the parameters. Returns the estimator.
 
         Raises
@@ -132,16 +149,16 @@ class HashingVectorizer(Estimator):
         self._warn_of_unused()
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Iterable[Any], y: object = None) -> Self:
         """Check the parameters. Returns the estimator."""
         self._check()
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Iterable[Any], y: object = None) -> Any:
         """`fit`, then `transform`."""
         return self.fit(X, y).transform(X)
 
-    def transform(self, X):
+    def transform(self, X: Iterable[Any]) -> Any:
         """The rows of texts.
 
         Parameters
@@ -179,7 +196,7 @@ class HashingVectorizer(Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _refuse_one_text(self, X) -> None:
+    def _refuse_one_text(self, X: Iterable[Any]) -> None:
         if isinstance(X, str | bytes):
             kind = "string" if isinstance(X, str) else "bytes"
             raise ValueError(f"Iterable over raw text documents expected, {kind} object received.")
@@ -188,11 +205,11 @@ class HashingVectorizer(Estimator):
         """All parameters, so that what follows can trust them."""
         who = type(self).__name__
 
-        def require(condition, name, needed):
+        def require(condition: bool, name: str, needed: str) -> None:
             if not condition:
                 raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
 
-        def one_of(name, *values):
+        def one_of(name: str, *values: object) -> None:
             value = getattr(self, name)
             require(value is None or isinstance(value, str), name, " or ".join(map(repr, values)))
             require(value in values, name, " or ".join(map(repr, values)))
@@ -284,7 +301,7 @@ class HashingVectorizer(Estimator):
         if stop_words:
             self._check_stop_words(stop_words)
         options = HashingOptions(
-            analyzer=self.analyzer if native else "word",
+            analyzer=self.analyzer if native and not callable(self.analyzer) else "word",
             ngram_range=self.ngram_range if native else (1, 1),
             lowercase=self.lowercase,
             stop_words=stop_words if native else None,
@@ -299,7 +316,7 @@ class HashingVectorizer(Estimator):
         )
         return RowHasher(options)
 
-    def get_stop_words(self):
+    def get_stop_words(self) -> frozenset[str] | None:
         """The words that are left out, as a frozenset, or None."""
         if self.stop_words is None:
             return None
@@ -314,7 +331,7 @@ class HashingVectorizer(Estimator):
             return ENGLISH_STOP_WORDS
         return frozenset(self.stop_words)
 
-    def _check_stop_words(self, stop_words) -> None:
+    def _check_stop_words(self, stop_words: frozenset[str]) -> None:
         """scikit-learn's warning about stop words that no token can equal."""
         if self.__dict__.get("_stop_words_seen") is self.stop_words:
             return
@@ -322,7 +339,7 @@ class HashingVectorizer(Estimator):
             preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
             strange = {token for word in stop_words for token in tokenize(preprocess(word)) if token not in stop_words}
         except Exception:  # of a callable that is not made for single words
-            strange = ()
+            strange = set()
         self._stop_words_seen = self.stop_words
         if strange:
             warnings.warn(
@@ -333,7 +350,7 @@ class HashingVectorizer(Estimator):
 
     # --- input ---------------------------------------------------------------------------------------------------------------
 
-    def _fill(self, hasher: RowHasher, X) -> None:
+    def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
         """Give the hasher all texts."""
         if not self._is_native():
             self._fill_with_tokens(hasher, X)
@@ -353,7 +370,7 @@ class HashingVectorizer(Estimator):
                 error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
                 raise
 
-    def _lists(self, X):
+    def _lists(self, X: Iterable[Any]) -> Iterator[list[Any]]:
         """X in lists of str and bytes, the latter UTF-8."""
         plain = self.input == "content" and is_utf8(self.encoding)
         if plain and isinstance(X, list):
@@ -363,13 +380,13 @@ class HashingVectorizer(Estimator):
         while chunk := list(islice(texts, _CHUNK)):
             yield chunk if plain else [self._read(text) for text in chunk]
 
-    def _each(self, X):
+    def _each(self, X: Iterable[Any]) -> Iterator[Any]:
         try:
             return iter(X.tolist() if isinstance(X, np.ndarray) and X.ndim else X)
         except TypeError:
             raise TypeError(f"{type(self).__name__}: X must be an iterable of texts, got {type(X).__name__}.") from None
 
-    def _read(self, text):
+    def _read(self, text: Any) -> Any:
         """A text as str, or as bytes of UTF-8."""
         if self.input == "filename":
             with open(text, "rb") as file:
@@ -380,7 +397,7 @@ class HashingVectorizer(Estimator):
             text = text.decode(self.encoding, self.decode_error)
         return text
 
-    def _no_text(self, before: int, texts) -> Exception:
+    def _no_text(self, before: int, texts: list[Any]) -> Exception:
         """What to raise where a list holds what is no text."""
         who = type(self).__name__
         i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
@@ -391,7 +408,7 @@ class HashingVectorizer(Estimator):
             )
         return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {before + i}.")
 
-    def _fill_from_arrow(self, hasher: RowHasher, column) -> None:
+    def _fill_from_arrow(self, hasher: RowHasher, column: Any) -> None:
         """Read the buffers of a pyarrow string array: nothing of the text is copied."""
         if column.null_count:
             row = hasher.n_rows + column.is_null().to_numpy(zero_copy_only=False).argmax()
@@ -417,7 +434,7 @@ class HashingVectorizer(Estimator):
 
     # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
 
-    def _fill_with_tokens(self, hasher: RowHasher, X) -> None:
+    def _fill_with_tokens(self, hasher: RowHasher, X: Iterable[Any]) -> None:
         analyze = self.build_analyzer()
         chunks = string_chunks("HashingVectorizer", X)
         texts = self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
@@ -429,7 +446,7 @@ class HashingVectorizer(Estimator):
                 )
             hasher.add_tokens(tokens)
 
-    def decode(self, doc):
+    def decode(self, doc: Any) -> str:
         """A text as str, from whatever `input` says it is."""
         text = self._read(doc)
         if isinstance(text, bytes):
@@ -438,26 +455,28 @@ class HashingVectorizer(Estimator):
             raise ValueError(f"{type(self).__name__}: X must hold str or bytes, got {text!r}, a missing value.")
         return text
 
-    def build_preprocessor(self):
+    def build_preprocessor(self) -> Callable[[str], str]:
         """What is done to a str before it is cut into tokens."""
         if self.preprocessor is not None:
             return self.preprocessor
-        strip = {None: None, "ascii": _ascii_of, "unicode": _without_accents}.get(self.strip_accents, self.strip_accents)
+        strips: dict[Any, Any] = {None: None, "ascii": _ascii_of, "unicode": _without_accents}
+        strip = strips.get(self.strip_accents, self.strip_accents)
 
-        def preprocess(text):
+        def preprocess(text: str) -> str:
             text = text.lower() if self.lowercase else text
             return text if strip is None else strip(text)
 
         return preprocess
 
-    def build_tokenizer(self):
+    def build_tokenizer(self) -> Callable[[str], Iterable[str]]:
         """What cuts a str into words."""
-        return self.tokenizer if self.tokenizer is not None else re.compile(self.token_pattern).findall
+        return self.tokenizer if self.tokenizer is not None else re.compile(str(self.token_pattern)).findall
 
-    def build_analyzer(self):
+    def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
         """What makes the tokens of a text, n-grams among them."""
         if callable(self.analyzer):
-            return lambda doc: self.analyzer(self.decode(doc))
+            analyzer = self.analyzer
+            return lambda doc: analyzer(self.decode(doc))
         preprocess, (least, most) = self.build_preprocessor(), self.ngram_range
         if self.analyzer == "char":
             return lambda doc: _character_ngrams(preprocess(self.decode(doc)), least, most)
@@ -465,7 +484,7 @@ class HashingVectorizer(Estimator):
             return lambda doc: _padded_ngrams(preprocess(self.decode(doc)), least, most)
         tokenize, stop_words = self.build_tokenizer(), self.get_stop_words() or ()
 
-        def analyze(doc):
+        def analyze(doc: Any) -> Iterable[str]:
             words = [word for word in tokenize(preprocess(self.decode(doc))) if word not in stop_words]
             if most == 1:
                 return words
@@ -475,7 +494,7 @@ class HashingVectorizer(Estimator):
         return analyze
 
 
-def compiled_hasher(vectorizer):
+def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock | None] | None:
     """What a reader of UTF-8 bytes may use in the place of `transform`: (a function that makes a `RowHasher`, a lock to be held
     while it hashes, None if there is nothing to guard).
 
@@ -495,7 +514,7 @@ def _character_ngrams(text: str, least: int, most: int) -> list[str]:
 
 
 def _padded_ngrams(text: str, least: int, most: int) -> list[str]:
-    found = []
+    found: list[str] = []
     for word in text.split():
         padded = f" {word} "
         for n in range(least, most + 1):

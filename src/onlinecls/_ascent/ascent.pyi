@@ -1,0 +1,21 @@
+"""What Python sees of the compiled module."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Model
+
+BOOKS: dict[str, int]
+LOSSES: dict[str, int]
+UPDATES_OF: dict[str, int]
+SCHEDULES: dict[str, int]
+LARGEST_STEP: float
+
+class AscentModel(Model):
+    books: NDArray[np.float64]
+
+    def scales(self, k: int) -> NDArray[np.float64]: ...
+    def expert_weights(self) -> NDArray[np.float64]: ...
+    def begin_simplexes(self, k: int, n_live: int, joint: bool) -> None: ...
+
+def powers(x: NDArray[np.floating]) -> None: ...

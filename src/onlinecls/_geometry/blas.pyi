@@ -1,0 +1,3 @@
+"""What Python sees of the compiled module."""
+
+def load() -> None: ...

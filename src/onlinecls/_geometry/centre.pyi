@@ -1,0 +1,12 @@
+"""What Python sees of the compiled module."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Model
+
+FIELDS: tuple[str, ...]
+SURFACE_SPACINGS: int
+
+class CentreModel(Model):
+    groups: NDArray[np.float64]

@@ -1,0 +1,32 @@
+"""The types that stand in signatures. Type checkers alone import this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix, sparray, spmatrix
+
+from .rows import Rows
+
+#: Rows of features: whatever numpy makes an array of (data frames too), or a matrix of scipy.sparse.
+Matrix: TypeAlias = ArrayLike | spmatrix | sparray | Rows
+
+#: (X, y) or (X, y, weight).
+Pair: TypeAlias = tuple[Matrix, ArrayLike]
+Triple: TypeAlias = tuple[Matrix, ArrayLike | None, ArrayLike | None]
+
+#: What a model's dtype may be.
+FloatType: TypeAlias = type[np.float32 | np.float64] | np.dtype[np.float32] | np.dtype[np.float64] | Literal["float32", "float64"]
+
+#: A seed, or what draws.
+Generator: TypeAlias = np.random.RandomState | np.random.Generator
+RandomState: TypeAlias = int | Generator | None
+
+ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
+KernelFunction: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., ArrayLike | csr_matrix]
+
+#: The parameters of the training loops, by their names in _rules.pxd; kernel learners have a tuple and None among them.
+Params: TypeAlias = dict[str, Any]

@@ -1,0 +1,121 @@
+"""What type checkers make of the public classes and functions: mypy checks this file (make lint), pytest runs it."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import onlinecls
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    KernelOnlineRegressor,
+    OnlineToBatch,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveOneClass,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    bounds,
+    progressive_validation,
+)
+from onlinecls._estimators.access import Learner
+from onlinecls._evaluation import ProgressiveResult
+from onlinecls.streams import Batch, Stream, read
+from onlinecls.text import HashingVectorizer
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
+LABELS, NUMBERS = ["ham", "spam", "ham"], [1.0, -1.0, 2.0]
+
+
+def test_classifiers() -> None:
+    learner = assert_type(AROWClassifier(r=1.0, covariance="full").fit(X, LABELS), AROWClassifier)
+    assert_type(learner.partial_fit(X.tolist(), LABELS, classes=["ham", "spam"], sample_weight=[1, 2, 1]), AROWClassifier)
+    assert_type(learner.set_params(r=2.0), AROWClassifier)
+    assert_type(learner.predict(X), NDArray[Any])
+    assert_type(learner.decision_function(X), NDArray[np.float64])
+    scores, std = assert_type(
+        learner.decision_function(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]]
+    )
+    assert scores.shape == std.shape == (3,)
+    assert_type(learner.score(X, LABELS), float)
+    assert_type(learner.covariance_, NDArray[np.floating])
+    assert_type(learner.t_, int)
+    assert_type(PassiveAggressiveClassifier(C=float("inf")).fit(X, LABELS, coef_init=[[0.0, 0.0]]), PassiveAggressiveClassifier)
+    assert assert_type(learner.r, float) == 2.0
+
+
+def test_the_other_tasks() -> None:
+    regressor = PassiveAggressiveRegressor(loss="squared_epsilon_insensitive")
+    assert_type(regressor.fit(X, NUMBERS), PassiveAggressiveRegressor)
+    assert_type(regressor.predict(X), NDArray[np.float64])
+    assert_type(AROWRegressor().fit(X, NUMBERS).predict(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]])
+    assert_type(KernelOnlineRegressor(kernel=lambda A, B: A @ B.T).fit(X, NUMBERS).score(X, NUMBERS), float)
+    assert_type(PassiveAggressiveOneClass().fit(X).predict(X), NDArray[np.int64])
+    assert_type(OnlineToBatch(Perceptron(), method="vote").fit(X, LABELS).score(X, LABELS), float)
+
+
+def test_functions(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    Perceptron().fit(X, LABELS).save(path, metadata={"bits": 1})
+    learner = assert_type(onlinecls.load(path), Learner)
+    assert isinstance(learner, Perceptron)
+    assert_type(learner.predict(X), NDArray[Any])
+    _, metadata = assert_type(onlinecls.load(path, return_metadata=True), tuple[Learner, dict[str, Any]])
+    assert metadata == {"bits": 1}
+    assert_type(progressive_validation(Perceptron(), (X, LABELS)), ProgressiveResult)
+    course = assert_type(bounds.follow(Perceptron(fit_intercept=False), X, [1, -1, 1]), bounds.Course)
+    assert_type(bounds.perceptron(course, [1.0, 0.0]), bounds.Bound)
+
+
+def test_streams(tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_text("spam\tcheap pills\nham\tlunch at noon\n")
+    with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="str"), Stream) as stream:
+        batch = assert_type(next(stream), Batch)
+    assert_type(batch.y, np.ndarray | None)
+    assert_type(stream.n_rows, int)
+
+
+def test_what_a_type_checker_refuses() -> None:
+    """mypy says so where one of these is no error to it (warn_unused_ignores)."""
+    with pytest.raises(ValueError):
+        AROWClassifier(covariance="diag").fit(X, LABELS)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        AROWClassifier(C=1.0)  # type: ignore[call-arg]
+    with pytest.raises(ValueError):
+        read("-", on_error="ignore")  # type: ignore[arg-type]
+
+
+ROOT = Path(onlinecls.__file__).parent
+STUBS = {".".join(["onlinecls", *path.relative_to(ROOT).with_suffix("").parts]): path for path in ROOT.rglob("*.pyi")}
+
+
+def declared(body: list[ast.stmt], of: str = "") -> list[str]:
+    """The names that a stub says there are, those of classes' attributes too."""
+    names = []
+    for node in body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.append(of + node.target.id)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.append(of + node.name)
+        if isinstance(node, ast.ClassDef):
+            names += declared(node.body, f"{of}{node.name}.")
+    return names
+
+
+@pytest.mark.parametrize("name", sorted(STUBS))
+def test_compiled_modules_have_what_their_stubs_say(name: str) -> None:
+    module, missing = import_module(name), []
+    for path in declared(ast.parse(STUBS[name].read_text()).body):
+        found: object = module
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is None:
+            missing.append(path)
+    assert missing == []
