@@ -146,3 +146,33 @@ def test_the_root_is_small():
 
 def test_every_part_has_files():
     assert {part_of(path) for path in sources()} == set(range(len(PARTS)))
+
+
+def compiled_functions():
+    """(file, name, number of arguments, lines of the body, its text) of all functions in .pyx and .pxd files."""
+    for path in sorted(ROOT.rglob("*.p[yx][xd]")):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for start, line in enumerate(lines):
+            begins = re.match(r"( *)(?:cdef|cpdef|def) (?!class|enum|extern|struct)[^=]*?(\w+)\(", line)
+            if not begins:
+                continue
+            stop = start
+            while not re.search(r":\s*(#.*)?$", lines[stop]) and stop - start < 12 and lines[stop].rstrip().endswith((",", "(")):
+                stop += 1
+            if not re.search(r":\s*(#.*)?$", lines[stop]):
+                continue  # a declaration
+            head = " ".join(lines[start : stop + 1])
+            inside = re.sub(r"\[[^\]]*\]", "", head[head.index("(") + 1 : head.rindex(")")])
+            end = stop + 1
+            while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > len(begins[1])):
+                end += 1
+            body = [text for text in lines[stop + 1 : end] if text.strip()]
+            yield path.name, begins[2], inside.count(",") + bool(inside.strip()), len(body), "\n".join(lines[start:end])
+
+
+def test_compiled_functions_are_small_or_say_why_not():
+    found = list(compiled_functions())
+    assert len(found) > 200
+    large = {(file, name) for file, name, n_arguments, n_lines, text in found
+             if (n_arguments > 8 and " arguments: " not in text) or (n_lines > 60 and " lines: " not in text)}
+    assert not large

@@ -1,7 +1,7 @@
 """The training loops, the updates of a diagonal and of a full covariance, and the compiled base of all models.
 
-A row goes through three steps: the task says what the row is about (`Stats`), the rule what step to take (`Step`, _rules.pxd), and
-the geometry takes it. The two updates that narrow a covariance are
+For each row the task says what the row is about (`Stats`), the rule which step to take (`Step`, _rules.pxd), and the geometry
+takes it. The two updates that narrow a covariance are
 
     sparse, diagonal    `move_feature` of _geometry/sparse.pxd     σ_i <- σ_i / (1 + β x_i² σ_i)  for the non-zeros of a row
     dense, full         `sherman_morrison` of _geometry/full.pxd   Σ <- Σ - k u u',  u = Σx,  k = β / (1 + β x'u)
@@ -514,7 +514,7 @@ cdef class Model:
         books.budget = QUANTUM
         return 0
 
-    # --- small calls: the same pass, with every check in C -----------------------------------------------------------------------
+    # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
     def take_calls(self, dict estimator, names, sparse, Task task, classes=None):
         """From now on take small calls of an estimator whose parameters are those of the model's last pass (None for sparse: no
@@ -597,14 +597,11 @@ cdef class Model:
         cdef const int64_t* indptr = b.indptr
         cdef Py_ssize_t n = b.n
         cdef Books books
-        cdef double[::1] tally, counts, drift, doubles
-        cdef float[::1] floats
+        cdef double[::1] tally, counts, drift
         try:
             tally, counts, drift = self.tally, self.counts, self.drift
-            if self.values.itemsize == 4:
-                floats = self.values
-            else:
-                doubles = self.values
+            if not self.values.flags.writeable:
+                return False
             if sample_weight is not None:
                 if not is_array(sample_weight, FLOAT64):
                     return False
@@ -654,7 +651,7 @@ cdef class Model:
             return match_numbers(reals, real_classes, labels)
         return False
 
-    # --- the pass, in the types of the model and of the rows ----------------------------------------------------------------------
+    # --- the pass, in the types of the model and of the rows --------------------------------------------------------------------
 
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
         if self.values.itemsize == 4:

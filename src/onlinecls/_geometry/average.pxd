@@ -9,7 +9,7 @@ from .sparse cimport ADDITIVE, Moves, Row, column, floating, index_t, weight_of
 
 cdef inline void remember(const floating[::1] state, Books* books, const Moves* moves, double rounds, const floating[::1] data,
                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """drift += rounds * w on the row's features, of the vectors that move: called with -rounds before a step, with rounds after."""
+    """drift += rounds * w on the row's features, of the vectors that move: with -rounds before a step, with rounds after."""
     cdef Py_ssize_t i, k, j, c, width = books.columns if p.geometry == ADDITIVE else 2 * books.columns
     cdef Py_ssize_t n_features = state.shape[0] // width - 1
     for i in range(moves.n):

@@ -58,7 +58,7 @@ cdef inline double squared_distance(Sums sums, const Centre* centre, double* siz
 
 cdef inline void move_centre(floating[::1] state, Centre* centre, double share, double stride, const floating[::1] data,
                              const index_t[::1] indices, const Round* r, Books* books, double limit) noexcept nogil:
-    """A share of the way to a row, which is `stride` long. limit : of |u_i|. (Nine arguments: all of a step's numbers are here.)"""
+    """A share of the way to a row, which is `stride` long. limit : of |u_i|. (9 arguments: all of a step's numbers.)"""
     cdef Py_ssize_t k
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
     cdef double a = (1.0 - share) * centre.scale

@@ -278,7 +278,7 @@ cdef inline double gain(double beta, double v, double spacing) noexcept nogil:
 
 cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
                           floating[:, ::1] work, double* drift, double rounds) noexcept nogil:
-    """w_c += τ u; the step Σ_c -= k u u' waits. The average takes rounds * Δw. (Nine arguments: what one vector's step moves.)"""
+    """w_c += τ u; the step Σ_c -= k u u' waits. The average takes rounds * Δw. (9 arguments: what one vector's step moves.)"""
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
     cdef bint fallen = False

@@ -1,6 +1,6 @@
 """Learning on the simplex (simplex.pxd): the multiplicative passive-aggressive algorithms (PA 6), an exponentiated gradient.
 
-A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. The centre of a ball,
+A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. A ball's centre,
 which the one-class learner has, moves along x - w, which no feature is missing from: O(n_features) a step.
 """
 from libc.math cimport fabs, sqrt
@@ -30,7 +30,7 @@ ctypedef struct Weights:    # of a model
 
 cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
                         const Params* p) noexcept:
-    """counts : of classes that join the sum as they come; NULL: all are in it. (Who only reads may have groups that are read-only.)"""
+    """counts : of classes that join the sum as they come; NULL: all are in it. (Groups may be read-only where one only reads.)"""
     cdef Weights w
     w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
@@ -320,7 +320,7 @@ cdef class SimplexModel(Model):
 
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                          const int64_t[::1] indptr, double[:, ::1] scores) except -1:
-        """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||², and how large the numbers are of which it is a difference."""
+        """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||² and the size of the numbers of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
         cdef Py_ssize_t n_classes = len(self.counts), k = n_classes if n_classes > 2 else 1
         cdef const floating[::1] values

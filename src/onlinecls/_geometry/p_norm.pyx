@@ -1,4 +1,4 @@
-"""The p-norm geometry (NAROW 4.1): the weights are w = ∇f*(θ) for f = ||.||_q²/2, 1/p + 1/q = 1, p >= 2, and a step moves θ along x.
+"""The p-norm geometry (NAROW 4.1): the weights are w = ∇f*(θ) for f = ||.||_q²/2, 1/p + 1/q = 1, p >= 2; a step moves θ along x.
 
     w_i = (q - 1) sgn(θ_i) |θ_i|^(p-1) / ||θ||^(p-2) = (q - 1) ||θ|| sgn(θ_i) (|θ_i| / ||θ||)^(p-1),   ||.|| = ||.||_p
 
@@ -92,7 +92,7 @@ cdef inline double term(double theta, double root, double scale, double shrink, 
 
 
 cdef inline bint refresh(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
-    """What scans use of the norm of vector c, from S. False if S is not known well enough, or not in the midst of double's range."""
+    """What scans use of the norm of vector c, from S. False if S is not known well enough, or near the ends of double's range."""
     cdef Py_ssize_t at, first = state.shape[0] - 2 * norms.k
     cdef Norm* norm = norm_of(norms, c)
     cdef double size, total = norm.sum.high
@@ -131,7 +131,8 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
     refresh(state, norms, c, p)
 
 
-cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms, const Params* p) noexcept nogil:
+cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms,
+                            const Params* p) noexcept nogil:
     """Sum the norms that are not known yet; returns the work that it was."""
     cdef Py_ssize_t c, work = 0
     for c in range(norms.n):
@@ -286,7 +287,8 @@ cdef inline void terms(double* found, const floating* theta, const floating* roo
 cdef inline void step_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* places, floating* theta, floating* roots,
                           const floating* ways, Py_ssize_t n, Sum* sum, double scale, double shrink,
                           const Params* p) noexcept nogil:
-    """Move some θ by their ways, and with them their roots and their part of the sum."""
+    """Move some θ by their ways, and with them their roots and their part of the sum. (11 arguments: columns of a block of
+    features, which the caller has gathered, and the numbers of the norm.)"""
     cdef Py_ssize_t i
     cdef double[2 * BLOCK] changes
     terms(&changes[n], theta, roots, n, scale, shrink, p.squarings)
