@@ -17,15 +17,8 @@ from states import fingerprint
 
 import onlinecls
 
-#: What is known to be wrong: to be mended, and then taken out here.
-FAULTS = {
-    ("multiplicative_pa-ovr-margin=0.7,norm_bound=0.05,signed=1,multi_class=ovr", "check_pauses"): pytest.mark.xfail(
-        strict=True, raises=ValueError,
-        reason="save refuses large θ that learning left: it compares exponentials more closely than θ's rounding allows",
-    ),
-}
 PAIRS = [
-    pytest.param(learner, check, id=f"{learner}-{check.__name__}", marks=FAULTS.get((str(learner), check.__name__), ()))
+    pytest.param(learner, check, id=f"{learner}-{check.__name__}")
     for learner in LEARNERS for check in yield_checks(learner)
 ]
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])

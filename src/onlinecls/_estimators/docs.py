@@ -42,7 +42,7 @@ dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None
     rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
-    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See docs/batch.md."""
+    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`."""
 
 OF_CLASSIFIERS = """
 class_weight : dict, "balanced" or None, default=None
@@ -97,14 +97,14 @@ t_, n_mistakes_, n_updates_, n_skipped_ : int
 
 CYCLES = """
 n_updates_bound_ : float
-    With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u of no loss (PA, section
-    4; docs/batch.md). Infinity if no such weights were found; NaN without `loss_tol`."""
+    With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u of no loss, with B the
+    largest ||x||², of a joint learner twice it (PA, section 4). Infinity if no such weights were found; NaN without `loss_tol`."""
 
 COVARIANCE = """\
 covariance : {{"diagonal", "full"}}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
     vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
-    matrix products. Splits of a stream then agree to about 1e-12 instead of to the bit. See docs/full_covariance.md."""
+    matrix products. Splits of a stream then agree to about 1e-12 instead of to the bit."""
 
 COVARIANCES = """
 covariance_ : ndarray

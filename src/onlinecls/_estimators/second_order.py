@@ -95,7 +95,7 @@ class AROWRegressor(SecondOrderRegressor):
     The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2. The diagonal form is
     Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are the same.
     Predictions are linear in y: no need to scale it, but ``tol`` of `fit` is in units of y. The default of r has the least mean
-    progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length (docs/defaults.md).
+    progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length.
 
     References
     ----------

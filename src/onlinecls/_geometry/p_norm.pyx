@@ -187,7 +187,8 @@ cdef inline double score_one(const floating[::1] state, const Norm* norm, const 
     return squares
 
 
-cdef inline void add_scores(const floating[::1] state, Py_ssize_t at, double x, const Norms* norms, const Params* p) noexcept nogil:
+cdef inline void add_scores(const floating[::1] state, Py_ssize_t at, double x, const Norms* norms,
+                            const Params* p) noexcept nogil:
     cdef Py_ssize_t c
     cdef double root
     for c in range(norms.k):

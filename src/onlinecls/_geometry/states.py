@@ -292,6 +292,11 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     def moving(self) -> np.ndarray:
         return self.view[:, 1]
 
+    @property
+    def _n_live(self) -> int:
+        """Features that are in the sum: without an intercept the constant one is not."""
+        return self.n_features + (self.params["bias"] > 0.0)
+
     def _half(self, sign: int, share: float) -> np.ndarray:
         half = np.zeros((self.n_features + 1, 2), self.dtype)  # (powers come with the group's numbers)
         half[:, 1] = sign * share * self.view[:, 1, 0] + 0.0
@@ -311,9 +316,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
             if group["high"] == 0.0:
                 continue
             own = slice(None) if len(self.groups) == 1 else slice(at, at + 1)
-            # Without an intercept the constant feature is in no sum.
-            live = self.n_features + bool(self.view[-1, :, own].any())
-            powers, theta = self.view[:live, 0, own], self.view[:live, 1, own]
+            powers, theta = self.view[: self._n_live, 0, own], self.view[: self._n_live, 1, own]
             largest = float((np.abs(theta) if self.IS_SIGNED else theta).max())
             if group["ages"] != 0.0 or not (group["high"] <= group["peak"] and largest <= group["top"] <= self._largest):
                 return "normalisers that are not those of the weights"
@@ -332,9 +335,8 @@ class SimplexState(SignedSimplexState):
     def _place_in(self, grown: State, places: np.ndarray) -> None:
         super()._place_in(grown, places)
         if self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
-            live = self.n_features + bool(self.view[-1, 0].any())  # without an intercept the constant feature has no power
             new = np.delete(np.arange(grown.n_columns), places)
-            grown.view[:live, 0, new] = self.fresh_power()
+            grown.view[: self._n_live, 0, new] = self.fresh_power()
 
 STATES = {
     kind.geometry: kind
