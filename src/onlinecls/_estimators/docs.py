@@ -98,7 +98,7 @@ t_, n_mistakes_, n_updates_, n_skipped_ : int
 CYCLES = """
 n_updates_bound_ : float
     With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u of no loss, with B the
-    largest ||x||², of a joint learner twice it (PA, section 4). Infinity if no such weights were found; NaN without `loss_tol`."""
+    largest ||x||², of a joint learner twice it (PA, section 4). Infinity if no such weights were found, NaN without it."""
 
 COVARIANCE = """\
 covariance : {{"diagonal", "full"}}, default="diagonal"
