@@ -14,8 +14,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
-    from os import PathLike
-    from typing import Any, Literal, TypeAlias, overload
+    from typing import Any
 
     from . import bounds as bounds
     from . import datasets as datasets
@@ -25,22 +24,14 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._ascent.baselines import *  # noqa: F403
     from ._ascent.dual_ascent import *  # noqa: F403
     from ._ascent.leader import *  # noqa: F403
-    from ._estimators.access import Learner
     from ._estimators.first_order import *  # noqa: F403
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
     from ._estimators.online_to_batch import *  # noqa: F403
+    from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
     from ._kernelized.learners import *  # noqa: F403
-
-    Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
-
-    @overload
-    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False) -> Learner: ...
-    @overload
-    def load(path: Path, *, mmap: bool = False, return_metadata: Literal[True]) -> tuple[Learner, dict[str, Any]]: ...
-    def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Any: ...
 
 __version__ = "0.1.0"
 
@@ -60,7 +51,7 @@ def _find(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"{__name__}.{name}")
     if name == "__all__":
-        found = sorted({*_estimator_names(), *_FUNCTIONS})
+        found: Any = sorted({*_estimator_names(), *_FUNCTIONS})
     elif name in _FUNCTIONS:
         found = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     elif name[:1] != "_" and name in _estimator_names():

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .._input.types import Params
 
 
-
 class AscentLearner(WithWeights):
     """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
-from .._geometry.state import NO_ORDER, State
+from .._geometry.state import NO_ORDER
 from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import issparse, not_fitted
@@ -187,6 +187,7 @@ class OnlineLearner(saving.Describing, Estimator):
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
+
     if TYPE_CHECKING:  # what the tasks define
 
         def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
@@ -264,7 +265,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 raise ValueError(f"{who}: {name} must fit {dtype}, at most {limit:.2g}, got {name}={value!r}.")
         if "_state" in self.__dict__ and not self._state.stays_in_range(params):
             raise ValueError(
-                f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={self.eta0!r} and "
+                f"{who}: eta0 and delta must keep the weights within {dtype}, got eta0={params['eta0']!r} and "
                 f"delta={self.delta!r}. Set them back, or call fit."
             )
 
@@ -273,7 +274,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._state_class(params)(n_features, n_classes, dtype, params)
 
     @staticmethod
-    def _state_class(params: dict) -> type:
+    def _state_class(params: dict) -> type[Any]:
         """The class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
 
@@ -459,7 +460,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.decision(rows, scores)
         return scores
 
-    def _read_params(self, state: State) -> dict:
+    def _read_params(self, state: Any) -> dict:
         """The Params by which the model was last learnt, for reading its weights now."""
         return state.reading_params(self._params)
 

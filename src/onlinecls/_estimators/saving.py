@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -19,6 +20,13 @@ from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeAlias
+
+    from .access import Learner
+
+    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
@@ -167,7 +175,7 @@ def rebuilt(told: dict, arrays: dict[str, np.ndarray]):
     return estimator_class(who)._rebuilt(told, dict(arrays))
 
 
-def save(learner, path, metadata: dict | None = None) -> None:
+def save(learner: Any, path: Path, metadata: dict[str, Any] | None = None) -> None:
     """See `Estimator.save`."""
     who, path = type(learner).__name__, os.fspath(path)
     if not SAVED.intersection(cls.__name__ for cls in type(learner).__mro__):
@@ -195,7 +203,11 @@ def save(learner, path, metadata: dict | None = None) -> None:
     write(who, path, told, arrays)
 
 
-def load(path, *, mmap=False, return_metadata=False):
+@overload
+def load(path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False) -> Learner: ...
+@overload
+def load(path: Path, *, mmap: bool = False, return_metadata: Literal[True]) -> tuple[Learner, dict[str, Any]]: ...
+def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Learner | tuple[Learner, dict[str, Any]]:
     """Read a model that an estimator's `save` wrote: it predicts, and goes on learning, as if it had never been away.
 
     Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
