@@ -230,9 +230,8 @@ def problem(powers, theta, groups, is_signed=True, joined=None):
         if is_signed:
             expected = np.sign(theta) * 0.5 * (expected - np.exp(-size - shift))
     terms = np.hypot(powers, root) if is_signed else powers
-    # θ and K are rounded to the dtype before their difference is an exponent; and a small sinh is the difference of two powers.
-    largest = np.hypot(expected, root) if is_signed else expected
-    rounding = (64.0 + 2.0 * np.maximum(size, np.abs(shift))) * epsilon * largest + (1e-30 if is_signed else max(1e-30, tiny))
+    # A small sinh is the difference of two powers, each rounded to the dtype at least.
+    rounding = 64.0 * epsilon * (np.hypot(expected, root) if is_signed else expected) + (1e-30 if is_signed else max(1e-30, tiny))
     if (np.abs(powers - expected) > 1e-4 * np.abs(expected) + rounding).any():
         return "powers that are not those of the weights"
     terms = terms.sum(axis=0) * (1.0 if joined is None else joined)
