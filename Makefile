@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(shell find src -name "*.p*" -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
+SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
 .PHONY: demo test test-oldest lint bench-smoke clean
 
@@ -31,16 +31,19 @@ bench-smoke: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/smoke.py
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv python3-dev"; exit 1; }
+	@echo "Making a virtual environment in $(VENV)."
+	@$(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv python3-dev"; exit 1; }
 
 # The package is compiled once for each environment; an extra adds what it needs.
 $(VENV)/.package: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet .
+	@echo "Compiling the package: a minute or two on two cores."
+	@$(BIN)/python -m pip install --quiet .
 	touch $@
 
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")
 $(VENV)/.%: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -c '$(EXTRA)' > $@.txt && $(BIN)/python -m pip install --quiet -r $@.txt
+	@echo "Installing what '$*' needs: about a minute."
+	@$(BIN)/python -c '$(EXTRA)' > $@.txt && $(BIN)/python -m pip install --quiet -r $@.txt
 	touch $@
 
 clean:
