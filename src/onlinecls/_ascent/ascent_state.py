@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._geometry import simplex
@@ -9,10 +11,13 @@ from .._geometry.state import State, read_only
 from .._saving import require
 from . import ascent
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
 BOOKS = ascent.BOOKS
 
 
-def check_joint(joint, params: dict) -> None:
+def check_joint(joint: object, params: dict) -> None:
     """Of a model in a file: the joint construction of three classes or more, or one against the rest."""
     require(type(joint) is bool, "joint true or false", joint)
     require(joint == bool(params["joint"]), "the construction that learning had", joint)
@@ -29,13 +34,13 @@ class AscentState(State, ascent.AscentModel):
     PARTS = (*State.PARTS, "bias", "books", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
         super().__init__(n_features, n_classes, dtype, params)
         self.joint, self.bias = bool(params["joint"]), params["bias"]
         self._open_books(np.zeros(BOOKS["shared"]))
 
     @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
+    def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
         layout = super().layout(n_features, n_classes, dtype, average)
         return {**layout, "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), np.dtype(np.float64))}
 
@@ -81,7 +86,7 @@ class AscentState(State, ascent.AscentModel):
     def groups(self) -> np.ndarray:
         return self.books[BOOKS["shared"] :].reshape(self.n_groups, -1)
 
-    def of_columns(self, numbers) -> np.ndarray:
+    def of_columns(self, numbers: ArrayLike) -> np.ndarray:
         """A number of each group, for each column."""
         return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
 

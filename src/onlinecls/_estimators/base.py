@@ -176,10 +176,7 @@ class OnlineLearner(saving.Describing, Estimator):
     delta: float  # (AdaGrad's, as the next)
     l1: float
 
-    # What learning leaves.
-    n_iter_: int
-    _state: Any  # each family's own
-    _params: Params
+    # What learning leaves, beside what `Describing` knows.
     _params_of: tuple[Any, ...]
     _compiled: tuple[tuple[Any, ...], Params]
     _sparse_coef: Any
@@ -198,8 +195,6 @@ class OnlineLearner(saving.Describing, Estimator):
 
         def _progress(self) -> str:
             """For the line of an epoch."""
-
-        _estimator_type: str
 
         def __sklearn_tags__(self) -> Tags: ...
 

@@ -22,8 +22,9 @@ from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, algo
 from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal, Self, TypeAlias
 
+    from .._input.types import Params
     from .access import Learner
 
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -36,7 +37,7 @@ FLAG = Integer(0, 1)
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
 
 
-def or_as(value, allowed) -> Either:
+def or_as(value: object, allowed: Any) -> Either:
     return Either((allowed, Options((value,))))
 
 
@@ -49,6 +50,20 @@ class Describing:
         "rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
         "average_from": AVERAGE_FROM, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
+    if TYPE_CHECKING:  # what a learner has
+        _estimator_type: str
+        _state: Any  # each family's own
+        _params: Params
+        n_iter_: int
+
+        def get_params(self, deep: bool = True) -> dict: ...
+
+        @classmethod
+        def _parameter_names(cls) -> list[str]: ...
+
+        @staticmethod
+        def _state_class(params: dict) -> type[Any]:
+            """The class of the models that are learnt with these parameters."""
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""
@@ -89,12 +104,12 @@ class Describing:
         }, arrays
 
     @classmethod
-    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]):
+    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
         """The estimator of this class that was described so: each part of it checked, or an InvalidError."""
         who = cls.__name__
         parameters = {name: unpacked(value) for name, value in told["parameters"].items()}
         require(parameters.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(parameters))
-        learner = cls(**parameters)
+        learner: Any = cls(**parameters)  # (of one task or another)
         compiled = learner._kernel_params()
         random_state(who, learner.random_state)
 
@@ -102,11 +117,12 @@ class Describing:
         require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
         classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
         learnt = cls._read_learnt(told["learnt_with"], compiled)
-        state = cls._state_class(learnt).of_file(told["state"], arrays, len(classes) if is_classifier else 1, learnt)
+        n_classes = 1 if classes is None else len(classes)
+        state = cls._state_class(learnt).of_file(told["state"], arrays, n_classes, learnt)
         for name in ("open", "sparse"):
             require(type(told[name]) is bool, f"{name} true or false", told[name])
         require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
-        if is_classifier:
+        if classes is not None:
             require(told["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
             require(not told["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
             require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
@@ -151,13 +167,14 @@ class Describing:
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in a.geometries[: 1 + several]]
         found = (a for a, g in choices if kind == (a.rule, g, told["margin"] if "margin" in a.params else a.margin))
         algorithm = next(found, None)
-        require(algorithm is not None, "a rule and geometry of this estimator", kind)
+        if algorithm is None:
+            raise InvalidError(f"a rule and geometry of this estimator, got {kind!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _core.TRIGGERS[algorithm.trigger]}}
 
 
 def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
-    require(isinstance(code, str) and LABELS.fullmatch(code), "a dtype of labels", code)
+    require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
     if classes.dtype.kind == "U":  # numpy trusts its code points, and its booleans
         require(classes.view(f"{code[0]}u4").max(initial=0) <= 0x10FFFF, "labels that are texts", "other code points")
@@ -168,11 +185,12 @@ def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
     return classes
 
 
-def rebuilt(told: dict, arrays: dict[str, np.ndarray]):
+def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
     """The estimator that a description and arrays describe."""
     who = told["estimator"]
     require(isinstance(who, str) and who in SAVED, "an estimator of this version", who)
-    return estimator_class(who)._rebuilt(told, dict(arrays))
+    estimator: Any = estimator_class(who)
+    return estimator._rebuilt(told, dict(arrays))
 
 
 def save(learner: Any, path: Path, metadata: dict[str, Any] | None = None) -> None:

@@ -5,7 +5,7 @@ What a geometry adds to it stands in states.py; how the values lie in memory, in
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class State(OfFile, _core.Model):
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
     """
 
-    PARTS = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
+    PARTS: tuple[str, ...] = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
     geometry = ""
@@ -189,7 +189,7 @@ class State(OfFile, _core.Model):
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
-    def _like(self, counts: np.ndarray) -> State:
+    def _like(self, counts: np.ndarray) -> Self:
         """A model of this kind and of these classes, the arrays of which are still to come."""
         new = type(self).__new__(type(self))
         for name in self.SCALARS:
