@@ -6,7 +6,7 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-.PHONY: demo test test-oldest lint bench-smoke clean
+.PHONY: demo test test-oldest mutants lint bench-smoke clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -19,6 +19,12 @@ test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet ".[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
 	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
+
+# Small mistakes put into the compiled code, one after the other, which the tests should notice; WORDS: only in files with one of
+# these words in their path.
+mutants: $(VENV)/.package $(VENV)/.test
+	$(BIN)/python -m pip install --quiet cython
+	$(BIN)/python tests/mutate.py $(WORDS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
