@@ -102,7 +102,8 @@ GROUPS = [
         ("sums.score += p.bias * state[state.shape[0] - 1]", "sums.score += state[state.shape[0] - 1]"),
         ("return Sums(pair_first(sums), q + p.bias * p.bias,", "return Sums(pair_first(sums), q,"),
         ("while k + several <= row.hi:", "while k + several < row.hi:"),
-        ("state.shape[0] - width, state.shape[0] - 1, <floating>p.bias", "state.shape[0] - width, state.shape[0] - 1, <floating>1.0"),
+        ("state.shape[0] - width, state.shape[0] - 1, <floating>p.bias",
+         "state.shape[0] - width, state.shape[0] - 1, <floating>1.0"),
         ("at + gap + moves.which[i], <floating>p.bias,", "at + gap + moves.which[i], <floating>1.0,"),
         ("v[i] += p.bias * p.bias * state", "v[i] += p.bias * state"),
         ("/ (1.0 + beta * x * x * sigma)", "/ (1.0 + beta * x * sigma)"),
@@ -132,7 +133,8 @@ GROUPS = [
         ("peeked(&z, f.scores, precision(&s, &p), f.v, &p)", "peeked(&z, f.scores, 0.0, f.v, &p)"),
         ("averages[j] -= drift_score", "averages[j] += drift_score"),
         ("books.tally.updates += updated", "books.tally.updates += 1.0"),
-        ("if settled(s.margin, &p):\n                continue\n            moves.n", "if False:\n                continue\n            moves.n"),
+        ("if settled(s.margin, &p):\n                continue\n            moves.n",
+         "if False:\n                continue\n            moves.n"),
     ]),
     ("_geometry/full.pxd", "_core", ["full_covariance"], [
         ("for i in range(j + 1, n):\n            u[i] += xj", "for i in range(j + 2, n):\n            u[i] += xj"),
@@ -246,7 +248,8 @@ GROUPS = [
     ]),
     ("_ascent/forel.pyx", "_ascent/forel", ["follow_the_leader"], [
         ("p.bias * theta[last, c]) / p.sigma", "theta[last, c]) / p.sigma"),
-        ("if k > 1 and not has_joined(books, c):\n            continue\n        if k == 1", "if False:\n            continue\n        if k == 1"),
+        ("if k > 1 and not has_joined(books, c):\n            continue\n        if k == 1",
+         "if False:\n            continue\n        if k == 1"),
         ("gap -= leader.alpha[i, c]", "gap += leader.alpha[i, c]"),
         ("weight if new > weight else new", "new"),
         ("(whole + alpha[i, c])", "whole"),
@@ -314,7 +317,9 @@ def mutants(words):
 
 def copy_of_tree(tree):
     """The tree with the built modules of the package that this Python imports."""
-    left = shutil.ignore_patterns(".git", ".venv*", "build", "*.so", "__pycache__", ".hypothesis", ".*_cache", "docs", "*.egg-info")
+    left = shutil.ignore_patterns(
+        ".git", ".venv*", "build", "*.so", "__pycache__", ".hypothesis", ".*_cache", "docs", "*.egg-info",
+    )
     shutil.copytree(ROOT, tree, ignore=left)
     import onlinecls
 
