@@ -23,7 +23,7 @@ test-oldest:
 # Small mistakes put into the compiled code, one after the other, which the tests should notice; WORDS: only in files with one of
 # these words in their path.
 mutants: $(VENV)/.package $(VENV)/.test
-	$(BIN)/python -m pip install --quiet cython
+	$(BIN)/python -m pip install --quiet "Cython>=3.1"
 	$(BIN)/python tests/mutate.py $(WORDS)
 
 lint: $(VENV)/.lint

@@ -509,6 +509,17 @@ def check_scores_are_products_with_the_weights(learner):
         assert (model.predict(X) == best)[clear].all()
 
 
+def check_the_constant_feature_is_one_of_the_row(learner):
+    """An intercept is learnt as the weight of one more feature, whose value is intercept_scaling."""
+    X, y = learner.problem(80, 9, seed=9)
+    model = learnt(learner, X, y, intercept_scaling=0.6)
+    plain = learnt(learner, np.column_stack([X, np.full(80, 0.6)]), y, fit_intercept=False)
+    expected = weights(plain)[:, :-1] * ([1.0] * 9 + [0.6])
+    slack = max(1e-9, learner.slack)
+    assert_allclose(weights(model), expected, rtol=slack, atol=slack * max(np.abs(expected).max(), 1.0))
+    assert counters(model) == counters(plain)
+
+
 def check_zero_rows_teach_nothing(learner):
     X, y = learner.problem(60, 6, seed=50)
     model = learnt(learner, X, y, **({"fit_intercept": False} if learner.offers("fit_intercept") else {}))
@@ -666,6 +677,8 @@ def yield_checks(learner):
             yield check_the_average_while_labels_join
     if linear:
         yield check_scores_are_products_with_the_weights
+        if learner.offers("intercept_scaling", "fit_intercept"):
+            yield check_the_constant_feature_is_one_of_the_row
         yield check_order_of_columns
     if linear and learner.rows != "advice":
         yield check_sparsify_and_densify
