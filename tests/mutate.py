@@ -204,7 +204,7 @@ GROUPS = [
         ("return Size(q + bias * bias", "return Size(q"),
         ("sums[c] += bias * state", "sums[c] += state"),
     ]),
-    ("_ascent/ascent.pyx", "_ascent/ascent", ["dual_ascent", "dual_ascent_regression", "bounds"], [
+    ("_ascent/ascent.pyx", "_ascent/ascent", ["dual_ascent", "dual_ascent_regression", "contracts -k check_the_average", "bounds"], [
         ("return 1.0 / (p.sigma * t) if t > 0.0 else 0.0", "return 1.0 / p.sigma if t > 0.0 else 0.0"),
         ("value -= data[j] * a.drift", "value += data[j] * a.drift"),
         ("sqrt(2.0 * books.tally.rounds)", "sqrt(books.tally.rounds)"),
@@ -245,7 +245,7 @@ GROUPS = [
         ("if gap <= GAP or rates == 0.0:", "if gap <= 0.01 or rates == 0.0:"),
         ("total -= shares[r] * log(shares[r])", "total += shares[r] * log(shares[r])"),
     ]),
-    ("_ascent/forel.pyx", "_ascent/forel", ["follow_the_leader", "contracts -k check_the_constant"], [
+    ("_ascent/forel.pyx", "_ascent/forel", ["follow_the_leader", "contracts -k forel"], [
         ("p.bias * theta[last, c]) / p.sigma", "theta[last, c]) / p.sigma"),
         ("if k > 1 and not has_joined(books, c):\n            continue\n        if k == 1",
          "if False:\n            continue\n        if k == 1"),
@@ -359,6 +359,8 @@ def main(words):
     with tempfile.TemporaryDirectory() as room:
         tree = Path(room) / "tree"
         copy_of_tree(tree)
+        for module in sorted({module for _, module, *_ in chosen}):
+            compile_module(tree, module)
         if failed := first_failure(tree, sorted({name for _, _, tests, _, _ in chosen for name in tests})):
             sys.exit(f"mutate.py: the tests must pass before anything is changed: {failed}")
         for number, (file, module, tests, old, new) in enumerate(chosen, 1):

@@ -374,6 +374,12 @@ def test_hedge_equals_the_slow_twin_and_keeps_its_bound(eta0):
             assert paid <= losses.min() + 2 * np.sqrt(t * np.log(12) / 2) + np.sqrt(np.log(12) / 8)
 
 
+def test_hedge_calls_a_tie_the_first_class_as_predict_does():
+    """Two experts of one weight that disagree: a chance of 1/2 is no more than 1/2."""
+    learner = HedgeClassifier().partial_fit([[1.0, 0.0]], [0], classes=[0, 1])
+    assert learner.n_mistakes_ == 0
+
+
 def test_hedge_predicts_both_ways():
     X, y = advice(200, 5, seed=1)
     labels = np.array(["ham", "spam"])[y]
