@@ -184,7 +184,7 @@ GROUPS = [
         ("p.epsilon - sqrt(square), p.norm_bound * farthest", "p.epsilon - sqrt(square), farthest"),
         ("books.tally.skipped = skipped + 1.0", "pass"),
     ]),
-    ("_geometry/simplex.pyx", "_geometry/simplex", ["multiplicative", "dual_ascent", "one_class"], [
+    ("_geometry/simplex.pyx", "_geometry/simplex", ["multiplicative", "one_class", "contracts -k check_the_average"], [
         ("if s.group.shift > s.group.top + 20.0:", "if False:"),
         ("if group.top > group.shift + SPREAD:", "if False:"),
         ("drift_at(s, places[j])[0] -= group.ages", "drift_at(s, places[j])[0] += group.ages"),
@@ -204,7 +204,7 @@ GROUPS = [
         ("return Size(q + bias * bias", "return Size(q"),
         ("sums[c] += bias * state", "sums[c] += state"),
     ]),
-    ("_ascent/ascent.pyx", "_ascent/ascent", ["dual_ascent", "dual_ascent_regression", "contracts -k check_the_average", "bounds"], [
+    ("_ascent/ascent.pyx", "_ascent/ascent", ["dual_ascent", "dual_ascent_regression", "contracts -k check_the_average"], [
         ("return 1.0 / (p.sigma * t) if t > 0.0 else 0.0", "return 1.0 / p.sigma if t > 0.0 else 0.0"),
         ("value -= data[j] * a.drift", "value += data[j] * a.drift"),
         ("sqrt(2.0 * books.tally.rounds)", "sqrt(books.tally.rounds)"),

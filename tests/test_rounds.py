@@ -151,3 +151,8 @@ def test_the_threshold_of_l1_is_that_of_the_rounds_before():
     assert (learner.n_updates_, learner.n_mistakes_, learner.t_) == (1, 1, 2) and learner.coef_[0, 0] == 0.0
     learner.partial_fit([[1.0]], [1])
     assert (learner.n_updates_, learner.n_mistakes_) == (2, 2)
+
+
+def test_a_margin_of_exactly_one_satisfies_the_aggressive_perceptron():
+    learner = onlinecls.Perceptron(aggressive=True, **NO).partial_fit([[1.0], [1.0]], [1, 1], classes=[-1, 1])
+    assert (learner.n_updates_, learner.coef_[0, 0]) == (1, 1.0)
