@@ -279,7 +279,10 @@ def memory(name, n_rows):
 def import_race(repeats):
     """Milliseconds of a Python that imports each module and stops; medians, and that of the difference to scipy.sparse's."""
     statements = {"nothing": "pass", "numpy": "import numpy", "scipy.sparse": "import scipy.sparse"}
-    statements |= {"onlinecls": "import onlinecls", "onlinecls and scipy.sparse": "import onlinecls, scipy.sparse"}
+    # (The bare import loads nothing; what counts is the first class.)
+    learner = "from onlinecls import AROWClassifier"
+    statements |= {"onlinecls": "import onlinecls", "a class of onlinecls": learner}
+    statements |= {"a class of onlinecls and scipy.sparse": f"{learner}; import scipy.sparse"}
     times = {name: [] for name in statements}
     for _ in range(repeats + 1):
         for name, statement in statements.items():
@@ -379,7 +382,7 @@ def targets(results):
         found.append((f"100 rows, {title}, µs a row", prices[our_name("arow")].ns / 1000, 3))
     found.append(("arow, bytes a feature", results["memory"]["arow"]["bytes_per_feature"], 8))
     found.append(("arow, MB besides", results["memory"]["arow"]["kept_MB"], 1))
-    found.append(("import above scipy.sparse's, ms", results["import"]["onlinecls and scipy.sparse"][1], 30))
+    found.append(("import above scipy.sparse's, ms", results["import"]["a class of onlinecls and scipy.sparse"][1], 30))
     return found
 
 
