@@ -383,6 +383,7 @@ class CWVariance(ConfidenceWeighted):
         return 2 * alpha * self.phi
 
 
+@dataclass(kw_only=True)
 class Potential(SecondOrder):
     """The potential framework with f_t(w) = w' Sigma_t^-1 w / 2.  Orabona, Crammer (NIPS 2010), Fig. 1.
 
@@ -390,6 +391,7 @@ class Potential(SecondOrder):
     and theta += c z; otherwise neither changes.  The weight c is the paper's eta_t and enters theta alone.
     """
 
+    initial_variance: float = 1.0
     state = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # w = Sigma theta, so that W = (-w/2, +w/2) here too
 
     @property

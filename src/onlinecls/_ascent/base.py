@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
 from .._estimators.saving import AVERAGE_FROM, FLAG, or_as
 from .._input import validate
-from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of, select
+from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of
 from .._saving import require
 from . import ascent
 from .ascent_state import AscentState, EntropicState
@@ -23,10 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from .._input.types import Params
+    from .._registry import Algorithm
 
 
 class AscentLearner(WithWeights):
-    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
+    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_own_params`)."""
 
     _fields = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
@@ -37,7 +37,7 @@ class AscentLearner(WithWeights):
 
     if TYPE_CHECKING:
 
-        def _translated(self, values: Params) -> Params:
+        def _own_params(self, values: Params) -> Params:
             """The parameters of ascent.pyx that these stand for."""
 
     @staticmethod
@@ -67,26 +67,16 @@ class AscentLearner(WithWeights):
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt
 
-    def _kernel_params(self) -> dict:
-        found = self._parameter_values()(self.__dict__)
-        remembered = self.__dict__.get("_compiled")
-        if remembered is not None and all(map(is_, remembered[0], found)):
-            return remembered[1]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
-        select(who, values, algorithms_of(type(self)))
-        validate.read_dtype(who, values["dtype"])
-        params = {
+    def _translated(self, algorithm: Algorithm, values: dict) -> dict:
+        return {
             "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
             "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-            **self._translated(values),
+            **self._own_params(values),
         }
-        self._check_parameters(values)
-        self._compiled = found, params
-        return params
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)
