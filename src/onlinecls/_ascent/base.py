@@ -108,7 +108,8 @@ class AscentLearner(WithWeights):
 
     def _params_for(self, params: dict, state: AscentState, is_open: bool, balanced: bool) -> dict:
         largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-        return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": largest}
+        limit = largest / max(params["bias"], 1.0)  # (so that the intercept is a number, too)
+        return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": limit}
 
 
 class AscentClassifier(AscentLearner, OnlineClassifier):

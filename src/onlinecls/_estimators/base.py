@@ -18,7 +18,7 @@ from .._geometry.state import NO_ORDER
 from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import issparse, not_fitted
-from .._registry import AUTO, Units, algorithms_of, select, worded_defaults
+from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
 from . import saving
 from .units import first_row, units_of
 
@@ -188,7 +188,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def __init_subclass__(cls, **arguments: Any) -> None:
         """For each parameter that may be a default in units of X, the number that it came to, under its name and _."""
         super().__init_subclass__(**arguments)
-        if "__init__" in cls.__dict__:
+        if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
             for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
                 if name in cls._parameter_names() and not hasattr(cls, name + "_"):
                     setattr(cls, name + "_", property(lambda self, name=name: self._in_units(name)))
@@ -375,27 +375,27 @@ class OnlineLearner(saving.Describing, Estimator):
 
         Returns the parameters to go on with: the first row that is not all zeros may tell the units that they are in.
         """
-        if not self._units.scale and not len(order):
-            weight = validate.row_weights(weights, class_weights, targets)
-            at = first_row(rows, weight)
-            if at > 0:
-                self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
-            if at >= 0:
-                params = self._take_units(params, units_of(rows, at, self._units.epochs))
-                rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
+        at = -1 if self._units.scale or len(order) else first_row(rows, validate.row_weights(weights, class_weights, targets))
+        if at > 0:
+            self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
+        if at >= 0:
+            params = self._take_units(params, rows, at)
+            rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
         self._pass(params, rows, targets, weights, class_weights, order, predictions)
         return params
 
-    def _take_units(self, params: dict, units: Units) -> dict:
-        """The parameters in units of X, which are known from now on. What waits for them has not been moved by a row yet."""
+    def _take_units(self, params: dict, rows: Rows, at: int) -> dict:
+        """The parameters in units of X, which row `at` tells. What waits for them has not been moved by a row yet."""
+        units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
         self._units = units
-        if found == before:
-            return params
-        found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
-        self._state = self._state.writable()
-        self._state.take_units(found)
-        return found
+        if found != before:
+            found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
+            self._state = self._state.writable()
+            self._state.take_units(found)
+            self._params, self._params_of = found, (None,)
+            params = found
+        return params
 
     def _pass(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
@@ -437,8 +437,8 @@ class OnlineLearner(saving.Describing, Estimator):
             **params, "open_classes": int(is_open), "balanced": int(balanced),
             "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
             "spacing": float(info.eps),
-            # The average's books hold weights times rounds.
-            "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
+            # The average's books hold weights times rounds; the intercept is a weight times the constant feature.
+            "limit": min(float(info.max) / 4 / max(params["bias"], 1.0), np.inf if params["average_from"] < 0 else 1e290),
         }
 
     def _epochs(

@@ -11,6 +11,7 @@ from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import classifier_tags, random_state
 from .base import NO_PREDICTIONS, UNKNOWN, WithVariances, WithWeights
+from .units import first_row
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -186,6 +187,9 @@ class OnlineClassifier(WithWeights):
             if len(classes) == 1:
                 self._state = self._state.writable()
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                at = -1 if self._units.scale else first_row(rows.part(start, stop), weights[start:stop])
+                if at >= 0:
+                    params = self._take_units(params, rows, start + at)
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -197,7 +201,7 @@ class OnlineClassifier(WithWeights):
             before = self._state, self.classes_, self.t_
             try:
                 self._join(classes)
-                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                params = self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
                 if self.t_ == before[2]:
