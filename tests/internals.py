@@ -9,12 +9,13 @@ from onlinecls._estimators import saving as saved_estimators
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._input import validate
+from onlinecls._kernelized.kernels import Kernel, Unstacked
 
 ALGORITHMS = _registry.ALGORITHMS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
-__all__ = ["leader", "main"]
+__all__ = ["Kernel", "Unstacked", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT

@@ -380,6 +380,13 @@ def test_hedge_calls_a_tie_the_first_class_as_predict_does():
     assert learner.n_mistakes_ == 0
 
 
+def test_hedge_rows_without_advice_change_nothing_dense_or_sparse():
+    X, y = advice(30, 4, seed=2)
+    X[::3] = 0.0
+    dense, sparse = (HedgeClassifier().partial_fit(rows, y) for rows in (X, csr32(X)))
+    assert dense.n_updates_ == sparse.n_updates_ == X.any(axis=1).sum() and dense.t_ == sparse.t_ == 30
+
+
 def test_hedge_predicts_both_ways():
     X, y = advice(200, 5, seed=1)
     labels = np.array(["ham", "spam"])[y]
