@@ -8,6 +8,7 @@ from onlinecls._cli import learning, main
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
+from onlinecls._geometry.states import STATES
 from onlinecls._input import validate
 from onlinecls._kernelized.kernels import Kernel, Unstacked
 
@@ -80,6 +81,11 @@ def on_path(learner, path):
     """A learner of a full covariance whose kernel goes another way: (which products are made ahead, how many steps wait)."""
     learner._foresight, learner._depth = path
     return learner
+
+
+def averages(geometry):
+    """Whether learners of this geometry can predict with the average of their weights."""
+    return geometry not in STATES or STATES[geometry].AVERAGES  # (those of _ascent have states of their own)
 
 
 def kernels():

@@ -109,7 +109,7 @@ GROUPS = [
         ("/ (1.0 + beta * p.bias * p.bias * sigma)", "/ (1.0 + beta * p.bias * sigma)"),
         ("cdef double q = p.bias * p.bias\n    for c in range(n_classes)", "cdef double q = 0.0\n    for c in range(n_classes)"),
     ]),
-    ("_geometry/average.pxd", "_core", ["contracts -k check_the_average"], [
+    ("_geometry/average.pxd", "_core", ["contracts -k check_the_average", "contracts -k check_sparse_is_dense"], [
         ("for k in range(row.lo, row.hi + 1):", "for k in range(row.lo, row.hi):"),
         ("if k < row.hi and data[k] == 0.0:", "if False:"),
         ("return total + bias * drift", "return total + drift"),

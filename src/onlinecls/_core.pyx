@@ -27,19 +27,19 @@ from ._geometry.rounds cimport (
     check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
 )
 from ._geometry.sparse cimport (
-    ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Moves, Row, Sums,
-    dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
+    Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
 )
 from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
-from ._rules cimport Params, Stats, Step, apply_rule, precision, settled
+from ._rules cimport (
+    ADDITIVE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule, precision,
+    settled,
+)
 
-from ._rules import Rule, Trigger
+from ._rules import Geometry, Rule, Trigger
 
 RULES = {rule.name.lower(): int(rule) for rule in Rule}
 TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
-GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
-              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE, "sinh": SINH,
-              "exp": EXP}
+GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 

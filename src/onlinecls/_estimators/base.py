@@ -34,12 +34,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def _specialised(kernel: Any) -> dict:
-    """A compiled fused function's versions by the sizes of (a number, a column index): picking one costs a dictionary look-up."""
-    sizes = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8, "dense_t": 1}
-    return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
-
-
 _ROUNDS = _core.TALLY["t"]
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
@@ -213,6 +207,11 @@ class OnlineLearner(saving.Describing, Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
+        if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
+            raise ValueError(
+                f"{who}: average must be False, got average={values['average']!r}: the scale of all weights changes with every "
+                "step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+            )
         params = {
             "rule": _core.RULES[algorithm.rule], "trigger": _core.TRIGGERS[algorithm.trigger],
             "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],

@@ -326,13 +326,6 @@ class PNormPerceptron(OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _check_parameters(self, values: dict[str, Any]) -> None:
-        if values["average"]:
-            raise ValueError(
-                f"PNormPerceptron: average must be False, got average={values['average']!r}: the scale of all weights changes "
-                "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
-            )
-
     def _is_another_kind(self, params: dict) -> bool:
         return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power
 

@@ -9,13 +9,13 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .._core cimport Model
-from .._rules cimport MULTIPLICATIVE_CENTRE, Params, Stats, Step, apply_rule, settled
+from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
 from .rounds cimport (
     OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, judge, judge_error,
     next_round, readable, row_at, said_by,
 )
 from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
-from .sparse cimport SINH, Row, column, dense_t, floating, index_t, larger
+from .sparse cimport Row, column, dense_t, floating, index_t, larger
 
 from .simplex import GROUP, GROUP_SIZE
 

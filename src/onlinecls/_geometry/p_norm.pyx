@@ -23,14 +23,14 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .._core cimport Model
-from .._rules cimport AGGRESSIVE_P_NORM, Params, Stats, Step, apply_rule, settled
+from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, settled
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
     OVR, QUANTUM, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, judge, next_round, readable, row_at,
     said_by,
 )
-from .sparse cimport P_NORM, Row, column, dense_t, floating, index_t, larger, prefetch
+from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
 #: The numbers of a norm, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "gain")

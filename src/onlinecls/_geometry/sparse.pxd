@@ -6,24 +6,14 @@ the second slots, so that a non-zero touches one run of memory:
     one vector     feature j:   a = 2j,          b = 2j + 1                (w, σ side by side: one cache line a non-zero)
     k classes      feature j:   a = 2kj + c,     b = 2kj + k + c           (c the class)
 
-    geometry     first slot             second slot           the weight that predicts
-    ADDITIVE     w                      -                     w
-    GAUSSIAN     w                      σ, its variance       w
-    POTENTIAL    θ                      σ                     σθ
-    MIRROR       w                      G = Σ g²              w
-    DUAL         z = -Σ g               G                     η soft(z, λt) / (δ + √G)
-    FULL_*       w                      -  (Σ: full.pxd)      w
-    P_NORM       θ                      ρ, see p_norm.pyx     ∇f*(θ)
-    CENTRE       u                      -                     a u
-    SINH, EXP    r, see simplex.pxd     θ                     (W / Z) r
-
-The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
-storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.
+What a and b are in each geometry stands beside its name, in _rules.pxd. The last row of the state is the constant feature (the
+intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t for an index type and column k
+- lo. Sums are in double, from left to right: sparse equals dense.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport Params, Step
+from .._rules cimport ADDITIVE, DUAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Step
 
 cdef extern from "_geometry/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
@@ -42,19 +32,6 @@ cdef extern from "_geometry/lanes.h":
                        float least) noexcept nogil
     void gaussian_two(double* p0, double* p1, const double* x, double tau, double beta, double least) noexcept nogil
 
-
-cdef enum Geometry:
-    ADDITIVE
-    GAUSSIAN
-    POTENTIAL
-    MIRROR
-    DUAL
-    FULL_GAUSSIAN
-    FULL_POTENTIAL
-    P_NORM
-    CENTRE
-    SINH
-    EXP
 
 cdef enum:
     CACHE_LINE = 64         # bytes
