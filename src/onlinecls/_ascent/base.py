@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,16 +12,16 @@ from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
 from .._estimators.saving import AVERAGE_FROM, FLAG, or_as
 from .._input import validate
-from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of, select
+from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of
 from .._saving import require
 from . import ascent
 from .ascent_state import AscentState, EntropicState
 
 if TYPE_CHECKING:
-
     from numpy.typing import DTypeLike
 
     from .._input.types import Params
+    from .._registry import Algorithm
 
 
 class AscentLearner(WithWeights):
@@ -67,15 +66,8 @@ class AscentLearner(WithWeights):
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt
 
-    def _kernel_params(self) -> dict:
-        found = self._parameter_values()(self.__dict__)
-        remembered = self.__dict__.get("_compiled")
-        if remembered is not None and all(map(is_, remembered[0], found)):
-            return remembered[1]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
-        select(who, values, algorithms_of(type(self)))
-        validate.read_dtype(who, values["dtype"])
-        params = {
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        return {
             "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
@@ -84,9 +76,6 @@ class AscentLearner(WithWeights):
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._translated(values),
         }
-        self._check_parameters(values)
-        self._compiled = found, params
-        return params
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)

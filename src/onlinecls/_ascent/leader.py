@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._estimators.docs import documented
 from .._estimators.saving import FLAG
 from .._geometry.state import NO_ORDER
 from .._input import validate
-from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of, select
+from .._registry import NOT_NEGATIVE, POSITIVE
 from . import forel
 from .leader_state import GAP, ForelState
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, FloatType, Params
+    from .._registry import Algorithm
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
@@ -106,27 +106,20 @@ class FoReLClassifier(OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _kernel_params(self) -> dict:
-        found = self._parameter_values()(self.__dict__)
-        remembered = self.__dict__.get("_compiled")
-        if remembered is not None and all(map(is_, remembered[0], found)):
-            return remembered[1]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
-        select(who, values, algorithms_of(type(self)))
-        validate.read_dtype(who, values["dtype"])
+    def _check_parameters(self, values: dict) -> None:
         if values["average"]:
             raise ValueError(
-                f"{who}: average must be False, got average={values['average']!r}: each w is the best for all rows so far, and "
-                "every weight may change in any round. Use DualAscentClassifier for an average."
+                f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is the best for all "
+                "rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
             )
-        params = {
+
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        return {
             "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
             "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }
-        self._compiled = found, params
-        return params
 
     def _is_another_kind(self, params: dict) -> bool:
         kind = "joint", "sigma", "bias"

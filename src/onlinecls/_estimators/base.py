@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import FloatType, Generator, Matrix, Params, RandomState
+    from .._registry import Algorithm
 
     T = TypeVar("T")
 
@@ -207,6 +208,13 @@ class OnlineLearner(saving.Describing, Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
+        params = self._params_from(algorithm, values)
+        self._compiled = found, params
+        return params
+
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        """The Params of an algorithm, from parameters that are within their ranges."""
+        who = type(self).__name__
         if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
             raise ValueError(
                 f"{who}: average must be False, got average={values['average']!r}: the scale of all weights changes with every "
@@ -228,7 +236,6 @@ class OnlineLearner(saving.Describing, Estimator):
                 f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
                 "change on every row, so that their average has no O(nnz) form."
             )
-        self._compiled = found, params
         return params
 
     def _check_parameters(self, values: dict) -> None:
