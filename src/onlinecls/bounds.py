@@ -233,7 +233,8 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
 
         M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
 
-    the sums over the rounds U that changed the model without a mistake, by steps η. NAROW paper, section 4.1.
+    the sums over the rounds U that changed the model without a mistake, by steps η. L(u) is the sum of η l(u) over those and of
+    l(u) over mistakes. NAROW paper, section 4.1, (4).
 
     Raises
     ------
@@ -250,9 +251,10 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
             f"onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, {sizes.max():g}, got radius={R!r}. "
             "Follow the learner with that radius."
         )
-    S, loss = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), course.loss(u)  # (1/(q - 1) is p - 1)
-    calm = m > 0.0
+    S, calm = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), m > 0.0  # (1/(q - 1) is p - 1)
     eta = np.clip((R**2 / 2 - m[calm]) / sizes[calm] ** 2, 0.0, 1.0)
+    losses = np.maximum(0.0, 1.0 - course.y[course.updated] * (course.rows @ u))
+    loss = losses[~calm].sum() + eta @ losses[calm]
     D = np.sum((eta**2 * sizes[calm] ** 2 + 2 * eta * m[calm]) / R**2 - eta)
     allowed = loss + S**2 / 2 + S * np.sqrt(max(S**2 / 4 + loss + D, 0.0)) - eta.sum()
     return Bound(int((~calm).sum()), float(allowed))
@@ -261,26 +263,30 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
 def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
     """Squared losses (of PA-I: mistakes) of PA, for classes and for targets, B = max ||x||²:
 
-        PA (C = inf), no loss of u:   sum of l² <= B ||u||²                                      (PA paper, Theorem 1)
+        PA (C = inf), no loss of u:   sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
         PA-I, classes, any u:         M <= max(B, 1/C) (||u||² + 2C sum of l(u))                  (JMLR 2006, Theorem 4)
 
-    Where u has a loss, PA's bound is infinite: the theorem says nothing.
+    ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the least margin y u.x, less 1. Where
+    u has a loss, PA's bound is infinite: the theorem says nothing.
 
     >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
     >>> passive_aggressive(course, [-1.0, 0.5])
     Bound(paid=2.0, allowed=5.0)
+    >>> passive_aggressive(course, [-2.0, 1.0])  # twice the margin: 2 * (2 - 1) * (1 + 1) is paid on top
+    Bound(paid=6.0, allowed=20.0)
     """
     kinds = (PassiveAggressiveClassifier, PassiveAggressiveRegressor)
     u = _checked(course, u, "passive_aggressive", *kinds)
     C, squared, is_classifier = course.learner.C, course.learner.loss.startswith("squared"), isinstance(course.learner, kinds[0])
-    losses, best = (
-        np.maximum(0.0, 1.0 - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon)
+    short, excess = (
+        1.0 - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon
         for said in (course.scores, course.X @ u)
     )
+    losses, best = np.maximum(0.0, short), np.maximum(0.0, excess)
     B = float((course.X**2).sum(axis=1).max(initial=0.0))
     if C == np.inf:
-        return Bound(float(losses @ losses), B * float(u @ u) if best.max(initial=0.0) <= 1e-12 else np.inf)
+        return Bound(_with_slack(losses, excess), B * float(u @ u) if best.max(initial=0.0) <= 1e-12 else np.inf)
     if squared:
         return Bound(float(losses @ losses), float((B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)))
     if not is_classifier:
@@ -289,6 +295,12 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
             "There is no such theorem."
         )
     return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
+
+
+def _with_slack(losses: np.ndarray, excess: np.ndarray) -> float:
+    """Σ l² + 2 (ε - ε*) Σ l; excess: by how much the competitor passes ε in each round, negative where it does not."""
+    slack = max(-float(excess.max()), 0.0) if len(excess) else 0.0
+    return float(losses @ losses + 2.0 * slack * losses.sum())
 
 
 def distance(course: Course, u: ArrayLike) -> Bound:
@@ -303,7 +315,7 @@ def distance(course: Course, u: ArrayLike) -> Bound:
 def multiplicative(course: Course, u: ArrayLike) -> Bound:
     """Squared losses of the multiplicative PA, against any u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
 
-        sum of l² <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
+        sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
     D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite
     where u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
@@ -312,12 +324,12 @@ def multiplicative(course: Course, u: ArrayLike) -> Bound:
     kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
     u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
     if isinstance(learner, kinds[0]):
-        losses, best = (np.maximum(0.0, learner.margin - course.y * said) for said in (course.scores, course.X @ u))
+        short, excess = (learner.margin - course.y * said for said in (course.scores, course.X @ u))
     else:
-        losses, best = (np.maximum(0.0, np.abs(course.y - said) - learner.epsilon) for said in (course.scores, course.X @ u))
+        short, excess = (np.abs(course.y - said) - learner.epsilon for said in (course.scores, course.X @ u))
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * np.abs(course.X).max(initial=0.0)
-    allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if best.max(initial=0.0) <= 1e-12 else np.inf
-    return Bound(float(losses @ losses), float(allowed))
+    allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if excess.max(initial=0.0) <= 1e-12 else np.inf
+    return Bound(_with_slack(np.maximum(0.0, short), excess), float(allowed))
 
 
 def _entropy_of_shares(learner: Any, u: np.ndarray) -> float:
