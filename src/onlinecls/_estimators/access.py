@@ -80,7 +80,7 @@ def averaging_predictors(learner: Any) -> Any:
     state = learner._state
     rounds, everything = state.average_rounds(state.params), slice(None)
     last = state.of({**state.parts(), "drift": np.empty(0), "params": state.params})
-    less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # times 1/rounds: by how much the average falls
+    less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
         less -= first.weights(learner._read_params(first), everything).T
