@@ -105,7 +105,7 @@ def choose(messages):
             learners = [DualAscentClassifier(update=update, intercept_scaling=1.0, **own) for update in UPDATES]
             found = [progressive_validation(learner, (X, y), classes=np.unique(y)).progressive_error for learner in learners]
             mistakes.append(sum(found))
-            print(f"{kind}: {own}  " + "  ".join(f"{update} {100 * error:.1f} %" for update, error in zip(UPDATES, found, strict=True)))
+            print(f"{kind}: {own}", *(f"{update} {100 * error:.1f} %" for update, error in zip(UPDATES, found, strict=True)))
         print(f"{kind}: chosen {choices[int(np.argmin(mistakes))]}\n")
 
 

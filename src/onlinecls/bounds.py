@@ -39,6 +39,7 @@ from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrd
 from ._input import validate
 from ._input.compat import issparse
 from ._kernelized.learners import KernelOnlineClassifier
+from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
     from ._input.types import Matrix
 
 __all__ = [
-    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
+    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge",
+    "lemma_1", "multiplicative",
     "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]
 
@@ -252,9 +254,9 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
             "Follow the learner with that radius."
         )
     S, calm = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), m > 0.0  # (1/(q - 1) is p - 1)
-    eta = np.clip((R**2 / 2 - m[calm]) / sizes[calm] ** 2, 0.0, 1.0)
-    losses = np.maximum(0.0, 1.0 - course.y[course.updated] * (course.rows @ u))
-    loss = losses[~calm].sum() + eta @ losses[calm]
+    eta = _p_norm_steps(learner, m, sizes)
+    loss = eta @ np.maximum(0.0, 1.0 - course.y[course.updated] * (course.rows @ u))
+    eta = eta[calm]
     D = np.sum((eta**2 * sizes[calm] ** 2 + 2 * eta * m[calm]) / R**2 - eta)
     allowed = loss + S**2 / 2 + S * np.sqrt(max(S**2 / 4 + loss + D, 0.0)) - eta.sum()
     return Bound(int((~calm).sum()), float(allowed))
@@ -334,13 +336,7 @@ def multiplicative(course: Course, u: ArrayLike) -> Bound:
 
 def _entropy_of_shares(learner: Any, u: np.ndarray) -> float:
     """D of `multiplicative`."""
-    shares = u / learner.norm_bound
-    if learner.signed:
-        return _relative_entropy(shares)
-    if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
-        return np.inf
-    shares = shares[shares > 0.0]
-    return float(np.sum(shares * np.log(len(u) * shares)))
+    return entropy_of_shares(u / learner.norm_bound, learner.signed)
 
 
 def one_class(course: Course, u: ArrayLike) -> Bound:
@@ -400,6 +396,43 @@ def fixed_rate(course: Course, u: ArrayLike) -> Bound:
         f = np.linalg.norm(u, p / (p - 1.0)) ** 2 / 2.0
         sizes = (p - 1.0) * np.sum(np.linalg.norm(course.rows, p, axis=1) ** 2) / 2.0  # (1/(q - 1) is p - 1)
     return Bound(M, float(course.loss(u) + f / eta + eta * sizes + B / eta))
+
+
+def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
+    """Lemma 1 of the NAROW paper, from which its bounds follow, at a λ > 0. z = -y x, the sums over the rounds by a step η:
+
+        sum of η z.(w_t/λ - u) <= f_T(λu)/λ + (sum of η² ||z||*²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t))/λ
+
+    Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step. Second-order Perceptron and NAROW: f_t(w) = w'A_t w/2,
+    ||x||*² = x'Σ_t x, β = 1, η = 1, and w_t = Σ_t θ_t, which has seen x.
+    `onlinecls.reference.PotentialClassifier` has it for any convex loss, f and η.
+
+    >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> lemma_1(course, [1.0, -1.0])
+    Bound(paid=2.0, allowed=3.0)
+    """
+    kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
+    u, learner, updated = _checked(course, u, "lemma_1", *kinds), course.learner, course.updated
+    if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
+        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course)[1](u)) / 2.0
+        right = (course.spread + course.forgotten)[updated].sum() / 2.0
+    else:
+        p, m = 2.0, course.margins[updated]
+        eta = np.full(len(m), float(getattr(learner, "eta0", 1.0)))
+        if isinstance(learner, PNormPerceptron):
+            p = learner.p or max(2.0, 2.0 * np.log(len(u)))
+            eta = _p_norm_steps(learner, m, np.linalg.norm(course.rows, p, axis=1))
+        f = (p - 1.0) * float(np.linalg.norm(lam * u, p / (p - 1.0))) ** 2 / 2.0  # (1/(q - 1) is p - 1)
+        right = np.sum((eta * np.linalg.norm(course.rows, p, axis=1)) ** 2) / 2.0
+    paid = -(eta @ m) / lam + eta @ (course.y[updated] * (course.rows @ u))
+    return Bound(float(paid), float((f + right) / lam))
+
+
+def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """η of the rounds with these margins and p-norms."""
+    if not learner.aggressive:
+        return np.ones(len(m))
+    return np.where(m > 0.0, np.clip((learner.radius**2 / 2 - m) / sizes**2, 0.0, 1.0), 1.0)
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -510,23 +543,8 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
     if learner.regularizer == "euclidean":
         f, L = learner.sigma / 2 * (u @ u), np.linalg.norm(course.X, axis=1)
     else:
-        f, L = learner.sigma * _relative_entropy(u / learner.norm_bound), learner.norm_bound * np.abs(course.X).max(axis=1)
+        f, L = learner.sigma * entropy_of_shares(u / learner.norm_bound, True), learner.norm_bound * np.abs(course.X).max(axis=1)
     return Bound(float(paid), float(f + best + np.sum(L**2) / (2.0 * learner.sigma)))
-
-
-def _relative_entropy(u: np.ndarray) -> float:
-    """The least sum of p log(2d p) over p >= 0 of sum 1, p+ - p- = u: the rest 1 - ||u||_1 goes to pairs as sqrt(u² + 4c²)."""
-    spare, d = 1.0 - np.abs(u).sum(), len(u)
-    if spare < -1e-9:
-        return np.inf
-    low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = sqrt(u² + 4c²), whose sum grows with c: bisection
-    for _ in range(200):
-        c = (low + high) / 2
-        low, high = (c, high) if np.sqrt(u**2 + 4 * c**2).sum() < 1.0 else (low, c)
-    both = np.sqrt(u**2 + 4 * low**2)
-    p = np.concatenate([both + u, both - u]) / 2
-    p = p[p > 0.0]
-    return float(np.sum(p * np.log(2 * d * p)))
 
 
 def gradient_descent(course: Course, u: ArrayLike) -> Bound:
