@@ -38,6 +38,9 @@ CASES = {
     "p_norm default": ("p_norm", lambda: PNormPerceptron(**NO)),
     "aggressive p_norm": ("p_norm", lambda: PNormPerceptron(4.0, aggressive=True, radius=6.0, **NO)),
     "PA-I": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, **NO)),
+    "PA-I, margin 3": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, margin=3.0, **NO)),
+    "PA-II, margin 0.5": ("passive_aggressive", lambda: PassiveAggressiveClassifier(
+        0.3, loss="squared_hinge", margin=0.5, **NO)),
     "PA-II": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, loss="squared_hinge", **NO)),
     "SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, **NO)),
     "aggressive SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),

@@ -267,10 +267,10 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
 
         PA (C = inf), no loss of u:   sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
-        PA-I, classes, any u:         M <= max(B, 1/C) (||u||² + 2C sum of l(u))                  (JMLR 2006, Theorem 4)
+        PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
 
-    ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the least margin y u.x, less 1. Where
-    u has a loss, PA's bound is infinite: the theorem says nothing.
+    γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the least
+    margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
 
     >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
     >>> passive_aggressive(course, [-1.0, 0.5])
@@ -282,7 +282,7 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
     u = _checked(course, u, "passive_aggressive", *kinds)
     C, squared, is_classifier = course.learner.C, course.learner.loss.startswith("squared"), isinstance(course.learner, kinds[0])
     short, excess = (
-        1.0 - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon
+        course.learner.margin - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon
         for said in (course.scores, course.X @ u)
     )
     losses, best = np.maximum(0.0, short), np.maximum(0.0, excess)
@@ -296,7 +296,8 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
             "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. "
             "There is no such theorem."
         )
-    return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
+    gamma = course.learner.margin
+    return Bound(int((course.margins <= 0.0).sum()), float(max(B / gamma**2, 1.0 / (C * gamma)) * (u @ u + 2.0 * C * best.sum())))
 
 
 def _with_slack(losses: np.ndarray, excess: np.ndarray) -> float:

@@ -94,7 +94,7 @@ def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Ca
             f"onlinecls.reference: rule must be a function Stats -> Step and geometry one of {', '.join(GEOMETRIES)}, got "
             f"{rule!r} and geometry={geometry!r}."
         )
-    own = dict(params or {})
+    own = {"margin": values.get("margin", 1.0), **(params or {})}
     if geometry != "additive":
         own.update(covariance=values["covariance"], initial_variance=values["initial_variance"])
     if geometry == "potential":
@@ -261,6 +261,8 @@ class RuleClassifier(_SlowClassifier):
     covariance : {"diagonal", "full"}, default="diagonal"
     initial_variance : float, default=1.0
     multi_class : {"crammer_singer", "ovr"}, default="crammer_singer"
+    margin : float, default=1.0
+        The margin from which on a row is no loss.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
     max_iter : int, default=1
@@ -286,7 +288,7 @@ class RuleClassifier(_SlowClassifier):
         self, rule: str | Callable[..., Step], params: Mapping[str, Any] | None = None, *,
         geometry: Literal["additive", "gaussian", "potential"] = "additive", precision: Callable[..., float] | None = None,
         covariance: Literal["diagonal", "full"] = "diagonal", initial_variance: float = 1.0,
-        multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer", fit_intercept: bool = True,
+        multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer", margin: float = 1.0, fit_intercept: bool = True,
         intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
     ) -> None:
         self._assign(locals())

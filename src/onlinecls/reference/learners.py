@@ -76,19 +76,19 @@ class Learner:
 
 
 class Additive(Learner):
-    """w += tau z, for a rule Stats -> Step. `params` are handed to the rule.
+    """w += tau z, for a rule Stats -> Step. `params` are handed to the rule; `margin` is the one that ends the loss of classes.
 
-    `learn` takes the margin, and the one that is wanted, from outside: 1 for classes, 0 for targets.
+    `learn` takes the margin, and the one that is wanted, from outside: for targets it is 0.
     """
 
     largest = float(np.finfo(np.float64).max / 4)  # a step whose scalars would pass it is left out
 
-    def __init__(self, d: int, rule: Callable[..., Step], **params: Any) -> None:
+    def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
         super().__init__(d)
-        self.rule, self.params = rule, params
+        self.rule, self.wanted, self.params = rule, margin, params
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        return self.learn(z, float(self.w @ z), 1.0, c)
+        return self.learn(z, float(self.w @ z), self.wanted, c)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
         """Learn the target y of x: a signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
