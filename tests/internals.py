@@ -56,6 +56,8 @@ def stored(learner):
         for i, snapshot in enumerate([run.learner, *run.snapshots]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
+    if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
+        return {}
     state = learner._state
     if not hasattr(state, "slot_of"):
         return _parts(learner)

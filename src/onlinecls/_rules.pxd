@@ -269,7 +269,7 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline bint settled(double margin, const Params* p) noexcept nogil:
     """True if the margin alone tells that there is no step: the variances need not be read then."""
-    return margin >= 1.0 and p.trigger == LOSS
+    return margin >= 1.0 and margin >= p.margin and p.trigger == LOSS
 
 
 cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:

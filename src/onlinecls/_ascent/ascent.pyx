@@ -475,6 +475,18 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
     a.n_moves = a.k
 
 
+cdef inline double loss_of_zeros(const Ascent* a, const Books* books) noexcept nogil:
+    """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
+    cdef Py_ssize_t c, n = 0
+    if a.joint and a.p.loss == LOG_LOSS:
+        return log(<double>a.k)
+    for c in range(a.k):
+        n += not (a.k > 1 and books.open_classes and books.counts[c] == 0.0)
+    if a.joint:
+        return a.p.margin if n > 1 else 0.0
+    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
+
+
 cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
     """A regressor's row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with
     c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
@@ -519,13 +531,15 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
             judge(said_by(a.work.averages, &r, &books), &r, b, &books)
             a.steepness = a.weight * (
                 a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
-            fine = in_range(a, False)
+            fine = in_range(a, a.size.largest == 0.0)
             for c in range(a.k):
                 fine &= isfinite(a.work.scores[c])
             updated = skipped = False
-            if a.size.largest > 0.0 and not fine:
+            if a.size.largest == 0.0:
+                a.shared.gain += a.weight * loss_of_zeros(a, &books) if fine else 0.0
+            elif not fine:
                 skipped = True
-            elif a.size.largest > 0.0:
+            else:
                 prepare(a, state, data, indices, r.row, &books)
                 for g in range(1 if a.joint else a.k):
                     take_group(a, g)
@@ -569,10 +583,12 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
             size = fabs(y) + fabs(a.work.scores[0])
             slope = 2.0 * a.weight * fabs(error) if squared else a.weight
             a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
-            fine = in_range(a, error == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
-            if a.size.largest > 0.0 and not fine:
+            fine = in_range(a, error == 0.0 or a.size.largest == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+            if a.size.largest == 0.0:               # (as in loss_of_zeros)
+                a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
+            elif not fine:
                 books.tally.skipped += 1.0
-            elif a.size.largest > 0.0:
+            else:
                 prepare(a, state, data, indices, r.row, &books)
                 take_group(a, 0)
                 number_step(a, state, y, squared)
