@@ -17,13 +17,12 @@ cdef class Call:
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
     cdef object classes, parameters
     cdef list labels                # the classes as Python's objects
-    cdef object sparse              # the type of X where it is a CSR matrix
     cdef Task task
     cdef Py_ssize_t n_features
 
 
 cdef class FewRows:
-    cdef public object data, indices
+    cdef public object data, indices, indptr
 
 
 cdef class Model:

@@ -13,6 +13,7 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 import os
+from sys import modules
 
 import numpy as np
 
@@ -50,6 +51,22 @@ TALLY_SIZE = sizeof(Tally) // sizeof(double)
 
 INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
 NO_INDICES = np.empty(0, np.uint8)
+
+
+def best_of(const double[:, ::1] scores):
+    """The number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+    cdef Py_ssize_t i, c, best, k = scores.shape[1]
+    cdef int64_t[::1] found
+    codes = np.empty(scores.shape[0], INT64)
+    found = codes
+    with nogil:
+        for i in range(scores.shape[0]):
+            best = k == 1 and scores[i, 0] > 0.0
+            for c in range(1, k):
+                if scores[i, c] > scores[i, best]:
+                    best = c
+            found[i] = best
+    return codes
 
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
@@ -416,7 +433,46 @@ cdef inline bint is_array(array, dtype):
 
 
 cdef class FewRows:
-    """The rows of a small call, for `run`."""
+    """The rows of a small call, for `run` and `decision`."""
+
+
+cdef bint is_csr(X) except -1:
+    """Whether X is one of scipy's own CSR matrices (not of a class that extends them)."""
+    scipy = modules.get("scipy.sparse")
+    return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
+
+
+cdef FewRows read_few(X, values, Py_ssize_t n_features):
+    """X as rows of a model of these values; None if there are many, or if anything about them is unusual."""
+    cdef FewRows rows = FewRows()
+    cdef int64_t[::1] indptr
+    cdef Py_ssize_t i, n
+    cdef bint is_dense = type(X) is np.ndarray
+    if not is_dense and not is_csr(X):
+        return None
+    shape = X.shape
+    if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != n_features:
+        return None
+    n = shape[0]
+    indptr = rows.indptr = np.empty(n + 1, INT64)
+    if is_dense:
+        if not X.flags.c_contiguous:
+            return None
+        for i in range(n + 1):
+            indptr[i] = i * n_features
+        rows.data, rows.indices = X.reshape(-1), NO_INDICES
+    else:
+        rows.data, rows.indices = X.data, X.indices
+        if not read_places(X.indptr, &indptr[0], n):
+            return None
+    if not is_array(rows.data, values.dtype):
+        return None
+    try:
+        if values.itemsize == 4:
+            return rows if check_rows[float](rows.data, rows.indices, &indptr[0], n, n_features) else None
+        return rows if check_rows[double](rows.data, rows.indices, &indptr[0], n, n_features) else None
+    except ValueError:              # strided, say
+        return None
 
 
 cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
@@ -440,20 +496,20 @@ cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
     return True
 
 
-cdef bint check_rows(const floating[::1] data, indices, const Batch* b, Py_ssize_t n_features) except -1:
+cdef bint check_rows(const floating[::1] data, indices, const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) except -1:
     """`are_rows`, by the type of the indices."""
     cdef const int32_t[::1] short_indices
     cdef const int64_t[::1] long_indices
     cdef const dense_t[::1] no_indices
     if indices is NO_INDICES:
         no_indices = indices
-        return are_rows(data, no_indices, b.indptr, b.n, n_features)
+        return are_rows(data, no_indices, indptr, n, n_features)
     if is_array(indices, INT32):
         short_indices = indices
-        return are_rows(data, short_indices, b.indptr, b.n, n_features)
+        return are_rows(data, short_indices, indptr, n, n_features)
     if is_array(indices, INT64):
         long_indices = indices
-        return are_rows(data, long_indices, b.indptr, b.n, n_features)
+        return are_rows(data, long_indices, indptr, n, n_features)
     return False
 
 
@@ -516,20 +572,20 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def take_calls(self, dict estimator, names, sparse, Task task, classes=None):
-        """From now on take small calls of an estimator whose parameters are those of the model's last pass (None for sparse: no
-        more). names : of its parameters; sparse : type of a CSR matrix; classes : its classes."""
+    def take_calls(self, dict estimator, names, Task task, classes=None):
+        """From now on learn small calls of an estimator whose parameters, of these names, are those of the model's last pass
+        (None: no more). classes : its classes."""
         cdef Call call = Call()
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.tally, self.drift)])])
-        if sparse is None:
+        if names is None:
             self.call = None
             return
         call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
         call.classes, call.labels = classes, None if classes is None else classes.tolist()
         if classes is not None and classes.dtype.kind == "U":
             call.classes = classes.view(np.uint32).reshape(len(classes), -1)
-        call.sparse, call.task, call.parameters = sparse, task, self.params
+        call.task, call.parameters = task, self.params
         call.n_features = estimator["n_features_in_"]
         self.call = call
 
@@ -556,38 +612,14 @@ cdef class Model:
             lock.held = 0
 
     cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """X as rows, and their places, which for few rows fit the stack."""
-        cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows = FewRows()
-        cdef Py_ssize_t i, n
+        """X as rows, and the pass."""
+        cdef FewRows rows = read_few(X, self.values, self.call.n_features)
+        cdef const int64_t[::1] indptr
         cdef Batch b
-        if type(X) is not np.ndarray and type(X) is not self.call.sparse:
+        if rows is None:
             return False
-        shape = X.shape
-        if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != self.call.n_features:
-            return False
-        n = shape[0]
-        b.indptr, b.n, b.n_rows = indptr, n, n
-        if type(X) is np.ndarray:
-            if not X.flags.c_contiguous:
-                return False
-            for i in range(n + 1):
-                indptr[i] = i * self.call.n_features
-            rows.data, rows.indices = X.reshape(-1), NO_INDICES
-        else:
-            rows.data, rows.indices = X.data, X.indices
-            if not read_places(X.indptr, indptr, n):
-                return False
-        if not is_array(rows.data, self.values.dtype):
-            return False
-        try:
-            if self.values.itemsize == 4:
-                if not check_rows[float](rows.data, rows.indices, &b, self.call.n_features):
-                    return False
-            elif not check_rows[double](rows.data, rows.indices, &b, self.call.n_features):
-                return False
-        except ValueError:              # strided, say
-            return False
+        indptr = rows.indptr
+        b.indptr, b.n = &indptr[0], indptr.shape[0] - 1
         return self.learn_checked(rows, &b, y, sample_weight)
 
     cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1:
@@ -689,6 +721,18 @@ cdef class Model:
             return learn_vector(task, b, books, state, data, indices, &self.p)
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
+
+    def decide_at_once(self, dict estimator, X):
+        """The scores of a small call, (rows, vectors); or None: it is to go the long way."""
+        cdef FewRows rows
+        if "feature_names_in_" in estimator:
+            return None
+        rows = read_few(X, self.values, self.n_features)
+        if rows is None:
+            return None
+        scores = np.empty((len(rows.indptr) - 1, self.n_columns))
+        self.decision(rows, scores)
+        return scores
 
     def decision(self, rows, double[:, ::1] scores):
         """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
