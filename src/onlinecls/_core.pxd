@@ -22,7 +22,8 @@ cdef class Call:
 
 
 cdef class FewRows:
-    cdef public object data, indices, indptr
+    cdef public object data, indices
+    cdef Py_ssize_t n
 
 
 cdef class Model:
@@ -44,9 +45,11 @@ cdef class Model:
                     Books* books) except -1
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     Books* books) except -1
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1
+    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1
+                         const Batch* b, double* scores, Py_ssize_t k) except -1
     cdef int deviation_in(self, const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data, indices,
                           const int64_t[::1] indptr, double[:, ::1] deviations) except -1

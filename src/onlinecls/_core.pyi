@@ -31,7 +31,6 @@ class FewRows:
 
     data: np.ndarray
     indices: np.ndarray
-    indptr: NDArray[np.int64]
 
 def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """The number of each row's class."""
