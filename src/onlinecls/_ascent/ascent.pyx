@@ -693,39 +693,34 @@ cdef class AscentModel(Model):
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def decision(self, rows, double[:, ::1] scores):
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
-        self.bind()
         if self.values.itemsize == 4:
-            self.read_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.read_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+            return self.read_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.read_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                     double[:, ::1] scores) except -1:
+    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                     double* scores, Py_ssize_t k) except -1:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
         if indices.itemsize == 4:
             short_indices = indices
-            return self.read_on(state, data, short_indices, indptr, scores)
+            return self.read_on(state, data, short_indices, b, scores, k)
         elif indices.itemsize == 8:
             long_indices = indices
-            return self.read_on(state, data, long_indices, indptr, scores)
+            return self.read_on(state, data, long_indices, b, scores, k)
         no_indices = indices
-        return self.read_on(state, data, no_indices, indptr, scores)
+        return self.read_on(state, data, no_indices, b, scores, k)
 
     cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                     const int64_t[::1] indptr, double[:, ::1] scores) except -1:
-        cdef Py_ssize_t i, c, k = scores.shape[1], budget = QUANTUM
+                     const Batch* b, double* scores, Py_ssize_t k) except -1:
+        cdef Py_ssize_t i, c, budget = QUANTUM
         cdef const double[::1] own = self.books, drift = self.drift, tally = self.tally
         cdef double[::1] scales, ages = np.empty(k)
         cdef double rounds = tally[0] - self.p.average_from if drift.shape[0] else 0.0
         cdef Ascent a
-        cdef Batch b
         cdef Row row
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
         a.p = self.q
         scales = self.expert_weights() if a.p.experts else np.empty(k)
         place_model(&a, <double*>&own[0], k, state.shape[0])
@@ -734,17 +729,17 @@ cdef class AscentModel(Model):
             scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), tally[0]), group_of(&a, c).ages
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
+                row = row_at(b, i)
                 budget = check_signals(budget, (row.hi - row.lo + 8) * k)
                 if a.p.experts:
-                    scores[i, 0] = chance(scales, data, indices, row) - 0.5
+                    scores[i * k] = chance(scales, data, indices, row) - 0.5
                     continue
-                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i, 0])
+                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i * k])
                 for c in range(k):
                     if rounds > 0.0:
-                        scores[i, c] = score_of_average(ages[c] * scores[i, c], &a, c, data, indices, row) / rounds
+                        scores[i * k + c] = score_of_average(ages[c] * scores[i * k + c], &a, c, data, indices, row) / rounds
                     else:
-                        scores[i, c] *= scales[c]
+                        scores[i * k + c] *= scales[c]
         return 0
 
     def scales(self, Py_ssize_t k):

@@ -16,7 +16,7 @@ from .. import _core
 from .._geometry.state import NO_ORDER
 from .._geometry.states import STATES
 from .._input import validate
-from .._input.compat import issparse, not_fitted
+from .._input.compat import not_fitted
 from .._registry import algorithms_of, select
 from . import saving
 
@@ -357,7 +357,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
-    def _take_calls(self, X: Matrix) -> None:
+    def _take_calls(self) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, _core.Model):
@@ -368,11 +368,10 @@ class OnlineLearner(saving.Describing, Estimator):
         n_known = 1 if classes is None else len(classes)
         plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
-            state.take_calls(self.__dict__, (), None, 0)
+            state.take_calls(self.__dict__, None, 0)
             return
-        sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
         task = _core.TASKS[self._task(state, NO_WEIGHTS)[0]]
-        state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
+        state.take_calls(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         """The parameters, with what the model and its labels add to them."""
@@ -454,6 +453,15 @@ class OnlineLearner(saving.Describing, Estimator):
                 f"{state.n_features} features of {state.dtype}, fitted in another thread. Read the rows again."
             )
         return state
+
+    def _decide(self, X: Matrix) -> np.ndarray:
+        """The scores of X, (rows, vectors). A small call that needs nothing that is done only here is all the model's."""
+        state, cls = self._fitted_state(), type(self)
+        if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
+            found = state.decide_at_once(self.__dict__, X)
+            if found is not None:
+                return found
+        return self._scores(self._read_rows(X, False))
 
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)

@@ -130,8 +130,11 @@ cdef inline double averaged(const Books* books) noexcept nogil:
 
 
 cdef inline void judge(Py_ssize_t said, const Round* r, const Batch* b, Books* books) noexcept nogil:
-    """What predict, asked just before the update, would have said: count a mistake, and note it if asked for."""
-    books.tally.mistakes += said != r.label
+    """What predict, asked just before the update, would have said: count a mistake, and note it if asked for.
+
+    (A sum of two comparisons: of one, the compiler would make a branch, and which way it goes is what nobody can predict.)
+    """
+    books.tally.mistakes += (said > r.label) + (said < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>said
 
