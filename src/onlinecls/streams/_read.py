@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import threading
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
 from ..text import HashingVectorizer, compiled_hasher
-from . import _arrow, _blocks, _formats, _records
+from . import _arrow, _blocks, _formats, _records, _tables
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files
@@ -23,7 +24,7 @@ from ._tsv import TsvParser
 from ._vw import VWParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import IO, Any, Literal, Protocol, TypeAlias
 
     from .._input.types import FloatType
@@ -46,7 +47,9 @@ def read(
     n_features: int | None = None, batch_rows: int = 4096,
     dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
-    text: str | int | None = None, weight: str | int | None = None, features: Sequence[str | int] | str | None = None,
+    text: str | int | None = None, weight: str | int | None = None,
+    features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
+    ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
     delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
@@ -82,8 +85,14 @@ def read(
     label, text, weight : str or int, default=None
         Column or key of the labels (default "label"; 0 in a CSV file without a header), of the texts (default "text" if there is
         one, else the table is numbers) and of the weights (default none). In CSV, JSON lines, Parquet and Arrow.
-    features : list of str or int, or str, default=None
-        The columns of a table of numbers (default all but label and weight); in JSON lines the key of the features ("features").
+    features : list of str or int, dict or str, default=None
+        The columns of a table (default all but label and weight). A dict, `Stream.features` of the stream that a model has learnt
+        from, is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a
+        missing or an unknown one is an error. A str is the key of the features in JSON lines ("features").
+    categories, ignore : list of str or int, default=()
+        Columns of a table whose values are names, numbers though they may be, and columns that are no features.
+    missing : {"absent", "error"}, default="absent"
+        Whether a value that is missing (an empty field or NA in CSV, null, NaN in Arrow) is 0, or its row malformed.
     delimiter : str, default=","
         Of CSV.
     header : bool, default=True
@@ -130,8 +139,8 @@ def read(
     """
     reader = _Reader(
         format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
-        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
-        on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, categories=categories, ignore=ignore,
+        missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
     )
     return reader.stream(source, prefetch)
 
@@ -150,6 +159,9 @@ class _Reader:
     text: Any
     weight: Any
     features: Any
+    categories: Any
+    ignore: Any
+    missing: str
     delimiter: str
     header: bool
     on_error: str
@@ -170,6 +182,7 @@ class _Reader:
         _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
+        _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
         _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
         self.labelled, self.tally, self.parallel = self.labels is not None, Tally(self.on_error == "skip"), False
@@ -219,7 +232,7 @@ class _Reader:
 
     def _progress(self, files: Files | None) -> Progress:
         tally = self.tally
-        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
+        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons), tally.take_gaps())
 
     # --- one method a format ----------------------------------------------------------------------------------------------------
 
@@ -249,20 +262,29 @@ class _Reader:
         return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
 
     def _csv(self, files: Files) -> Iterator[Any]:
-        rows = _records.rows_of_csv(files, self.delimiter)
-        first = next(rows, None)
-        if first is None:
-            raise ValueError(f"{files.current.name}: expected CSV with a header, got an empty file.")
-        if isinstance(first[1], Exception):
-            raise ValueError(f"{files.current.name}: {first[1]}")
-        names = first[1] if self.header else list(range(len(first[1])))
-        columns = self._columns(files, names, "label" if self.header else 0)
-        rows = _without_headers(rows, first, self.header)
-        records = _records.csv_records(rows, columns, self.labelled)
-        return self._from_records(records, self._content(columns), "str", columns.weight is not None)
+        rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes), files.current.name
+        ahead = []
+        for item in rows:
+            ahead.append(item)
+            if item[1] not in (_records.PAUSE, _records.FILE):
+                break
+        else:
+            raise ValueError(f"{who}: expected CSV with a header, got an empty file.")
+        first = ahead[-1][1]
+        if isinstance(first, Exception):
+            raise ValueError(f"{who}: {first}")
+        layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
+        rows = _tables.csv_rows(chain(ahead, rows), layout, self.header)
+        rows = _tables.looked_at(layout, rows, _tables.values_of_csv)
+        return self._from_records(_tables.csv_records(rows), self._content(layout), "str", layout.weight is not None)
 
     def _jsonl(self, files: Files) -> Iterator[Any]:
-        label, text, features = self.label or "label", self.text or "text", self.features or "features"
+        label, text = self.label or "label", self.text or "text"
+        features = self.features if isinstance(self.features, str) else "features"
+        layout = self._layout_of_objects(files, label, text, features)
+        if layout is not None:
+            records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes)
+            return self._from_records(records, self._content(layout), "auto", layout.weight is not None)
 
         def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
             content = _records.Named(record, text, features)
@@ -275,13 +297,29 @@ class _Reader:
         records = _records.jsonl(files, read_object, self.max_line_bytes)
         return self._from_records(records, content, "auto", self.weight is not None)
 
+    def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
+        """Of JSON objects whose values are their features; None where a key holds a text, or an object of features."""
+        if isinstance(self.features, dict):
+            return self._layout(files.current.name, [], label)
+        objects = []
+        for line in files.current.peek_lines():
+            with suppress(_records.WrongRecordError):
+                objects += [_records.json_object(line, self.max_line_bytes)] if line.strip() else []
+        if self.text is not None or isinstance(self.features, str) or not objects or {text, features} & objects[0].keys():
+            return None
+        layout = self._layout(files.current.name, list(objects[0]), label)
+        for record in objects:
+            for name in record.keys() & layout.kinds.keys():
+                layout.see(name, record[name])
+        layout.close()
+        return layout
+
     def _parquet(self, files: Files, format: str = "parquet") -> Iterator[Any]:
         table = _arrow.Table(files.current, format)
-        columns = self._columns(files, table.names, "label")
-        vectorizer = None if columns.text is None else self._vectorizer()
-        self.n_features = len(columns.features) if columns.text is None else self.n_features
+        layout = self._layout(files.current.name, table.names, "label")
+        table.tell_kinds(layout)
         labels = _records.LabelReader(self.labels)
-        return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
+        return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.tally)
 
     def _arrow(self, files: Files) -> Iterator[Any]:
         return self._parquet(files, "arrow")
@@ -310,16 +348,17 @@ class _Reader:
             return self.vectorizer
         return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
 
-    def _columns(self, files: Files, names: list[Any], label: str | int) -> _records.Columns:
-        wanted = self.label if self.label is not None else label
-        who = files.current.name
-        return _records.Columns(who, names, wanted, self.text, self.weight, self.features, self.labelled)
+    def _layout(self, who: str, names: list[Any], label: str | int) -> _tables.Layout:
+        self.layout = _tables.Layout(who, names, self, self.label if self.label is not None else label)
+        return self.layout
 
-    def _content(self, columns: _records.Columns) -> Any:
-        if columns.text is not None:
+    def _content(self, layout: _tables.Layout) -> Any:
+        """What collects the texts, or the rows of the table."""
+        if layout.text is not None:
             return _records.Texts(self._vectorizer())
-        self.n_features = len(columns.features)
-        return _records.Numbers(len(columns.features), self.dtype)
+        rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype)
+        self.n_features = rows.n_features
+        return rows
 
 
 def _require(right: bool, name: str, needed: str, got: object) -> None:
@@ -337,17 +376,3 @@ def _is_one_file(source: object) -> bool:
 
 def _listed(source: Any) -> list:
     return list(source) if isinstance(source, (list, tuple)) else [source]
-
-
-def _without_headers(rows: Iterator[Any], first: Any, header: bool) -> Iterator[Any]:
-    """The rows of data: the header of each file must be that of the first."""
-    file, names = first[0][0], first[1]
-    if not header:
-        yield first
-    for where, row in rows:
-        if header and where[0] != file:
-            file = where[0]
-            if row != names:
-                raise ValueError(f"{file}: expected the header of the first file, {names}, got {row}.")
-            continue
-        yield where, row

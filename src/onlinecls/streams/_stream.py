@@ -49,6 +49,7 @@ class Progress(NamedTuple):
     nnz: int = 0
     n_skipped: int = 0
     skipped: tuple[str, ...] = ()
+    gaps: tuple[int, ...] = ()
 
 
 class Stream:
@@ -71,6 +72,9 @@ class Stream:
         Malformed lines left out so far (``on_error="skip"``).
     skipped : tuple of str
         What was wrong with the last five of them.
+    gaps : tuple of int
+        Of lines that were left out since the batch before, n_rows as it was before each: predictions can keep their lines.
+        Empty lines are among them with ``labels=None``.
     """
 
     def __init__(
@@ -149,6 +153,10 @@ class Stream:
     @property
     def skipped(self) -> tuple[str, ...]:
         return self._progress.skipped
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        return self._progress.gaps
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
