@@ -14,7 +14,7 @@ import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
 from ..text import HashingVectorizer, compiled_hasher
-from . import _arrow, _blocks, _formats, _records, _tables
+from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files
@@ -43,7 +43,7 @@ _ZERO = re.compile(rb"[ \t]0+:")
 
 
 def read(
-    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *,
+    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *, likely: str | None = None,
     n_features: int | None = None, batch_rows: int = 4096,
     dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
@@ -66,6 +66,8 @@ def read(
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
         suffix of compression), else from its first lines. ``help(onlinecls.streams)`` shows a line of each.
+    likely : str, default=None
+        With "auto", the format to take where nothing speaks against it: that of the data from which a model has learnt.
     n_features : int in 1..2**56, default=2**20
         Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
         tables of numbers it is the number of their columns. The vectorizer's, if one is given.
@@ -138,7 +140,7 @@ def read(
     ('vw', 2)
     """
     reader = _Reader(
-        format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
+        format=format, likely=likely, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, categories=categories, ignore=ignore,
         missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
     )
@@ -149,6 +151,7 @@ class _Reader:
     """The options of `read`, checked."""
 
     format: str
+    likely: str | None
     n_features: Any
     batch_rows: int
     dtype: Any
@@ -195,7 +198,8 @@ class _Reader:
                 )
             self.n_features = width if width is not None else self.n_features
             self._require_whole("n_features", self.n_features)
-        self.n_features = 2**20 if self.n_features is None else int(self.n_features)
+        self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
+        self.layout: _tables.Layout | None = None  # of a table, once it is known
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
@@ -210,16 +214,22 @@ class _Reader:
                 kind = type(source).__name__
                 raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
             batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
-            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch)
+            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch, self._told("pairs"))
         files = Files(_listed(source), stop)
         try:
-            format = _formats.detect(files.current, self.format, self.labelled)
+            format = _formats.detect(files.current, self.format, self.likely, self.labelled)
             batches = getattr(self, f"_{format}")(files)
             prefetch = prefetch and not self.parallel  # there the caller's thread is one of those that parse
-            return Stream(format, self.n_features, files.total, self._counted(batches, files), files, stop, prefetch)
+            counted = self._counted(batches, files)
+            return Stream(format, self.n_features, files.total, counted, files, stop, prefetch, self._told(format))
         except BaseException:
             files.close()
             raise
+
+    def _told(self, format: str) -> tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]]:
+        layout = self.layout
+        features = None if layout is None or layout.text is not None else layout.kinds
+        return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.told(self, format)
 
     def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
         """(Batch, Progress) of each (X, y, weight)."""

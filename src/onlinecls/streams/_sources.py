@@ -114,13 +114,14 @@ class Source(io.RawIOBase):
         """Whether a pipe gives nothing for now. Of a compressed one that is not known: its bytes come in blocks."""
         return not self._head and not self.packed and self._raw.is_silent(seconds)
 
-    def peek(self, n: int = HEAD) -> bytes:
+    def peek(self, n: int = HEAD, settled: bool = True) -> bytes:
         """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too.
 
-        Of a pipe that is silent behind a whole line, what has come.
+        Of a pipe that is silent behind a whole line, what has come; settled : after having waited whether more does.
         """
+        pause = _SETTLED if settled else 0.0
         try:
-            while len(self._head) < n and not self._failure and not self._has_settled():
+            while len(self._head) < n and not self._failure and not self._pauses(pause):
                 more = self._more(n - len(self._head))
                 self._head += more
                 if not more:
@@ -131,12 +132,12 @@ class Source(io.RawIOBase):
             self._failure = error
         return self._head
 
-    def _has_settled(self) -> bool:
-        return b"\n" in self._head and not self.packed and self._raw.is_silent(_SETTLED)
+    def _pauses(self, seconds: float) -> bool:
+        return b"\n" in self._head and not self.packed and self._raw.is_silent(seconds)
 
-    def peek_lines(self) -> list[bytes]:
+    def peek_lines(self, settled: bool = True) -> list[bytes]:
         """The lines of the first HEAD bytes; the last of them only if nothing of it can be missing, or if it is the only one."""
-        head = self.peek()
+        head = self.peek(settled=settled)
         lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         cut = len(head) >= HEAD or self._failure or self._raw.is_silent(0.0)
         return lines[:-1] if cut and len(lines) > 1 else lines

@@ -62,6 +62,13 @@ class Stream:
     format : str
     n_features : int
         Columns of every X.
+    features : dict or None
+        Of a table the columns, {name: "number", "category", "ignore" or the length of a list}; None of texts and hashed names.
+    feature_names : tuple of str
+        Of the first columns of X, which stand for numbers of a table; categories are hashed into those behind them.
+    metadata : dict
+        How rows are read, for ``model.save(path, metadata=stream.metadata)``: the command line then predicts with the model, and
+        `options_of` reads further files in the same way.
     bytes_read : int
         Bytes of the files, as they lie on the disk, that were read for the batches given out so far.
     bytes_total : int or None
@@ -79,9 +86,10 @@ class Stream:
 
     def __init__(
         self, format: str, n_features: int, bytes_total: int | None, batches: Any, files: Files | None, stop: threading.Event,
-        prefetch: bool,
+        prefetch: bool, columns: tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]],
     ) -> None:
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
+        self.features, self.feature_names, self.metadata = columns
         self._progress, self._next = Progress(), batches.__next__
         thread: threading.Thread | None = None
         wanted: queue.SimpleQueue[Any] | None = None

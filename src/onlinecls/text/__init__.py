@@ -10,6 +10,7 @@
 """
 
 from ._names import Contribution, Feature, FeatureNames, packed_names, top_columns, unpacked_names  # noqa: F401 (for the command line)
+from ._told import told_parameters, vectorizer_of  # noqa: F401 (for the streams)
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)
