@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport llabs
 
 from .._hashing.murmur cimport murmur3
+from .._hashing.sketch cimport Names
 from ._lines cimport EntryParser, Found, push
 
 from ._lines import Labels
@@ -12,10 +13,11 @@ from ._lines import Labels
 cdef class FeatureRows(EntryParser):
     """Rows that are added by name; `take` gives (Rows, None, None). The first columns are for numbers that are not hashed."""
     cdef int64_t first, n_hashed
+    cdef Names names                # None, or what remembers the names of columns
 
-    def __init__(self, batch_rows, batch_nnz, n_hashed, dtype, first=0):
+    def __init__(self, batch_rows, batch_nnz, n_hashed, dtype, first=0, names=None):
         EntryParser.__init__(self, Labels(None, batch_rows), batch_rows, batch_nnz, first + n_hashed, dtype)
-        self.first, self.n_hashed = first, n_hashed
+        self.first, self.n_hashed, self.names = first, n_hashed, names
 
     def add(self, list names, list values, numbers=()):
         """Append a row, {name: value}; False if a value or a sum is too large, and then nothing is appended.
@@ -39,5 +41,8 @@ cdef class FeatureRows(EntryParser):
                 column = llabs(hash)
                 if column == 2147483648 and self.n_hashed < column:
                     column -= self.n_hashed         # scikit-learn keeps within 32 bits where it takes abs(-2^31)
-                push(self, self.first + column % self.n_hashed, value if hash >= 0 else -value)
+                column = self.first + column % self.n_hashed
+                push(self, column, value if hash >= 0 else -value)
+                if self.names is not None:
+                    self.names.note(column, hash < 0, name, len(name))
         return self.end_row(NULL, False) == Found.ROW

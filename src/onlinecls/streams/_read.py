@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from ..text import HashingVectorizer, compiled_hasher
+from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Tally
 from ._lines import Labels
@@ -40,12 +41,14 @@ if TYPE_CHECKING:
 _MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
+_SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # the first of a line
+_VW_LABEL = re.compile(rb"[ \t]*([^\s|']\S*)[ \t]+[^|]*\|")
 
 
 def read(
     source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *, likely: str | None = None,
     n_features: int | None = None, batch_rows: int = 4096,
-    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
+    dtype: FloatType = "float32", labels: Literal["auto", "first", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
@@ -75,9 +78,9 @@ def read(
         Rows in a batch; fewer where 2^18 non-zeros come first.
     dtype : {"float32", "float64"}, default="float32"
         Of X: a decimal is rounded to float64, exactly, and then to this. A vectorizer of your own brings its own.
-    labels : {"auto", "number", "str", None}, default="auto"
-        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. None reads files
-        with and without labels, and gives none.
+    labels : {"auto", "first", "number", "str", None}, default="auto"
+        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. "first": what the
+        first one is in svmlight and VW, too. None reads files with and without labels, and gives none.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files that are read apart, for
         training and for prediction, always agree. False: index 1 is column 0. "auto", as scikit-learn decides, is a guess in a
@@ -182,7 +185,8 @@ class _Reader:
         except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             pass
         _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
-        _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
+        kinds = "'auto', 'number', 'str' or None"
+        _require(self.labels in ("auto", "first", "number", "str", None), "labels", kinds, self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
@@ -253,13 +257,16 @@ class _Reader:
             lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
-        return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))
+        kind = self._kind_of_first(files, _SVMLIGHT_LABEL)
+        return self._lines(files, lambda: SvmlightParser(self._label_buffer(kind), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
-        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype
-        return self._lines(files, lambda: VWParser(self._label_buffer("number"), *options))
+        names, lock = sketch_of(self.vectorizer) or (None, None)
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names
+        kind = self._kind_of_first(files, _VW_LABEL)
+        return self._lines(files, lambda: VWParser(self._label_buffer(kind), *options), lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer = self._vectorizer()
@@ -300,9 +307,10 @@ class _Reader:
             content = _records.Named(record, text, features)
             return record.get(label), content, None if self.weight is None else record.get(self.weight)
 
+        names, _ = sketch_of(self.vectorizer) or (None, None)
         content = _records.TextsOrFeatures(
             lambda: _records.Texts(self._vectorizer()),
-            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype),
+            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
         )
         records = _records.jsonl(files, read_object, self.max_line_bytes)
         return self._from_records(records, content, "auto", self.weight is not None)
@@ -328,7 +336,7 @@ class _Reader:
         table = _arrow.Table(files.current, format)
         layout = self._layout(files.current.name, table.names, "label")
         table.tell_kinds(layout)
-        labels = _records.LabelReader(self.labels)
+        labels = _records.LabelReader(self._kind("auto"))
         return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.tally)
 
     def _arrow(self, files: Files) -> Iterator[Any]:
@@ -337,7 +345,17 @@ class _Reader:
     # --- their parts ------------------------------------------------------------------------------------------------------------
 
     def _kind(self, default: str) -> str | None:
-        return default if self.labels == "auto" else self.labels
+        return default if self.labels in ("auto", "first") else self.labels
+
+    def _kind_of_first(self, files: Files, label: re.Pattern[bytes]) -> str:
+        """What the first label is, where that is asked for; else a number."""
+        if self.labels == "first":
+            found = (label.match(line) for line in files.current.peek_lines())
+            first = next((each[1] for each in found if each), b"0")
+            with suppress(_records.WrongRecordError):
+                return "number" if math.isfinite(_records.number(first, "a label")) else "str"
+            return "str"
+        return "number"
 
     def _label_buffer(self, default: str) -> Labels:
         return Labels(self._kind(default), self.batch_rows)
@@ -366,7 +384,8 @@ class _Reader:
         """What collects the texts, or the rows of the table."""
         if layout.text is not None:
             return _records.Texts(self._vectorizer())
-        rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype)
+        names, _ = sketch_of(self.vectorizer) or (None, None)
+        rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype, names)
         self.n_features = rows.n_features
         return rows
 

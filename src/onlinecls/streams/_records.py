@@ -129,8 +129,8 @@ class Texts:
 class Features:
     """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
 
-    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
-        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), dtype
+    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype, names=None):
+        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype, 0, names), dtype
 
     def add(self, features) -> None:
         if not isinstance(features, dict):

@@ -158,14 +158,15 @@ def _is_name(value) -> bool:
 class TableRows:
     """Rows of a table, collected for a batch: lists of values in the order of the layout's features."""
 
-    def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype):
+    def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
         self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
         self.dtype, self.rows, self.must_be_there = np.dtype(dtype), [], layout.missing == "error"
         self.n_numbers = len(layout.names_of_numbers())
         self.largest = float(np.finfo(self.dtype).max)
         self.hashed, self.n_features = None, self.n_numbers + n_hashed * layout.has_categories
         if layout.has_categories:
-            self.hashed = FeatureRows(batch_rows, batch_rows * (self.n_numbers + len(self.kinds)), n_hashed, dtype, self.n_numbers)
+            most = batch_rows * (self.n_numbers + len(self.kinds))
+            self.hashed = FeatureRows(batch_rows, most, n_hashed, dtype, self.n_numbers, names)
 
     @property
     def full(self) -> bool:

@@ -14,6 +14,7 @@ from ._told import told_parameters, vectorizer_of  # noqa: F401 (for the streams
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)
+    sketch_of,  # noqa: F401 (the same)
 )
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
