@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _COLUMNS = ("label", "text", "weight")
+_KEYS = {"format", "n_features", "dtype", "delimiter", "header", "missing", "zero_based", "features", "vectorizer", *_COLUMNS}
 
 
 def told(reader: Any, format: str) -> dict[str, Any]:
@@ -68,6 +69,8 @@ def options_of(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    if not given.keys() <= _KEYS:
+        raise TypeError(f"unknown {sorted(given.keys() - _KEYS)}")
     names = [given.get(name) for name in _COLUMNS]
     if not all(name is None or isinstance(name, str) or type(name) is int for name in names):
         raise TypeError("names that are no texts")

@@ -34,6 +34,8 @@ def vectorizer_of(parameters: dict[str, Any]) -> HashingVectorizer:
     unknown = parameters.keys() - HashingVectorizer().get_params().keys()
     if unknown or "feature_names" in parameters:
         raise TypeError(f"unknown parameters {sorted(unknown)}")
+    if parameters.get("input", "content") != "content":  # (files that a metadata would have read)
+        raise TypeError("texts that are names of files")
     pair = parameters.get("ngram_range", (1, 1))
     if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(type(n) is int and 1 <= n < 2**30 for n in pair)):
         raise TypeError("n-grams of no length")
