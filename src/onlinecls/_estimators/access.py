@@ -36,6 +36,11 @@ def check_parameters(learner: Any) -> None:
     learner._kernel_params()
 
 
+def model_bytes(learner: Any, n_features: int, n_classes: int, dtype: Any) -> int:
+    """Of the arrays of a model of this learner's parameters."""
+    return learner._model_bytes(learner._kernel_params(), n_features, n_classes, np.dtype(dtype))
+
+
 def algorithm_of(learner: Estimator) -> Algorithm:
     """The registry's row that the parameters choose."""
     return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner)))

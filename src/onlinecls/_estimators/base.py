@@ -7,6 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+from math import prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDS = _core.TALLY["t"]
+_MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
@@ -279,10 +281,22 @@ class OnlineLearner(saving.Describing, Estimator):
         """The class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
 
+    def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        """Of all arrays of a model."""
+        layout = self._state_class(params).layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
+        return sum(prod(shape) * np.dtype(kind).itemsize for shape, kind in layout.values())
+
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Refuse a full covariance that does not fit before any of it is allocated."""
+        """Refuse a model that does not fit before any of it is allocated."""
         n_matrices, size, _ = self._state_class(params).layout(n_features, n_classes, dtype, average=False)["sigma"][0]
         if n_matrices == 0:
+            needed = self._model_bytes(params, n_features, n_classes, dtype)
+            if needed > _MUCH and needed > (available := validate.available_memory()):
+                raise ValueError(
+                    f"{type(self).__name__}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, "
+                    f"{needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                    f"About {available / needed * n_features:,.0f} features would fit."
+                )
             return
         needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, validate.available_memory()
         if needed > available:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from threading import Lock
     from typing import Any, Literal, Self
 
+    from .._hashing.sketch import Names
+
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
@@ -506,6 +508,12 @@ def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock |
         return None
     names = vectorizer.feature_names
     return vectorizer._hasher, None if names is None else names._lock
+
+
+def sketch_of(vectorizer: object) -> tuple[Names, Lock] | None:
+    """The compiled memory of names of a vectorizer, and its lock; None if it keeps none."""
+    names = getattr(vectorizer, "feature_names", None)
+    return (names._sketch, names._lock) if isinstance(names, FeatureNames) else None
 
 
 def _character_ngrams(text: str, least: int, most: int) -> list[str]:
