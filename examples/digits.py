@@ -1,10 +1,11 @@
 """Real digits under label noise: full and diagonal covariances beside first-order learners, after AROW's Fig. 2b.
 
-    python examples/digits.py [--quick] [--picture onlinecls-digits.png]
+    python examples/digits.py [--quick | --write] [--picture onlinecls-digits.png]
 
 The data are MNIST, read from ../shared/data/mnist.npz (or the folder that ONLINECLS_DATA names), arrays X_train, y_train, X_test,
 y_test. Each learner makes one pass over two digits, over some rows of all ten (one against all), or over further pairs; with 10 %
-noise every tenth training label is a wrong one. Test labels are always right. --quick takes fewer rows, in seconds.
+noise every tenth training label is a wrong one. Test labels are always right. --quick takes fewer rows, in seconds;
+--write puts the errors into docs/full_covariance.md.
 """
 
 import argparse
@@ -20,7 +21,8 @@ import numpy as np
 
 import onlinecls
 
-DATA = Path(os.environ.get("ONLINECLS_DATA", Path(__file__).resolve().parents[1] / ".." / "shared" / "data"))
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("ONLINECLS_DATA", ROOT / ".." / "shared" / "data"))
 FULL = {"covariance": "full"}
 # AROW's r: the best of a few powers of ten on three of the pairs. The others hardly depend on their parameters.
 LEARNERS = {
@@ -78,6 +80,14 @@ def show(title, found):
         print(f"{name:16}" + "".join(f"{found[name, noise]:8.2f}" for noise in NOISE))
 
 
+def table(panels):
+    """All of it, a row a learner: without noise and with it."""
+    yield "| |" + "".join(f" {title} | {NOISE[1]:.0%} noise |".replace("%", " %") for title in panels)
+    yield "|---|" + "---|---|" * len(panels)
+    for name in LEARNERS:
+        yield f"| {name} |" + "".join(f" {found[name, noise]:.2f} |" for found in panels.values() for noise in NOISE)
+
+
 def draw(panels, path):
     """One panel a task: a pair of bars for each learner."""
     import matplotlib
@@ -103,7 +113,9 @@ def draw(panels, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few rows: that it runs")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--quick", action="store_true", help="few rows: that it runs")
+    how.add_argument("--write", action="store_true", help="put the errors into docs/full_covariance.md")
     parser.add_argument("--picture", default="onlinecls-digits.png")
     arguments = parser.parse_args()
     start = time.perf_counter()
@@ -122,6 +134,11 @@ def main():
     panels["one against all"] = errors(train, test, list(range(10)), n_all)
     show("one against all", panels["one against all"])
 
+    if arguments.write:
+        sys.path.insert(0, str(ROOT))
+        from benchmarks.pages import write_between
+
+        write_between(ROOT / "docs" / "full_covariance.md", "digits", "\n".join(table(panels)))
     draw(panels, arguments.picture)
     print(f"\n{arguments.picture}: the same as a picture. {time.perf_counter() - start:.0f} s")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from internals import ALGORITHMS
+from internals import ALGORITHMS, averages
 from matrices import continuous_problem
 from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
@@ -42,7 +42,7 @@ class Case:
 
     @property
     def can_average(self):
-        return not self.params.get("l1") and self.algorithm.geometry not in ("p_norm", "entropic", "sinh")
+        return not self.params.get("l1") and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
 
     def estimator(self, multi_class="crammer_singer", **others):
         """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""
@@ -176,8 +176,8 @@ class Learner:
     @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
-        refused = self.params.get("l1") or auto_entropic or self.geometry in ("p_norm", "sinh") or self.family == "forel"
-        return self.offers("average") and not refused
+        refused = self.params.get("l1") or auto_entropic or self.family == "forel"
+        return self.offers("average") and averages(self.geometry) and not refused
 
     def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):
         """Rows that it takes, and codes of labels (from 0), or targets; float32 numbers whatever the dtype."""

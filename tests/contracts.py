@@ -679,7 +679,7 @@ def yield_checks(learner):
         if learner.offers("intercept_scaling", "fit_intercept"):
             yield check_the_constant_feature_is_one_of_the_row
         yield check_order_of_columns
-    if linear and learner.rows != "advice":
+    if linear:
         yield check_sparsify_and_densify
     if linear and learner.rows != "advice":  # (without a row of advice, all experts are as good: 1/2 is a loss)
         yield check_zero_rows_teach_nothing
@@ -691,5 +691,5 @@ def yield_checks(learner):
         yield check_read_only_arrays
     if str(learner) in _loops():  # (kernel and forel: what a row costs grows with the rows; see their own files)
         yield check_ctrl_c_leaves_whole_rows
-    if str(learner) in _loops() and not learner.is_full and learner.rows != "advice":
-        yield check_no_copy_of_rows  # (full: products of rows to come are made; advice: it is compared with 1)
+    if str(learner) in _loops() and not learner.is_full:
+        yield check_no_copy_of_rows  # (full: products of rows to come are made)

@@ -8,13 +8,15 @@ from onlinecls._cli import learning, main
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
+from onlinecls._geometry.states import STATES
 from onlinecls._input import validate
+from onlinecls._kernelized.kernels import Kernel, Unstacked
 
 ALGORITHMS = _registry.ALGORITHMS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
-__all__ = ["leader", "main"]
+__all__ = ["Kernel", "Unstacked", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
@@ -54,6 +56,8 @@ def stored(learner):
         for i, snapshot in enumerate([run.learner, *run.snapshots]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
+    if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
+        return {}
     state = learner._state
     if not hasattr(state, "slot_of"):
         return _parts(learner)
@@ -79,6 +83,11 @@ def on_path(learner, path):
     """A learner of a full covariance whose kernel goes another way: (which products are made ahead, how many steps wait)."""
     learner._foresight, learner._depth = path
     return learner
+
+
+def averages(geometry):
+    """Whether learners of this geometry can predict with the average of their weights."""
+    return geometry not in STATES or STATES[geometry].AVERAGES  # (those of _ascent have states of their own)
 
 
 def kernels():

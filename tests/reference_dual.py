@@ -162,7 +162,10 @@ class DualAscent(DualTwin):
 
     def learn(self, x, label, c=1.0):
         self.t += 1
-        if not x.any():
+        if not x.any():  # no weights make its loss less, and its dual variables move none
+            margins = self.margins(x, label, self.theta)
+            self.gain += c * self.loss_of(margins)
+            self.increase = self.sufficient = c * self.loss_of(margins)
             return
         many = len(self.theta) > 1
         steepness = self.bound * np.abs(x).max() if self.entropic else sqrt((1 + many) * (x @ x))
@@ -203,6 +206,8 @@ class DualAscentRegression(DualAscent):
     def learn(self, x, y, c=1.0):
         self.t += 1
         if not x.any():
+            self.gain += c * self.loss_of(y)
+            self.increase = self.sufficient = c * self.loss_of(y)
             return
         norm = self.bound * np.abs(x).max() if self.entropic else sqrt(x @ x)
         error = self.error(x, y, self.theta)
@@ -261,10 +266,10 @@ class FoReL(DualTwin):
                     new = self.project(alpha + step * (1.0 - margins), c)
                     W = W + np.outer((new - alpha) @ signs, x) / self.sigma
                     alpha[:] = new
-            self.dual_value = sum(a.sum() for (x, _, _), a in zip(self.rows, alphas, strict=True) if x.any())
-            self.dual_value -= self.sigma / 2 * np.sum(W**2)
             idle = sum(c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows if not x.any())
-            if self.primal(W) - idle - self.dual_value <= 1e-8:
+            self.dual_value = sum(a.sum() for (x, _, _), a in zip(self.rows, alphas, strict=True) if x.any()) + idle
+            self.dual_value -= self.sigma / 2 * np.sum(W**2)
+            if self.primal(W) - self.dual_value <= 1e-8:
                 break
         self.W = W
 

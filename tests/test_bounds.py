@@ -28,6 +28,7 @@ from onlinecls import (
     SecondOrderPerceptron,
     bounds,
 )
+from onlinecls.reference.potential import entropy_of_shares
 
 NO, FULL = {"fit_intercept": False}, {"covariance": "full"}
 CASES = {
@@ -37,6 +38,9 @@ CASES = {
     "p_norm default": ("p_norm", lambda: PNormPerceptron(**NO)),
     "aggressive p_norm": ("p_norm", lambda: PNormPerceptron(4.0, aggressive=True, radius=6.0, **NO)),
     "PA-I": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, **NO)),
+    "PA-I, margin 3": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, margin=3.0, **NO)),
+    "PA-II, margin 0.5": ("passive_aggressive", lambda: PassiveAggressiveClassifier(
+        0.3, loss="squared_hinge", margin=0.5, **NO)),
     "PA-II": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, loss="squared_hinge", **NO)),
     "SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, **NO)),
     "aggressive SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
@@ -141,11 +145,30 @@ def test_pa_theorem_1_and_lemma_2(seed):
             assert 0.0 < paid <= allowed < np.inf
         assert bound(course, 0.5 * u).allowed == np.inf, "it has losses"
     B, losses = (X**2).sum(axis=1).max(), np.maximum(0.0, 1.0 - course.margins)
-    assert bounds.passive_aggressive(course, u) == (losses @ losses, B * (u @ u))
+    least = np.abs(X @ u).min()
+    expected = losses @ losses + 2 * (least - 1) * losses.sum(), B * (u @ u)
+    assert bounds.passive_aggressive(course, u) == pytest.approx(expected) and least > 1.0
     course = bounds.follow(PassiveAggressiveRegressor(float("inf"), epsilon=0.1, **NO), X, said)
     for bound in (bounds.passive_aggressive, bounds.distance):
         paid, allowed = bound(course, 0.3 * u)
         assert 0.0 < paid <= allowed < np.inf
+
+
+def test_pa_theorem_1_is_tight_with_its_second_term():
+    """One row of length 1, u = g x: PA pays 1 + 2 (g - 1), of g² allowed; a target of 3, epsilon 1: 2² + 2 (1 - 0) 2 of 9."""
+    course = bounds.follow(PassiveAggressiveClassifier(float("inf"), **NO), [[1.0]], [1])
+    assert bounds.passive_aggressive(course, [1.0]) == (1.0, 1.0)
+    assert bounds.passive_aggressive(course, [2.5]) == (4.0, 6.25)
+    course = bounds.follow(PassiveAggressiveRegressor(float("inf"), epsilon=1.0, **NO), [[1.0]], [3.0])
+    assert bounds.passive_aggressive(course, [2.0]) == (4.0, 4.0)
+    assert bounds.passive_aggressive(course, [3.0]) == (8.0, 9.0)
+
+
+def test_multiplicative_pa_theorem_4_with_its_second_term():
+    """Two experts, W = 1: they say 1/2, the target is 1. Loss 1/2 - epsilon; u = the first expert: D = log 2."""
+    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.25, signed=False, **NO)
+    paid, allowed = bounds.multiplicative(bounds.follow(learner, [[1.0, 0.0]], [1.0]), [1.0, 0.0])
+    assert paid == pytest.approx(0.25**2 + 2 * 0.25 * 0.25) and allowed == pytest.approx(np.log(2) / 2)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -318,6 +341,16 @@ def test_p_norm_by_hand():
     assert (paid, allowed) == (1, pytest.approx(0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1))
 
 
+def test_p_norm_counts_the_losses_of_its_competitor_by_its_steps():
+    """A mistake, w = (1, 0), then x = (3, 4)/5 with m = 3/5, R = √2: a step of 2/5, by which u's loss of 1 there counts."""
+    learner = PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO)
+    course = bounds.follow(learner, [[1.0, 0.0], [0.6, 0.8]], [1, 1])
+    D = (0.4**2 + 2 * 0.4 * 0.6) / 2 - 0.4
+    S = np.sqrt(2) * 5 / 4
+    allowed = 0.4 + S**2 / 2 + S * np.sqrt(S**2 / 4 + 0.4 + D) - 0.4
+    assert bounds.p_norm(course, [1.0, -0.75]) == (1, pytest.approx(allowed))
+
+
 def test_the_entropy_of_a_competitor_is_the_least():
     """Against a minimiser of its own: scipy's, over the pairs' sums."""
     from scipy.optimize import minimize
@@ -330,11 +363,11 @@ def test_the_entropy_of_a_competitor_is_the_least():
         p = np.concatenate([np.maximum(u, 0) + share, np.maximum(-u, 0) + share])
         return np.sum(p * np.log(6 * p))
 
-    assert bounds._relative_entropy(u) == pytest.approx(minimize(entropy, np.zeros(3), tol=1e-12).fun, abs=1e-8)
-    assert bounds._relative_entropy(np.zeros(3)) == pytest.approx(0.0, abs=1e-12)
+    assert entropy_of_shares(u, True) == pytest.approx(minimize(entropy, np.zeros(3), tol=1e-12).fun, abs=1e-8)
+    assert entropy_of_shares(np.zeros(3), True) == pytest.approx(0.0, abs=1e-12)
     for one in (1.0, 1.0 + 1e-15):  # a sum of shares is 1 only within rounding
-        assert bounds._relative_entropy(np.array([one, 0.0])) == pytest.approx(np.log(4.0))
-    assert bounds._relative_entropy(np.array([1.0, 0.1])) == np.inf
+        assert entropy_of_shares(np.array([one, 0.0]), True) == pytest.approx(np.log(4.0))
+    assert entropy_of_shares(np.array([1.0, 0.1]), True) == np.inf
 
 
 def refused(message, call):

@@ -381,7 +381,17 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--bits", "-1"], "argument --bits: must be an integer in 1..40, got '-1'"),
         (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
         (["--passes", "0"], "argument --passes: must be an integer >= 1, got '0'"),
-        (["--every", "x"], "argument --every: must be an integer >= 1, got 'x'"),
+        (["--every", "x"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got 'x'"),
+        (["--every", "0.5"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got '0.5'"),
+        (["--save-every", "10m"], "argument --save-every: must have --save, the file to write"),
+        (["--from-row", "next"], "argument --from-row: next must have --resume, a model that was interrupted"),
+        (["--classes", "a,a"], "argument --classes: must be different names with commas between, got 'a,a'"),
+        (["--classes", "1,2", "--algorithm", "arow_regression"],
+         "argument --classes: must be left out for arow_regression, which learns numbers"),
+        (["--token-pattern", "("], "argument --token-pattern: must be a regular expression, got '(': missing ), "
+         "unterminated subpattern at position 0."),
+        (["--token-pattern", "a", "--analyzer", "char"],
+         "argument --token-pattern: must be left out with --analyzer char or char_wb"),
         (["--names", "1"], "argument --names: must be an integer >= 2, got '1'"),
         (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
         (["--resume", "m", "--bits", "9"],
@@ -434,8 +444,9 @@ def test_bad_files_are_said(tmp_path, run, trained, tsv):
         f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv."
     )
     assert complaint("train", vw, "--resume", trained).endswith("whose columns are not those of vw. Give it tsv.")
-    assert complaint("train", vw, "--names", 5) == (
-        "onlinecls train: --names must have texts, whose words are hashed, got vw. Leave it out."
+    svm = written(tmp_path, "svmlight", texts(5))
+    assert complaint("train", svm, "--names", 5) == (
+        "onlinecls train: --names must have words or names that are hashed, got svmlight. Leave it out."
     )
 
 
@@ -445,8 +456,8 @@ def test_a_model_that_does_not_say_how_it_hashed_reads_no_texts(tmp_path, run, t
     learner.save(model)
     code, out, err = run("predict", model, tsv)
     assert (code, out) == (1, "") and err == (
-        "onlinecls predict: the model must say how its texts were hashed, got a file without that (saved in Python, not by "
-        "onlinecls train). Predict with the vectorizer that it was trained with, in Python.\n"
+        "onlinecls predict: the model must say how its texts were hashed, got a file without that (saved in Python without "
+        "metadata=stream.metadata). Save it with that, or predict with the vectorizer that it was trained with, in Python.\n"
     )
     rows.write_text("1 0:2\n1 1:2\n")
     assert run("predict", model, rows) == (0, "spam\nham\n", "")
@@ -455,8 +466,12 @@ def test_a_model_that_does_not_say_how_it_hashed_reads_no_texts(tmp_path, run, t
 def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
     learner, metadata = load(trained, return_metadata=True)
     good, model = metadata["input"], str(tmp_path / "model")
-    strange = {"ngrams": 1, "n_features": -1, "analyzer": "x", "text": 1, "trained_on": [], "header": 1, "dtype": "x"}
-    for change in ({"ngrams": [2, 1]}, *({name: value} for name, value in strange.items())):
+    strange = {"n_features": -1, "text": 1.5, "format": [], "header": 1, "dtype": "x", "features": [], "missing": "x", "new": 1}
+    hashed = {"ngram_range": 1, "analyzer": "x", "n_features": -1, "input": "x", "feature_names": 5, "new": 1}
+    changes = [{name: value} for name, value in strange.items() if name != "n_features"]
+    changes += [{"vectorizer": {**good["vectorizer"], name: value}} for name, value in hashed.items()]
+    changes += [{"n_features": -1, "vectorizer": None}, {"vectorizer": {**good["vectorizer"], "ngram_range": [2, 1]}}]
+    for change in changes:
         learner.save(model, {"input": {**good, **change}})
         code, _, err = run("predict", model, tsv)
         assert code == 1 and f"{model!r} must say in its metadata how its rows were read, got what train does not write" in err
@@ -464,7 +479,7 @@ def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
         learner.save(model, {"input": good, "names": names})
         code, _, err = run("inspect", model)
         assert code == 1 and "must say in its metadata how its rows were read" in err
-    learner.save(model, {"input": {**good, "n_features": 2**9}})
+    learner.save(model, {"input": {**good, "vectorizer": {**good["vectorizer"], "n_features": 2**9}}})
     assert "has 512 features, but AROWClassifier is expecting 1024" in run("predict", model, tsv)[2]
 
 
@@ -564,7 +579,9 @@ def test_every_format_has_targets(tmp_path, run):
     for format, content in lines.items():
         path = tmp_path / f"rows.{format}"
         path.write_text("\n".join(content))
-        code, out, _ = run("train", path, "--label", "price", "--bits", 8, "--algorithm", "pa1_regression", "--json")
+        label = ("--label", "price") if format in ("csv", "jsonl") else ()
+        bits = ("--bits", 8) if format != "csv" else ()
+        code, out, _ = run("train", path, *label, *bits, "--algorithm", "pa1_regression", "--json")
         assert code == 0 and json.loads(out)["examples"] == 200 and json.loads(out)["progressive_mse"] < 0.2
 
 

@@ -44,6 +44,28 @@ def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, d
     assert (stored.decision_function(kind(X)) == plain.decision_function(same)).all()
 
 
+@pytest.mark.parametrize("kind", [csr32, sparse.csr_array, np.asarray])
+@pytest.mark.parametrize("learner", [
+    onlinecls.AROWClassifier(), onlinecls.NAROWClassifier(average=True), onlinecls.PNormPerceptron(),
+    onlinecls.AdaGradClassifier(update="dual_averaging", l1=1e-3), onlinecls.DualAscentClassifier(),
+], ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3, 23])
+def test_few_rows_are_scored_as_many(learner, kind, n_classes):
+    """A call of few rows is read, checked and scored in C; one of more than 1024 goes by Python, and is the same."""
+    X, y = continuous_problem(60, 7, seed=8, n_classes=n_classes)
+    learner = pickle.loads(pickle.dumps(type(learner)(**learner.get_params()).partial_fit(X, y, classes=np.unique(y))))
+    many = kind(np.tile(X, (20, 1)))
+    scores, labels = learner.decision_function(many)[:60], learner.predict(many)[:60]
+    for i in range(60):
+        assert (learner.decision_function(kind(X[i : i + 1])) == scores[i : i + 1]).all()
+        assert (learner.predict(kind(X[i : i + 1])) == labels[i : i + 1]).all()
+    assert (learner.decision_function(kind(X)) == scores).all()
+    with pytest.raises(ValueError, match="NaN"):
+        learner.predict(kind(np.full((1, 7), np.nan)))
+    with pytest.raises(ValueError, match="X has 6 features"):
+        learner.predict(kind(X[:1, :6].copy()))
+
+
 def test_rows_are_read_where_they_are():
     X = np.ones((5, 3), np.float32)
     csr = sparse.csr_matrix(X)

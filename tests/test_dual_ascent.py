@@ -215,6 +215,22 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
         assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
 
 
+@pytest.mark.parametrize("sigma", [2.0, "auto"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+@pytest.mark.parametrize("n_classes, multi_class, paid", [
+    (2, "ovr", {"hinge": 0.8, "log_loss": np.log(2)}),
+    (4, "crammer_singer", {"hinge": 0.8, "log_loss": np.log(4)}),
+    (4, "ovr", {"hinge": 3.2, "log_loss": 4 * np.log(2)}),
+])
+def test_rows_of_zeros_pay_their_loss(n_classes, multi_class, paid, regularizer, sigma):
+    """No weights make it less: any primal value has it, and so has the dual."""
+    for loss, each in paid.items():
+        learner = DualAscentClassifier(
+            sigma, regularizer=regularizer, loss=loss, margin=0.8, multi_class=multi_class, fit_intercept=False)
+        learner.partial_fit(np.zeros((2, 3)), [0, 1], classes=range(n_classes), sample_weight=[1.0, 2.5])
+        assert learner.dual_value_ == pytest.approx(3.5 * each) and learner.n_updates_ == 0
+
+
 # --- classes that join, parameters, the books -----------------------------------------------------------------------------------
 
 
@@ -378,6 +394,13 @@ def test_hedge_calls_a_tie_the_first_class_as_predict_does():
     """Two experts of one weight that disagree: a chance of 1/2 is no more than 1/2."""
     learner = HedgeClassifier().partial_fit([[1.0, 0.0]], [0], classes=[0, 1])
     assert learner.n_mistakes_ == 0
+
+
+def test_hedge_rows_without_advice_change_nothing_dense_or_sparse():
+    X, y = advice(30, 4, seed=2)
+    X[::3] = 0.0
+    dense, sparse = (HedgeClassifier().partial_fit(rows, y) for rows in (X, csr32(X)))
+    assert dense.n_updates_ == sparse.n_updates_ == X.any(axis=1).sum() and dense.t_ == sparse.t_ == 30
 
 
 def test_hedge_predicts_both_ways():

@@ -174,3 +174,11 @@ def test_fit_stops_and_goes_on():
     assert again.fit(X, y).t_ == t + 300
 
 
+
+
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+@pytest.mark.parametrize("loss, paid", [("absolute", 2.0 + 2.5 * 3.0), ("squared", 4.0 + 2.5 * 9.0)])
+def test_rows_of_zeros_pay_their_loss(loss, paid, regularizer):
+    learner = DualAscentRegressor(2.0, loss=loss, regularizer=regularizer, fit_intercept=False)
+    learner.partial_fit(np.zeros((2, 3)), [2.0, -3.0], sample_weight=[1.0, 2.5])
+    assert learner.dual_value_ == pytest.approx(paid) and not learner.coef_.any()

@@ -439,6 +439,10 @@ LABELS = {
         [0, 1, 0, None], "Perceptron: y must be labels, got None at row 3: a label is missing. Drop that row."),
     "bytes among texts": (["a", b"a", "b", "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
         "mixture of bytes, str."),
+    "a text of many MB": (["a", "b", "x" * 10**7, "b"], "Perceptron: y must have labels of at most 4096 characters, got one of "
+        f"10000000 at place 2, '{'x' * 196}.... Number such texts, and give the numbers."),
+    "one among objects": (np.array(["a", "b", "a", "x" * 5000], object), "Perceptron: y must have labels of at most 4096 "
+        f"characters, got one of 5000 at place 3, '{'x' * 196}.... Number such texts, and give the numbers."),
     "lists": (np.array([[0], [1, 2], [0], [1]], object), "Perceptron: Unknown label type: y must be all strings or all numbers, "
         "got labels of type list."),
     "mixed list": ([0, "b", 0, "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "

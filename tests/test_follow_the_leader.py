@@ -31,18 +31,35 @@ def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class)
         if weights[i] == 0.0:
             continue
         twin.learn(X[i], y[i], weights[i])
-        idle = sum(c * twin.loss(twin.margins(twin.W, x, label)[0]) for x, label, c in twin.rows if not x.any())
         assert tight.gap_ <= 1e-10 and loose.gap_ <= 0.05
         assert_allclose(tight.dual_value_, twin.dual_value, rtol=0, atol=2e-8)
         assert_allclose(tight.coef_, twin.W, rtol=0, atol=4e-4)
         for learner in (tight, loose):
-            primal = twin.primal(learner.coef_) - idle
+            primal = twin.primal(learner.coef_)
             assert twin.dual_value - 1e-12 <= primal <= twin.dual_value + learner.gap_ + 2e-8
             assert_allclose(primal, learner.dual_value_ + learner.gap_, rtol=1e-9)
             assert sigma / 2 * np.sum((learner.coef_ - twin.W) ** 2) <= learner.gap_ + 1e-6
             alpha = learner.dual_coef_
             mass = alpha.sum(axis=1, keepdims=True) if multi_class == "crammer_singer" else alpha
             assert (alpha >= 0).all() and (mass <= weights[: i + 1][weights[: i + 1] > 0][:, None] * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("multi_class, per_row", [("crammer_singer", (1, 1)), ("ovr", (1, 3))])
+def test_rows_of_zeros_pay_their_loss(multi_class, per_row):
+    """Before and after a third class joins: each loses 1 (each against the rest: 1 in each learner), whatever the weights are."""
+    X, y = np.zeros((4, 3)), np.array([0, 1, 1, 0])
+    learner = FoReLClassifier(gap_tol=1e-9, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
+    c = 3.0 * per_row[0]  # (before the first row of the second class nothing is kept)
+    assert learner.dual_value_ == pytest.approx(c) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
+    learner.partial_fit(np.eye(3), [2, 0, 1])
+    W, x, k = learner.coef_, np.eye(3), [2, 0, 1]
+    scores = x @ W.T
+    if multi_class == "ovr":
+        lost = np.maximum(0.0, 1.0 - np.where(np.eye(3)[k] > 0, 1, -1) * scores).sum()
+    else:
+        lost = sum(max(0.0, *(1.0 - s[c] + s[r] for r in range(3) if r != c)) for s, c in zip(scores, k, strict=True))
+    primal = np.square(W).sum() / 2 + lost + 3.0 * per_row[1]
+    assert primal == pytest.approx(learner.dual_value_ + learner.gap_) and learner.gap_ <= 1e-9
 
 
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "crammer_singer"), (4, "ovr")])

@@ -342,9 +342,13 @@ def test_forged_metadata_is_refused(tmp_path, run):
     sketch = bytearray(base64.b64decode(metadata["names"]["sketch"]))
     sketch[:8] = (2**63 + 5).to_bytes(8, "little")
     forged = {"max_names": 9, "sketch": base64.b64encode(sketch).decode()}
+    hashed = [{"vectorizer": {**metadata["input"]["vectorizer"], name: value}} for name, value in (
+        ("ngram_range", [-(10**12), 1]), ("ngram_range", [1, 10**30]), ("ngram_range", [0, 1]), ("ngram_range", [True, 1]),
+        ("ngram_range", "ab"), ("dtype", "(,)f4"), ("n_features", 2**60), ("n_features", 1e300), ("input", "filename"),
+    )]
     for change in ({"names": forged}, *({"input": {**metadata["input"], **change}} for change in (
-        {"ngrams": [-(10**12), 1]}, {"ngrams": [1, 10**30]}, {"ngrams": [0, 1]}, {"ngrams": [True, 1]}, {"ngrams": "ab"},
-        {"dtype": "(,)f4"}, {"n_features": 2**60}, {"n_features": 1e300},
+        *hashed, {"dtype": "(,)f4"}, {"n_features": 2**60, "vectorizer": None}, {"n_features": 1e300, "vectorizer": None},
+        {"features": {"a": 2**40}}, {"features": {"a": "x"}}, {"features": {"a": -1}},
     ))):
         learner.save(model, {**metadata, **change})
         code, out, err = run("inspect", model)
@@ -367,8 +371,8 @@ def test_control_characters_never_reach_the_terminal(tmp_path, run):
     page = run("inspect", model, "--top", 99)[1]
     assert shown in page and r"\x1b" in page.replace(shown, "") and not set(page) & set("\x1b\x07\x9b\u202e\u2028")
     learner, metadata = load(model, return_metadata=True)
-    learner.save(model, {"input": {**metadata["input"], "trained_on": "\x1b[2J\nvw"}})
-    assert r"from \x1b[2J\nvw; texts" in run("inspect", model)[1]
+    learner.save(model, {"input": {**metadata["input"], "features": {"\x1b[2J\nvw": "number"}}})
+    assert r"columns \x1b[2J\nvw" in run("inspect", model)[1]
 
 
 def test_control_characters_in_errors_are_escaped(tmp_path, run):

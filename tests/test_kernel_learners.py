@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from internals import state_of
+from internals import Kernel, Unstacked, state_of
 from matrices import STORAGES, continuous_problem
 from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
@@ -468,6 +468,53 @@ def test_a_kernel_that_is_interrupted_changes_nothing():
     with pytest.raises(KeyboardInterrupt):
         learner.partial_fit(X, y)
     assert fingerprint(learner) == before
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+@pytest.mark.parametrize("algorithm", ["arow", "pa"])
+def test_an_interrupt_before_a_newcomers_first_row_takes_it_out_again(algorithm, multi_class, monkeypatch):
+    """Two classes join in one call, the second in a block that never comes."""
+    X, y = rows_without_ties(700, 3)
+    y[:50], y[50], y[-1] = y[:50] % 2, 2, 3
+    new = lambda: KernelOnlineClassifier(algorithm, multi_class=multi_class).partial_fit(X[:50], y[:50])  # noqa: E731
+    learner, values, calls = new(), Kernel.values, []
+
+    def interrupt(*arguments, **others):
+        calls.append(1)
+        if len(calls) == 3:  # (two for each block)
+            raise KeyboardInterrupt
+        return values(*arguments, **others)
+
+    monkeypatch.setattr(Kernel, "values", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit(X[50:], y[50:])
+    monkeypatch.undo()
+    assert 50 < learner.t_ < len(y) and learner.classes_.tolist() == [0, 1, 2]
+    twin = new().partial_fit(X[50 : learner.t_], y[50 : learner.t_])
+    assert fingerprint(learner) == fingerprint(twin)
+    rest = X[learner.t_ :], y[learner.t_ :]
+    assert fingerprint(learner.partial_fit(*rest)) == fingerprint(twin.partial_fit(*rest))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("budget", [None, 20])
+@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
+def test_no_memory_for_the_vectors_together_leaves_a_whole_model(cls, budget, kind, monkeypatch):
+    """The coefficients of a block are there by then: the vectors come together when there is memory again."""
+    X, y = rows_without_ties(90)
+    learner, twin = (cls("arow", gamma=0.3, budget=budget).partial_fit(kind(X[:30]), y[:30]) for _ in range(2))
+
+    def no_memory(self):
+        raise MemoryError
+
+    monkeypatch.setattr(Unstacked, "stacked", no_memory)
+    with pytest.raises(MemoryError):
+        learner.partial_fit(kind(X[30:60]), y[30:60])
+    monkeypatch.undo()
+    twin.partial_fit(kind(X[30:60]), y[30:60])
+    assert (learner.predict(kind(X)) == twin.predict(kind(X))).all()
+    assert fingerprint(pickle.loads(pickle.dumps(learner))) == fingerprint(learner) == fingerprint(twin)
+    assert fingerprint(learner.partial_fit(kind(X[60:]), y[60:])) == fingerprint(twin.partial_fit(kind(X[60:]), y[60:]))
 
 
 def test_kernel_params_reach_the_callable():

@@ -31,6 +31,7 @@ PARTS = {
     "text/*": "the vectorizer of texts, and names of its columns",
     "streams/*": "files of rows, in batches",
     "datasets/*": "a data set to try things on",
+    "reference/*": "the algorithms as one would write them down, slowly",
     "_evaluation.py": "progressive validation",
     "plotting.py": "curves of progressive validation",
     "bounds.py": "the papers' bounds beside what a learner did",

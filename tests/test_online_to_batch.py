@@ -8,7 +8,14 @@ from matrices import continuous_problem
 from states import fingerprint
 
 import onlinecls
-from onlinecls import AROWClassifier, OnlineToBatch, PassiveAggressiveClassifier, Perceptron
+from onlinecls import (
+    AROWClassifier,
+    DualAscentClassifier,
+    OnlineToBatch,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    SecondOrderPerceptron,
+)
 
 METHODS = ("average", "vote", "validation", "random")
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -40,14 +47,35 @@ def snapshot_rows(n_rows, n_snapshots):
 # --- what each method is ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", [AROWClassifier(), Perceptron(average=5), PassiveAggressiveClassifier(dtype=np.float32)])
-def test_average_is_the_estimator_s_own(estimator):
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("estimator", [
+    AROWClassifier(r=0.3, dtype=np.float64), PassiveAggressiveClassifier(dtype=np.float32), DualAscentClassifier(2.0),
+    SecondOrderPerceptron(r=1.0, covariance="full"), DualAscentClassifier(2.0, regularizer="entropic", norm_bound=3.0),
+])
+def test_average_is_the_mean_of_the_hypotheses_that_predicted(estimator, n_classes):
+    """w_1 = 0 among them, and not the last, which has predicted nothing."""
+    X, y = problem(n_classes=n_classes)
+    classes = np.unique(y)
+    for n in (1, 2, 160):
+        half = n // 2
+        learner = OnlineToBatch(estimator).partial_fit(X[:half], y[:half], classes).partial_fit(X[half:n], y[half:n])
+        path = hypotheses(estimator, X[: n - 1], y[: n - 1], classes)
+        scores = np.sum([w.decision_function(X) for w in path], axis=0) / n if n > 1 else 0.0 * learner.decision_function(X)
+        np.testing.assert_allclose(learner.decision_function(X), scores, rtol=1e-4, atol=2e-5)
+        assert (learner.chosen_.decision_function(X) == learner.decision_function(X)).all()
+    assert learner.snapshots_ == [] and not estimator.__sklearn_is_fitted__()
+    chosen, before = learner.chosen_, learner.chosen_.coef_.copy()
+    learner.partial_fit(X, y)
+    assert (chosen.coef_ == before).all(), "it goes no further"
+
+
+def test_average_from_a_row_on():
+    """average=5: the weights after rows 5, 6, ..., but for the last."""
     X, y = problem()
-    learner = OnlineToBatch(estimator).partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
-    own = type(estimator)(**{**estimator.get_params(), "average": estimator.average or True}).partial_fit(X, y)
-    assert (learner.decision_function(X) == own.decision_function(X)).all()
-    assert fingerprint(learner.chosen_) == fingerprint(own) and learner.snapshots_ == []
-    assert not estimator.__sklearn_is_fitted__()
+    learner = OnlineToBatch(Perceptron(average=5)).partial_fit(X, y, np.unique(y))
+    path = hypotheses(Perceptron(), X, y, np.unique(y))
+    expected = np.mean([w.decision_function(X) for w in path[4:-1]], axis=0)
+    np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -104,13 +132,14 @@ def test_validation_finds_what_a_late_burst_of_noise_spoils():
 def test_random_is_a_hypothesis_of_the_path_each_as_likely():
     X, y = problem(12, n_classes=2)
     path = hypotheses(Perceptron(), X, y, [-1, 1])
+    path = [Perceptron().partial_fit(X[:0], y[:0], [-1, 1]), *path]
     picks = np.zeros(12)
     for seed in range(1200):
         learner = OnlineToBatch(Perceptron(), "random", random_state=seed).partial_fit(X, y, classes=[-1, 1])
         (n,) = learner.snapshot_rows_
-        picks[n - 1] += 1
+        picks[n] += 1  # (the last hypothesis has predicted nothing)
         if seed < 20:
-            assert (learner.decision_function(X) == path[n - 1].decision_function(X)).all()
+            assert (learner.decision_function(X) == path[n].decision_function(X)).all()
     assert ((picks - 100.0) ** 2 / 100.0).sum() < 31.3, "chi-squared with 11 degrees of freedom, p = 0.001"
 
 

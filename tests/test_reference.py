@@ -25,6 +25,9 @@ from reference import (
 )
 from scipy import sparse
 
+from onlinecls.reference import Stats
+from onlinecls.reference.rules import quantile, scw2_alpha
+
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
 PARAMS = {
     "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5},
@@ -115,8 +118,7 @@ def test_updates_by_hand(name, params, rows, w, scale, n_updates):
 def test_scw2_alpha_by_hand():
     # n = 3/2, phi^2 = 1.6384, gamma = 1.28 sqrt(0.065536 + 6 * 3.1384) = 5.5645, 2mn + phi^2 mv = 0.92768,
     # 2(n^2 + n v phi^2) = 9.4152.
-    learner = REFERENCE["scw2"](1, eta=NormalDist().cdf(1.28), C=1.0)
-    assert learner.soft_alpha(0.2, 1.0, 1.0) == pytest.approx(0.492, abs=5e-4)
+    assert scw2_alpha(0.2, 1.0, 1.28, 1.0) == pytest.approx(0.492, abs=5e-4)
 
 
 REGRESSION_BY_HAND = [
@@ -191,7 +193,7 @@ def test_full_cw_meets_its_constraint_with_equality(name, power):
     learner = REFERENCE[name](5, eta=0.8, covariance="full", initial_variance=2.0)
     for z in RNG_ROWS[:15]:
         learner.step(z)
-        chance = learner.phi * (z @ times(learner.Sigma, z)) ** power
+        chance = quantile(0.8) * (z @ times(learner.Sigma, z)) ** power
         assert learner.w @ z >= chance - 1e-10
         assert not learner.step(z) or learner.w @ z == pytest.approx(chance, rel=1e-6)  # a second step is rounding at most
 
@@ -211,7 +213,8 @@ def test_full_peeked_margin_is_the_margin_over_one_factor(name, params):
     learner = REFERENCE[name](5, covariance="full", **params)
     for z in RNG_ROWS:
         m, chi = learner.w @ z, z @ times(learner.Sigma, z)
-        m_peeked = z @ times(add_precision(learner.Sigma, learner.beta(chi), z), learner.theta)
+        gain = learner.precision(Stats(m, 0.0, z @ z, chi), **params)
+        m_peeked = z @ times(add_precision(learner.Sigma, gain, z), learner.theta)
         assert m_peeked == pytest.approx(m * 0.7 / (0.7 + chi) if name == "aggressive_sop" else m / max(1, 3 * chi))
         learner.step(z)
 

@@ -928,7 +928,9 @@ def test_several_files_are_one_stream(tmp_path):
     tables[1].write_bytes(b"label,text\ny,b\n")
     assert whole(tables)[1].tolist() == ["x", "y"]
     tables[1].write_bytes(b"text,label\ny,b\n")
-    assert error_of(tables, "auto") == "b.csv: expected the header of the first file, ['label', 'text'], got ['text', 'label']."
+    assert whole(tables)[1].tolist() == ["x", "b"]
+    tables[1].write_bytes(b"text,class\ny,b\n")
+    assert error_of(tables, "auto") == "b.csv: the column of the labels must be one of ['text', 'class'], got 'label'."
 
 
 # A process of its own finds the package where this one did.

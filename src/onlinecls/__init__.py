@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import bounds as bounds
     from . import datasets as datasets
     from . import plotting as plotting
+    from . import reference as reference
     from . import streams as streams
     from . import text as text
     from ._ascent.baselines import *  # noqa: F403
@@ -35,7 +36,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "plotting", "streams", "text")
+_SUBMODULES = ("bounds", "datasets", "plotting", "reference", "streams", "text")
 _FUNCTIONS = {"load": "_estimators.saving", "progressive_validation": "_evaluation"}
 # Estimators that run algorithms of other classes, and so have no row in the registry.
 _WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")

@@ -17,13 +17,13 @@ cdef class Call:
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
     cdef object classes, parameters
     cdef list labels                # the classes as Python's objects
-    cdef object sparse              # the type of X where it is a CSR matrix
     cdef Task task
     cdef Py_ssize_t n_features
 
 
 cdef class FewRows:
     cdef public object data, indices
+    cdef Py_ssize_t n
 
 
 cdef class Model:
@@ -45,9 +45,11 @@ cdef class Model:
                     Books* books) except -1
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     Books* books) except -1
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1
+    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1
+                         const Batch* b, double* scores, Py_ssize_t k) except -1
     cdef int deviation_in(self, const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data, indices,
                           const int64_t[::1] indptr, double[:, ::1] deviations) except -1

@@ -32,6 +32,9 @@ class FewRows:
     data: np.ndarray
     indices: np.ndarray
 
+def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The number of each row's class."""
+
 class Model:
     """What learning changes."""
 
@@ -50,11 +53,13 @@ class Model:
     ) -> None:
         """One pass over rows."""
     def take_calls(
-        self, estimator: dict[str, Any], names: Sequence[str], sparse: type | None, task: int, classes: np.ndarray | None = None,
+        self, estimator: dict[str, Any], names: Sequence[str] | None, task: int, classes: np.ndarray | None = None,
     ) -> None:
-        """From now on take small calls of this estimator; None for sparse: no more."""
+        """From now on learn small calls of this estimator; None: no more."""
     def learn_at_once(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
         """Learn a small call, or answer False."""
+    def decide_at_once(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
+        """The scores of a small call, or None."""
     def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
         """Fill in the scores of rows."""
     def deviation(self, rows: Rows, deviations: NDArray[np.float64]) -> None:

@@ -13,11 +13,13 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 import os
+from sys import modules
 
 import numpy as np
 
 from ._geometry.average cimport drift_score, remember
 from ._geometry.blas cimport symm
+from ._geometry.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
 from ._geometry.full cimport (
     ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, look_ahead, open_full, passes, peeked, product,
     score_all, sherman_morrison,
@@ -27,19 +29,19 @@ from ._geometry.rounds cimport (
     check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
 )
 from ._geometry.sparse cimport (
-    ADDITIVE, CENTRE, DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Moves, Row, Sums,
-    dense_t, floating, index_t, larger, move_one, move_some, peek, scan, scan_classes, variances,
+    Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, peek_one, scan,
 )
 from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
-from ._rules cimport Params, Stats, Step, apply_rule, precision, settled
+from ._rules cimport (
+    ADDITIVE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule, precision,
+    settled,
+)
 
-from ._rules import Rule, Trigger
+from ._rules import Geometry, Rule, Trigger
 
 RULES = {rule.name.lower(): int(rule) for rule in Rule}
 TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
-GEOMETRIES = {"additive": ADDITIVE, "gaussian": GAUSSIAN, "potential": POTENTIAL, "mirror": MIRROR, "dual": DUAL,
-              "full_gaussian": FULL_GAUSSIAN, "full_potential": FULL_POTENTIAL, "p_norm": P_NORM, "centre": CENTRE, "sinh": SINH,
-              "exp": EXP}
+GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
@@ -50,6 +52,22 @@ TALLY_SIZE = sizeof(Tally) // sizeof(double)
 
 INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
 NO_INDICES = np.empty(0, np.uint8)
+
+
+def best_of(const double[:, ::1] scores):
+    """The number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+    cdef Py_ssize_t i, c, best, k = scores.shape[1]
+    cdef int64_t[::1] found
+    codes = np.empty(scores.shape[0], INT64)
+    found = codes
+    with nogil:
+        for i in range(scores.shape[0]):
+            best = k == 1 and scores[i, 0] > 0.0
+            for c in range(1, k):
+                if scores[i, c] > scores[i, best]:
+                    best = c
+            found[i] = best
+    return codes
 
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
@@ -70,7 +88,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
     cdef Sums sums
     cdef Stats s
     cdef Step step
-    cdef Moves moves = Moves(1, &only, &step)
+    cdef Moves moves = Moves(1, &only, &step, NULL)
     try:
         for i in range(b.n):
             taken = next_round(&r, i, b, &books)
@@ -94,8 +112,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
-            if geometry == POTENTIAL:
-                s.margin = sign * peek(state, 1, 0, data, indices, r.row, precision(&s, &p), &p)
+            if geometry == POTENTIAL and precision(&s, &p) != 0.0:      # (else Σ stays as it is, and m' = m)
+                s.margin = sign * peek_one(state, data, indices, r.row, precision(&s, &p), &p)
             step = apply_rule(&s, &p)
             # Least squares learns from a residual of 0 too: how certain the model is.
             if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and fits(geometry, &s, step, &books, &p):
@@ -130,6 +148,10 @@ cdef int learn_vector(Task task, const Batch* b, Books* books, floating[::1] sta
 
 # --- a vector of weights for each class ----------------------------------------------------------------------------------------
 
+cdef enum:
+    FEW_CLASSES = 16
+
+
 ctypedef struct Space:      # room for numbers of each class
     double* scores
     double* averages        # the scores by the average
@@ -144,7 +166,11 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
         return
     if books.drift != NULL:
         remember(state, books, moves, -averaged(books), data, indices, row, p)
-    if p.geometry == ADDITIVE:
+    if p.geometry == ADDITIVE and are_many(moves, books.columns):
+        move_all(ADDITIVE, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == GAUSSIAN and are_many(moves, books.columns):
+        move_all(GAUSSIAN, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == ADDITIVE:
         move_some(ADDITIVE, state, books.columns, moves, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
         move_some(GAUSSIAN, state, books.columns, moves, data, indices, row, p)
@@ -202,9 +228,9 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
                 continue
             moves.n, moves.which[0], moves.which[1] = 2, r.label, rival
             if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
-                variances(state, books.columns, &moves, data, indices, r.row, v, &p)
+                variances_of_two(state, books.columns, moves.which, data, indices, r.row, v, &p)
                 s.v = v[0] + v[1]
-            if p.geometry == POTENTIAL:
+            if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
                 s.margin = (peek(state, books.columns, r.label, data, indices, r.row, precision(&s, &p), &p)
                             - peek(state, books.columns, rival, data, indices, r.row, precision(&s, &p), &p))
             moves.steps[0] = apply_rule(&s, &p)
@@ -256,7 +282,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
                 s.margin = sign * space.scores[c]
                 if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
                     s.v = space.v[j]
-                if p.geometry == POTENTIAL:
+                if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
                     s.margin = sign * peek(state, books.columns, c, data, indices, r.row, precision(&s, &p), &p)
                 moves.steps[moves.n] = apply_rule(&s, &p)
                 if moves.steps[moves.n].tau != 0.0 and fits(p.geometry, &s, moves.steps[moves.n], &books, &p):
@@ -274,9 +300,17 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
 cdef int learn_classes(Task task, const Batch* b, Books* books, floating[::1] state, const floating[::1] data,
                        const index_t[::1] indices, const Params* p) except -1:
     cdef Py_ssize_t k = books.columns
-    cdef double[::1] numbers = np.empty(5 * k)
-    cdef int64_t[::1] which = np.empty(k, np.int64)
-    cdef Space space = Space(&numbers[0], &numbers[k], &numbers[2 * k], Moves(0, &which[0], <Step*>&numbers[3 * k]))
+    cdef double[7 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
+    cdef int64_t[FEW_CLASSES] few_places
+    cdef double* numbers = few_numbers
+    cdef int64_t* places = few_places
+    cdef double[::1] many_numbers
+    cdef int64_t[::1] many_places
+    cdef Space space
+    if k > FEW_CLASSES:
+        many_numbers, many_places = np.empty(7 * k), np.empty(k, np.int64)
+        numbers, places = &many_numbers[0], &many_places[0]
+    space = Space(numbers, numbers + k, numbers + 2 * k, Moves(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
         if task == OVR:
             return one_vs_rest(b, books, &space, state, data, indices, p)
@@ -416,7 +450,44 @@ cdef inline bint is_array(array, dtype):
 
 
 cdef class FewRows:
-    """The rows of a small call, for `run`."""
+    """The rows of a small call, for `run` and `decision`."""
+
+
+cdef bint is_csr(X) except -1:
+    """Whether X is one of scipy's own CSR matrices (not of a class that extends them)."""
+    scipy = modules.get("scipy.sparse")
+    return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
+
+
+cdef FewRows read_few(X, values, Py_ssize_t n_features, int64_t* indptr):
+    """X as rows of a model of these values, and their places, FEW + 1 at most; None if anything about them is unusual."""
+    cdef FewRows rows = FewRows()
+    cdef Py_ssize_t i, n
+    cdef bint is_dense = type(X) is np.ndarray
+    if not is_dense and not is_csr(X):
+        return None
+    shape = X.shape
+    if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != n_features:
+        return None
+    rows.n = n = shape[0]
+    if is_dense:
+        if not X.flags.c_contiguous:
+            return None
+        for i in range(n + 1):
+            indptr[i] = i * n_features
+        rows.data, rows.indices = X.reshape(-1), NO_INDICES
+    else:
+        rows.data, rows.indices = X.data, X.indices
+        if not read_places(X.indptr, indptr, n):
+            return None
+    if not is_array(rows.data, values.dtype):
+        return None
+    try:
+        if values.itemsize == 4:
+            return rows if check_rows[float](rows.data, rows.indices, indptr, n, n_features) else None
+        return rows if check_rows[double](rows.data, rows.indices, indptr, n, n_features) else None
+    except ValueError:              # strided, say
+        return None
 
 
 cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
@@ -440,20 +511,20 @@ cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
     return True
 
 
-cdef bint check_rows(const floating[::1] data, indices, const Batch* b, Py_ssize_t n_features) except -1:
+cdef bint check_rows(const floating[::1] data, indices, const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) except -1:
     """`are_rows`, by the type of the indices."""
     cdef const int32_t[::1] short_indices
     cdef const int64_t[::1] long_indices
     cdef const dense_t[::1] no_indices
     if indices is NO_INDICES:
         no_indices = indices
-        return are_rows(data, no_indices, b.indptr, b.n, n_features)
+        return are_rows(data, no_indices, indptr, n, n_features)
     if is_array(indices, INT32):
         short_indices = indices
-        return are_rows(data, short_indices, b.indptr, b.n, n_features)
+        return are_rows(data, short_indices, indptr, n, n_features)
     if is_array(indices, INT64):
         long_indices = indices
-        return are_rows(data, long_indices, b.indptr, b.n, n_features)
+        return are_rows(data, long_indices, indptr, n, n_features)
     return False
 
 
@@ -516,20 +587,20 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def take_calls(self, dict estimator, names, sparse, Task task, classes=None):
-        """From now on take small calls of an estimator whose parameters are those of the model's last pass (None for sparse: no
-        more). names : of its parameters; sparse : type of a CSR matrix; classes : its classes."""
+    def take_calls(self, dict estimator, names, Task task, classes=None):
+        """From now on learn small calls of an estimator whose parameters, of these names, are those of the model's last pass
+        (None: no more). classes : its classes."""
         cdef Call call = Call()
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.tally, self.drift)])])
-        if sparse is None:
+        if names is None:
             self.call = None
             return
         call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
         call.classes, call.labels = classes, None if classes is None else classes.tolist()
         if classes is not None and classes.dtype.kind == "U":
             call.classes = classes.view(np.uint32).reshape(len(classes), -1)
-        call.sparse, call.task, call.parameters = sparse, task, self.params
+        call.task, call.parameters = task, self.params
         call.n_features = estimator["n_features_in_"]
         self.call = call
 
@@ -556,38 +627,13 @@ cdef class Model:
             lock.held = 0
 
     cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """X as rows, and their places, which for few rows fit the stack."""
+        """X as rows, and the pass."""
         cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows = FewRows()
-        cdef Py_ssize_t i, n
+        cdef FewRows rows = read_few(X, self.values, self.call.n_features, indptr)
         cdef Batch b
-        if type(X) is not np.ndarray and type(X) is not self.call.sparse:
+        if rows is None:
             return False
-        shape = X.shape
-        if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != self.call.n_features:
-            return False
-        n = shape[0]
-        b.indptr, b.n, b.n_rows = indptr, n, n
-        if type(X) is np.ndarray:
-            if not X.flags.c_contiguous:
-                return False
-            for i in range(n + 1):
-                indptr[i] = i * self.call.n_features
-            rows.data, rows.indices = X.reshape(-1), NO_INDICES
-        else:
-            rows.data, rows.indices = X.data, X.indices
-            if not read_places(X.indptr, indptr, n):
-                return False
-        if not is_array(rows.data, self.values.dtype):
-            return False
-        try:
-            if self.values.itemsize == 4:
-                if not check_rows[float](rows.data, rows.indices, &b, self.call.n_features):
-                    return False
-            elif not check_rows[double](rows.data, rows.indices, &b, self.call.n_features):
-                return False
-        except ValueError:              # strided, say
-            return False
+        b.indptr, b.n = indptr, rows.n
         return self.learn_checked(rows, &b, y, sample_weight)
 
     cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1:
@@ -690,53 +736,79 @@ cdef class Model:
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
+    def decide_at_once(self, dict estimator, X):
+        """The scores of a small call, (rows, vectors); or None: it is to go the long way."""
+        cdef int64_t[FEW + 1] indptr
+        cdef FewRows rows
+        cdef double[:, ::1] scores
+        if "feature_names_in_" in estimator:
+            return None
+        rows = read_few(X, self.values, self.n_features, indptr)
+        if rows is None:
+            return None
+        found = np.empty((rows.n, self.n_columns))
+        scores = found
+        self.decide_rows(rows, indptr, scores)
+        return found
+
     def decision(self, rows, double[:, ::1] scores):
         """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
-        self.bind()
-        if self.values.itemsize == 4:
-            self.decision_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.decision_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+        cdef const int64_t[::1] indptr = rows.indptr
+        self.decide_rows(rows, &indptr[0], scores)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1:
+    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1:
+        cdef Batch b
+        b.n = b.n_rows = scores.shape[0]
+        b.order, b.indptr = NULL, indptr
+        self.bind()
+        if b.n:
+            self.decide(rows, &b, &scores[0, 0], scores.shape[1])
+        return 0
+
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
+        if self.values.itemsize == 4:
+            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
+
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
         if indices.itemsize == 4:
             short_indices = indices
-            return self.decision_on(state, data, short_indices, indptr, scores)
+            return self.decision_on(state, data, short_indices, b, scores, k)
         elif indices.itemsize == 8:
             long_indices = indices
-            return self.decision_on(state, data, long_indices, indptr, scores)
+            return self.decision_on(state, data, long_indices, b, scores, k)
         no_indices = indices
-        return self.decision_on(state, data, no_indices, indptr, scores)
+        return self.decision_on(state, data, no_indices, b, scores, k)
 
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1:
-        cdef Py_ssize_t i, c, k = scores.shape[1], budget = QUANTUM, n_features
-        cdef const double[::1] drift = self.drift, tally = self.tally
-        cdef double rounds = (<const Tally*>&tally[0]).rounds - self.p.average_from if drift.shape[0] else 0.0
+                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+        cdef Py_ssize_t i, c, budget = QUANTUM, n_features
+        cdef const double[::1] drift, tally
+        cdef double rounds = 0.0
         cdef Params p = self.p
-        cdef Batch b
         cdef Row row
-        p.threshold = p.l1 * (<const Tally*>&tally[0]).rounds
+        if p.average_from >= 0 or p.l1 > 0.0:
+            drift, tally = self.drift, self.tally
+            rounds = (<const Tally*>&tally[0]).rounds - p.average_from if drift.shape[0] else 0.0
+            p.threshold = p.l1 * (<const Tally*>&tally[0]).rounds
         if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
             p.geometry = ADDITIVE
         n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
+                row = row_at(b, i)
                 budget = check_signals(budget, (row.hi - row.lo + 8) * k)
                 if k == 1:
-                    scores[i, 0] = scan(p.geometry, state, data, indices, row, &p).score
+                    scores[i * k] = scan(p.geometry, state, data, indices, row, &p).score
                 else:
-                    scan_classes(p.geometry, state, data, indices, row, &scores[i, 0], k, &p)
+                    scan_classes(p.geometry, state, data, indices, row, &scores[i * k], k, &p)
                 if rounds > 0.0:
                     for c in range(k):
-                        scores[i, c] -= drift_score(&drift[0], k, c, n_features, data, indices, row, p.bias) / rounds
+                        scores[i * k + c] -= drift_score(&drift[0], k, c, n_features, data, indices, row, p.bias) / rounds
         return 0
 
     def deviation(self, rows, double[:, ::1] deviations):
@@ -776,7 +848,7 @@ cdef int deviations_of(const floating[::1] state, const floating[:, :, ::1] sigm
     cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
     cdef Batch b
     cdef Row row
-    cdef Moves all_of_them = Moves(k, &which[0], NULL)
+    cdef Moves all_of_them = Moves(k, &which[0], NULL, NULL)
     b.n = b.n_rows = n
     b.order, b.indptr = NULL, &indptr[0]
     with nogil:

@@ -37,6 +37,20 @@ cpdef enum Trigger:         # when a rule may take a step
     OWN_MARGIN              # m < margin, a parameter
 
 
+cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _geometry)
+    ADDITIVE                # w, none -> w
+    GAUSSIAN                # w, its variance σ -> w
+    POTENTIAL               # θ, σ -> σθ
+    MIRROR                  # w, G = Σ g² -> w
+    DUAL                    # z = -Σ g, G -> η soft(z, λt) / (δ + √G)
+    FULL_GAUSSIAN           # w, none -> w  (Σ: full.pxd)
+    FULL_POTENTIAL          # the same
+    P_NORM                  # θ, ρ -> ∇f*(θ)  (p_norm.pyx)
+    CENTRE                  # u, none -> a u  (centre.pyx)
+    SINH                    # r, θ -> (W / Z) r  (simplex.pxd)
+    EXP                     # the same
+
+
 ctypedef struct Params:
     int rule
     int trigger
@@ -255,7 +269,7 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline bint settled(double margin, const Params* p) noexcept nogil:
     """True if the margin alone tells that there is no step: the variances need not be read then."""
-    return margin >= 1.0 and p.trigger == LOSS
+    return margin >= 1.0 and margin >= p.margin and p.trigger == LOSS
 
 
 cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:

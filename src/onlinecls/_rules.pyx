@@ -1,1 +1,1 @@
-"""The rules' numbers for Python: `Rule` and `Trigger`. The rules themselves are inline functions of _rules.pxd."""
+"""The rules' numbers for Python: `Rule`, `Trigger` and `Geometry`. The rules themselves are inline functions of _rules.pxd."""

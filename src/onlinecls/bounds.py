@@ -39,6 +39,7 @@ from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrd
 from ._input import validate
 from ._input.compat import issparse
 from ._kernelized.learners import KernelOnlineClassifier
+from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
     from ._input.types import Matrix
 
 __all__ = [
-    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge", "multiplicative",
+    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge",
+    "lemma_1", "multiplicative",
     "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]
 
@@ -233,7 +235,8 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
 
         M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
 
-    the sums over the rounds U that changed the model without a mistake, by steps η. NAROW paper, section 4.1.
+    the sums over the rounds U that changed the model without a mistake, by steps η. L(u) is the sum of η l(u) over those and of
+    l(u) over mistakes. NAROW paper, section 4.1, (4).
 
     Raises
     ------
@@ -250,9 +253,10 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
             f"onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, {sizes.max():g}, got radius={R!r}. "
             "Follow the learner with that radius."
         )
-    S, loss = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), course.loss(u)  # (1/(q - 1) is p - 1)
-    calm = m > 0.0
-    eta = np.clip((R**2 / 2 - m[calm]) / sizes[calm] ** 2, 0.0, 1.0)
+    S, calm = np.linalg.norm(u, p / (p - 1)) * R * np.sqrt(p - 1), m > 0.0  # (1/(q - 1) is p - 1)
+    eta = _p_norm_steps(learner, m, sizes)
+    loss = eta @ np.maximum(0.0, 1.0 - course.y[course.updated] * (course.rows @ u))
+    eta = eta[calm]
     D = np.sum((eta**2 * sizes[calm] ** 2 + 2 * eta * m[calm]) / R**2 - eta)
     allowed = loss + S**2 / 2 + S * np.sqrt(max(S**2 / 4 + loss + D, 0.0)) - eta.sum()
     return Bound(int((~calm).sum()), float(allowed))
@@ -261,26 +265,30 @@ def p_norm(course: Course, u: ArrayLike) -> Bound:
 def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
     """Squared losses (of PA-I: mistakes) of PA, for classes and for targets, B = max ||x||²:
 
-        PA (C = inf), no loss of u:   sum of l² <= B ||u||²                                      (PA paper, Theorem 1)
+        PA (C = inf), no loss of u:   sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
-        PA-I, classes, any u:         M <= max(B, 1/C) (||u||² + 2C sum of l(u))                  (JMLR 2006, Theorem 4)
+        PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
 
-    Where u has a loss, PA's bound is infinite: the theorem says nothing.
+    γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the least
+    margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
 
     >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
     >>> passive_aggressive(course, [-1.0, 0.5])
     Bound(paid=2.0, allowed=5.0)
+    >>> passive_aggressive(course, [-2.0, 1.0])  # twice the margin: 2 * (2 - 1) * (1 + 1) is paid on top
+    Bound(paid=6.0, allowed=20.0)
     """
     kinds = (PassiveAggressiveClassifier, PassiveAggressiveRegressor)
     u = _checked(course, u, "passive_aggressive", *kinds)
     C, squared, is_classifier = course.learner.C, course.learner.loss.startswith("squared"), isinstance(course.learner, kinds[0])
-    losses, best = (
-        np.maximum(0.0, 1.0 - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon)
+    short, excess = (
+        course.learner.margin - course.y * said if is_classifier else np.abs(course.y - said) - course.learner.epsilon
         for said in (course.scores, course.X @ u)
     )
+    losses, best = np.maximum(0.0, short), np.maximum(0.0, excess)
     B = float((course.X**2).sum(axis=1).max(initial=0.0))
     if C == np.inf:
-        return Bound(float(losses @ losses), B * float(u @ u) if best.max(initial=0.0) <= 1e-12 else np.inf)
+        return Bound(_with_slack(losses, excess), B * float(u @ u) if best.max(initial=0.0) <= 1e-12 else np.inf)
     if squared:
         return Bound(float(losses @ losses), float((B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)))
     if not is_classifier:
@@ -288,7 +296,14 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
             "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. "
             "There is no such theorem."
         )
-    return Bound(int((course.margins <= 0.0).sum()), float(max(B, 1.0 / C) * (u @ u + 2.0 * C * best.sum())))
+    gamma = course.learner.margin
+    return Bound(int((course.margins <= 0.0).sum()), float(max(B / gamma**2, 1.0 / (C * gamma)) * (u @ u + 2.0 * C * best.sum())))
+
+
+def _with_slack(losses: np.ndarray, excess: np.ndarray) -> float:
+    """Σ l² + 2 (ε - ε*) Σ l; excess: by how much the competitor passes ε in each round, negative where it does not."""
+    slack = max(-float(excess.max()), 0.0) if len(excess) else 0.0
+    return float(losses @ losses + 2.0 * slack * losses.sum())
 
 
 def distance(course: Course, u: ArrayLike) -> Bound:
@@ -303,7 +318,7 @@ def distance(course: Course, u: ArrayLike) -> Bound:
 def multiplicative(course: Course, u: ArrayLike) -> Bound:
     """Squared losses of the multiplicative PA, against any u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
 
-        sum of l² <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
+        sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
     D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite
     where u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
@@ -312,23 +327,17 @@ def multiplicative(course: Course, u: ArrayLike) -> Bound:
     kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
     u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
     if isinstance(learner, kinds[0]):
-        losses, best = (np.maximum(0.0, learner.margin - course.y * said) for said in (course.scores, course.X @ u))
+        short, excess = (learner.margin - course.y * said for said in (course.scores, course.X @ u))
     else:
-        losses, best = (np.maximum(0.0, np.abs(course.y - said) - learner.epsilon) for said in (course.scores, course.X @ u))
+        short, excess = (np.abs(course.y - said) - learner.epsilon for said in (course.scores, course.X @ u))
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * np.abs(course.X).max(initial=0.0)
-    allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if best.max(initial=0.0) <= 1e-12 else np.inf
-    return Bound(float(losses @ losses), float(allowed))
+    allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if excess.max(initial=0.0) <= 1e-12 else np.inf
+    return Bound(_with_slack(np.maximum(0.0, short), excess), float(allowed))
 
 
 def _entropy_of_shares(learner: Any, u: np.ndarray) -> float:
     """D of `multiplicative`."""
-    shares = u / learner.norm_bound
-    if learner.signed:
-        return _relative_entropy(shares)
-    if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
-        return np.inf
-    shares = shares[shares > 0.0]
-    return float(np.sum(shares * np.log(len(u) * shares)))
+    return entropy_of_shares(u / learner.norm_bound, learner.signed)
 
 
 def one_class(course: Course, u: ArrayLike) -> Bound:
@@ -388,6 +397,43 @@ def fixed_rate(course: Course, u: ArrayLike) -> Bound:
         f = np.linalg.norm(u, p / (p - 1.0)) ** 2 / 2.0
         sizes = (p - 1.0) * np.sum(np.linalg.norm(course.rows, p, axis=1) ** 2) / 2.0  # (1/(q - 1) is p - 1)
     return Bound(M, float(course.loss(u) + f / eta + eta * sizes + B / eta))
+
+
+def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
+    """Lemma 1 of the NAROW paper, from which its bounds follow, at a λ > 0. z = -y x, the sums over the rounds by a step η:
+
+        sum of η z.(w_t/λ - u) <= f_T(λu)/λ + (sum of η² ||z||*²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t))/λ
+
+    Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step. Second-order Perceptron and NAROW: f_t(w) = w'A_t w/2,
+    ||x||*² = x'Σ_t x, β = 1, η = 1, and w_t = Σ_t θ_t, which has seen x.
+    `onlinecls.reference.PotentialClassifier` has it for any convex loss, f and η.
+
+    >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> lemma_1(course, [1.0, -1.0])
+    Bound(paid=2.0, allowed=3.0)
+    """
+    kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
+    u, learner, updated = _checked(course, u, "lemma_1", *kinds), course.learner, course.updated
+    if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
+        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course)[1](u)) / 2.0
+        right = (course.spread + course.forgotten)[updated].sum() / 2.0
+    else:
+        p, m = 2.0, course.margins[updated]
+        eta = np.full(len(m), float(getattr(learner, "eta0", 1.0)))
+        if isinstance(learner, PNormPerceptron):
+            p = learner.p or max(2.0, 2.0 * np.log(len(u)))
+            eta = _p_norm_steps(learner, m, np.linalg.norm(course.rows, p, axis=1))
+        f = (p - 1.0) * float(np.linalg.norm(lam * u, p / (p - 1.0))) ** 2 / 2.0  # (1/(q - 1) is p - 1)
+        right = np.sum((eta * np.linalg.norm(course.rows, p, axis=1)) ** 2) / 2.0
+    paid = -(eta @ m) / lam + eta @ (course.y[updated] * (course.rows @ u))
+    return Bound(float(paid), float((f + right) / lam))
+
+
+def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """η of the rounds with these margins and p-norms."""
+    if not learner.aggressive:
+        return np.ones(len(m))
+    return np.where(m > 0.0, np.clip((learner.radius**2 / 2 - m) / sizes**2, 0.0, 1.0), 1.0)
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -498,23 +544,8 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
     if learner.regularizer == "euclidean":
         f, L = learner.sigma / 2 * (u @ u), np.linalg.norm(course.X, axis=1)
     else:
-        f, L = learner.sigma * _relative_entropy(u / learner.norm_bound), learner.norm_bound * np.abs(course.X).max(axis=1)
+        f, L = learner.sigma * entropy_of_shares(u / learner.norm_bound, True), learner.norm_bound * np.abs(course.X).max(axis=1)
     return Bound(float(paid), float(f + best + np.sum(L**2) / (2.0 * learner.sigma)))
-
-
-def _relative_entropy(u: np.ndarray) -> float:
-    """The least sum of p log(2d p) over p >= 0 of sum 1, p+ - p- = u: the rest 1 - ||u||_1 goes to pairs as sqrt(u² + 4c²)."""
-    spare, d = 1.0 - np.abs(u).sum(), len(u)
-    if spare < -1e-9:
-        return np.inf
-    low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = sqrt(u² + 4c²), whose sum grows with c: bisection
-    for _ in range(200):
-        c = (low + high) / 2
-        low, high = (c, high) if np.sqrt(u**2 + 4 * c**2).sum() < 1.0 else (low, c)
-    both = np.sqrt(u**2 + 4 * low**2)
-    p = np.concatenate([both + u, both - u]) / 2
-    p = p[p > 0.0]
-    return float(np.sum(p * np.log(2 * d * p)))
 
 
 def gradient_descent(course: Course, u: ArrayLike) -> Bound:

@@ -475,6 +475,18 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
     a.n_moves = a.k
 
 
+cdef inline double loss_of_zeros(const Ascent* a, const Books* books) noexcept nogil:
+    """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
+    cdef Py_ssize_t c, n = 0
+    if a.joint and a.p.loss == LOG_LOSS:
+        return log(<double>a.k)
+    for c in range(a.k):
+        n += not (a.k > 1 and books.open_classes and books.counts[c] == 0.0)
+    if a.joint:
+        return a.p.margin if n > 1 else 0.0
+    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
+
+
 cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
     """A regressor's row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with
     c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
@@ -519,13 +531,15 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
             judge(said_by(a.work.averages, &r, &books), &r, b, &books)
             a.steepness = a.weight * (
                 a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
-            fine = in_range(a, False)
+            fine = in_range(a, a.size.largest == 0.0)
             for c in range(a.k):
                 fine &= isfinite(a.work.scores[c])
             updated = skipped = False
-            if a.size.largest > 0.0 and not fine:
+            if a.size.largest == 0.0:
+                a.shared.gain += a.weight * loss_of_zeros(a, &books) if fine else 0.0
+            elif not fine:
                 skipped = True
-            elif a.size.largest > 0.0:
+            else:
                 prepare(a, state, data, indices, r.row, &books)
                 for g in range(1 if a.joint else a.k):
                     take_group(a, g)
@@ -569,10 +583,12 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
             size = fabs(y) + fabs(a.work.scores[0])
             slope = 2.0 * a.weight * fabs(error) if squared else a.weight
             a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
-            fine = in_range(a, error == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
-            if a.size.largest > 0.0 and not fine:
+            fine = in_range(a, error == 0.0 or a.size.largest == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+            if a.size.largest == 0.0:               # (as in loss_of_zeros)
+                a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
+            elif not fine:
                 books.tally.skipped += 1.0
-            elif a.size.largest > 0.0:
+            else:
                 prepare(a, state, data, indices, r.row, &books)
                 take_group(a, 0)
                 number_step(a, state, y, squared)
@@ -677,39 +693,34 @@ cdef class AscentModel(Model):
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def decision(self, rows, double[:, ::1] scores):
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
-        self.bind()
         if self.values.itemsize == 4:
-            self.read_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.read_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+            return self.read_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.read_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                     double[:, ::1] scores) except -1:
+    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                     double* scores, Py_ssize_t k) except -1:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
         if indices.itemsize == 4:
             short_indices = indices
-            return self.read_on(state, data, short_indices, indptr, scores)
+            return self.read_on(state, data, short_indices, b, scores, k)
         elif indices.itemsize == 8:
             long_indices = indices
-            return self.read_on(state, data, long_indices, indptr, scores)
+            return self.read_on(state, data, long_indices, b, scores, k)
         no_indices = indices
-        return self.read_on(state, data, no_indices, indptr, scores)
+        return self.read_on(state, data, no_indices, b, scores, k)
 
     cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                     const int64_t[::1] indptr, double[:, ::1] scores) except -1:
-        cdef Py_ssize_t i, c, k = scores.shape[1], budget = QUANTUM
+                     const Batch* b, double* scores, Py_ssize_t k) except -1:
+        cdef Py_ssize_t i, c, budget = QUANTUM
         cdef const double[::1] own = self.books, drift = self.drift, tally = self.tally
         cdef double[::1] scales, ages = np.empty(k)
         cdef double rounds = tally[0] - self.p.average_from if drift.shape[0] else 0.0
         cdef Ascent a
-        cdef Batch b
         cdef Row row
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
         a.p = self.q
         scales = self.expert_weights() if a.p.experts else np.empty(k)
         place_model(&a, <double*>&own[0], k, state.shape[0])
@@ -718,17 +729,17 @@ cdef class AscentModel(Model):
             scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), tally[0]), group_of(&a, c).ages
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
+                row = row_at(b, i)
                 budget = check_signals(budget, (row.hi - row.lo + 8) * k)
                 if a.p.experts:
-                    scores[i, 0] = chance(scales, data, indices, row) - 0.5
+                    scores[i * k] = chance(scales, data, indices, row) - 0.5
                     continue
-                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i, 0])
+                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i * k])
                 for c in range(k):
                     if rounds > 0.0:
-                        scores[i, c] = score_of_average(ages[c] * scores[i, c], &a, c, data, indices, row) / rounds
+                        scores[i * k + c] = score_of_average(ages[c] * scores[i * k + c], &a, c, data, indices, row) / rounds
                     else:
-                        scores[i, c] *= scales[c]
+                        scores[i * k + c] *= scales[c]
         return 0
 
     def scales(self, Py_ssize_t k):

@@ -18,7 +18,6 @@ from . import ascent
 from .ascent_state import AscentState, EntropicState
 
 if TYPE_CHECKING:
-
     from numpy.typing import DTypeLike
 
     from .._input.types import Params
@@ -67,7 +66,7 @@ class AscentLearner(WithWeights):
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt
 
-    def _translated(self, algorithm: Algorithm, values: dict) -> dict:
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         return {
             "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,

@@ -164,10 +164,10 @@ class HedgeClassifier(AscentClassifier):
 
     def _read_rows(self, X: Matrix, first: bool) -> Rows:
         rows = super()._read_rows(X, first)
-        wrong = (rows.data < 0.0) | (rows.data > 1.0)
-        if wrong.any():
+        least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
+        if least < 0.0 or most > 1.0:
             raise ValueError(
-                f"{type(self).__name__}: X must be advice in [0, 1], got {rows.data[wrong.argmax()]:g}. "
+                f"{type(self).__name__}: X must be advice in [0, 1], got {least if least < 0.0 else most:g}. "
                 "Each feature is an expert's chance of the second class; (1 + x) / 2 makes one of x in [-1, 1]."
             )
         return rows
@@ -211,7 +211,8 @@ class HedgeClassifier(AscentClassifier):
     @property
     def coef_(self) -> NDArray[np.floating]:
         """The experts' weights of the next round."""
-        return self._fitted_state().expert_weights()[None]
+        weights = self._fitted_state().expert_weights()[None]
+        return self.__dict__.get("_sparse_coef", weights)
 
     @property
     def intercept_(self) -> NDArray[np.floating]:

@@ -48,7 +48,7 @@ class _DualAscent(AscentLearner):
         state = self._fitted_state()
         sigma, gain = state.books[BOOKS["sigma"]], state.books[BOOKS["gain"]]
         if not self._params["entropic"]:
-            return float(gain - state.groups[:, BOOKS["squares"]].sum() / (2.0 * sigma)) if sigma > 0.0 else 0.0
+            return float(gain - (state.groups[:, BOOKS["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         z, shift = state.groups[:, BOOKS["high"]] + state.groups[:, BOOKS["low"]], state.groups[:, BOOKS["shift"]]
         size = (state.n_features + (state.bias > 0.0)) * state.n_columns / state.n_groups
         return float(gain - sigma * (shift + np.log(z / size)).sum())

@@ -42,6 +42,7 @@ cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] stat
     """
     cdef Py_ssize_t i, j
     cdef int taken
+    cdef bint moved
     cdef double score
     cdef Books books = shared[0]
     cdef Round r
@@ -62,9 +63,11 @@ cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] stat
                 books.tally.skipped += 1.0
                 continue
             books.tally.reach += r.weight
+            moved = False       # (dense rows have zeros, too)
             for j in range(r.row.lo, r.row.hi):
                 state[column(indices, j, r.row.lo)] += <floating>((r.weight if r.label else -r.weight) * data[j])
-            books.tally.updates += r.row.hi > r.row.lo
+                moved |= data[j] != 0.0
+            books.tally.updates += moved
     finally:
         shared[0] = books
     return 0

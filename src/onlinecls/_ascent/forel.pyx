@@ -122,12 +122,35 @@ cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
     return gap
 
 
+cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
+    """The best α of row i, of zeros: all there may be, for no weights make its loss less. Whether it is another than before."""
+    cdef Py_ssize_t c, k = leader.k
+    cdef double weight = leader.weights[i], total = 0.0
+    cdef double[:, ::1] alpha = leader.alpha
+    cdef bint changed = False
+    if k > 1 and leader.p.joint:
+        for c in range(k):
+            total += alpha[i, c]
+        for c in range(k):
+            if total < weight and c != leader.labels[i] and has_joined(books, c):
+                alpha[i, c] += weight - total
+                return True
+        return False
+    for c in range(k):
+        if (k == 1 or has_joined(books, c)) and alpha[i, c] != weight:
+            alpha[i, c] = weight
+            changed = True
+    return changed
+
+
 cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const Books* books) noexcept nogil:
     """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
-    cdef double new, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q
+    cdef double new, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
+    if q == 0.0:
+        return fill(leader, i, books)
     if k == 1 or not leader.p.joint:
         for c in range(k):
             if k > 1 and not has_joined(books, c):
@@ -240,7 +263,11 @@ cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, c
             judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
             stride = r.weight * sqrt(q)
             fine = in_range(leader, r.weight, q, books.tally.reach + stride)
-            if not fine or q == 0.0:
+            if q == 0.0 and r.weight <= HUGE:
+                fill(leader, i, &books)
+                if not r.newcomer:
+                    continue
+            elif not fine:
                 books.tally.skipped += q > 0.0
                 leader.weights[i] = 0.0
                 if not r.newcomer:

@@ -105,20 +105,20 @@ class FoReLClassifier(OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _translated(self, algorithm: Algorithm, values: dict) -> dict:
-        return {
-            "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
-            "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
-            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
-            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-        }
-
     def _check_parameters(self, values: dict) -> None:
         if values["average"]:
             raise ValueError(
                 f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is the best for all "
                 "rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
             )
+
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        return {
+            "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
+            "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
+            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
+            "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+        }
 
     def _is_another_kind(self, params: dict) -> bool:
         kind = "joint", "sigma", "bias"

@@ -89,8 +89,9 @@ class ForelState(OfFile):
         places, shape = (self.indices, self.indptr), (len(rows), self.n_features)
         X = csr_array((self.data.astype(np.float64), *places), shape=shape)
         with np.errstate(over="ignore"):  # of rows that are left out for their size
-            squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features)
-        return np.sqrt(squares + bias**2), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
+            squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features) + bias**2
+        steps = steps * (squares > 0.0)[:, None]  # (rows of zeros move nothing, nor do those whose squares are 0)
+        return np.sqrt(squares), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
 
     @property
     def dtype(self):

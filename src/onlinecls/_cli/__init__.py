@@ -1,5 +1,6 @@
-"""The command line: `onlinecls train`, `predict`, `inspect`, `compare`, a file each; `options` has their options, `inputs` makes
-rows of files, `learning` teaches them to estimators. A model's file carries in its metadata how its rows were read."""
+"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `compare`, `algorithms`, a file each; `options`
+has their options, `inputs` makes rows of files, `learning` teaches them to estimators, `wording` says errors in the words of
+options. A model's file carries in its metadata how its rows were read."""
 
 from __future__ import annotations
 
@@ -10,8 +11,10 @@ import sys
 
 from .._input.escaping import escaped
 from .options import parser
+from .stopping import exit_code
+from .wording import message_of
 
-_DONE, _BAD_DATA, _INTERRUPTED, _BROKEN_PIPE = 0, 1, 130, 141  # the last two as shells report SIGINT and SIGPIPE; argparse has 2
+_DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE; argparse has 2
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,16 +31,8 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes at exit
         return _BROKEN_PIPE
-    except KeyboardInterrupt:
-        return _INTERRUPTED
+    except KeyboardInterrupt as error:
+        return exit_code(error)
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        print(f"onlinecls {options.command}: {escaped(_message(error))}", file=sys.stderr)
+        print(f"onlinecls {options.command}: {escaped(message_of(error))}", file=sys.stderr)
         return _BAD_DATA
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return f"not enough memory ({error}). Fewer --bits take less."
-    return str(error)

@@ -6,13 +6,26 @@ import json
 import os
 
 from .inputs import Input, require_place
-from .learning import CLASSIFIERS, REGRESSORS, Reading, Run, found, is_regressor, labels_of, learn, made, shown, skipped
+from .learning import (
+    CLASSIFIERS,
+    REGRESSORS,
+    Reading,
+    Run,
+    found,
+    is_regressor,
+    labels_of,
+    learn,
+    made,
+    settings_of,
+    shown,
+    skipped,
+)
 from .progress import Progress
 
 
 def compare(options) -> None:
     inputs = Input.from_options(options)
-    runs = _runs(options, inputs.dtype)
+    runs = _runs(options, inputs.reading["dtype"])
     learner = runs[0].learner
     axes = _axes(options) if options.plot else None
     width = max(11, *(len(run.name) for run in runs))
@@ -23,7 +36,7 @@ def compare(options) -> None:
         errors = " ".join(f"{shown(run.error, learner):>{width}}" for run in runs)
         return f"{runs[0].counts[0]:>12,} {progress.seconds:>9.2f} {errors}"
 
-    stream = inputs.open(options.data, options, labels_of(learner))
+    stream = inputs.open(options.data, options, labels_of(learner, options.classes))
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))
     progress.open(stream, "compare")
     learn(stream, runs, progress, reading, line)
@@ -61,7 +74,7 @@ def _runs(options, dtype: str) -> list[Run]:
             parser.error(f"argument --algorithms: must be of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
         if spec in (run.name for run in runs):
             parser.error(f"argument --algorithms: must be different ones, got {spec!r} twice")
-        runs.append(Run(spec, made(parser, "--algorithms", name, settings.split(",") if settings else [], dtype)))
+        runs.append(Run(spec, made(parser, "--algorithms", name, settings_of(settings), dtype), options.classes))
         if is_regressor(runs[-1].learner) != is_regressor(runs[0].learner):
             parser.error(f"argument --algorithms: must learn all classes or all numbers, got {runs[0].name!r} and {spec!r}")
     return runs

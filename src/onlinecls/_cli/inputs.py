@@ -10,117 +10,207 @@ from .._estimators.regressor import OnlineRegressor
 from .._estimators.saving import load
 from .._input.escaping import escaped
 
-OTHER_COLUMNS = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
+HASHED = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
+_TABLES = ("csv", "jsonl", "parquet", "arrow")
+_PLACES = ("label", "text", "weight")
+
+# What options are about. One that does nothing for what is read is refused.
+_NEEDS = {
+    **dict.fromkeys(("label", "text", "weights"), "columns"),
+    **dict.fromkeys(("delimiter", "no_header"), "CSV"),
+    **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
+    **dict.fromkeys(("categories", "ignore", "missing"), "a table"),
+    "names": "words or names that are hashed", "bits": "something to hash, or columns by number",
+    "threads": "lines that several threads can parse",
+}
 
 
 @dataclass
 class Input:
-    """How files become rows; what a model's metadata keeps of it, so that its next rows are made alike."""
+    """How files become rows: options of `streams.read`, and what a model's metadata keeps of them."""
 
-    n_features: int = 1 << 20
-    ngrams: tuple = (1, 1)
-    analyzer: str = "word"
-    dtype: str = "float32"
-    label: str | None = None
-    text: str | None = None
-    weights: str | None = None
-    delimiter: str = ","
-    header: bool = True
-    trained_on: str | None = None  # the format
-    hashes: bool = True  # False: a model that says nothing of how its texts were hashed
+    reading: dict
+    told: dict | None = None  # what the first stream of the model said of itself
     names: object = field(default=None, repr=False)
-
-    _KEPT = ("n_features", "ngrams", "analyzer", "dtype", "label", "text", "weights", "delimiter", "header", "trained_on")
+    is_known: bool = True  # False: the file of the model does not say how its rows were read
 
     @classmethod
     def from_options(cls, options) -> Input:
         """From the options of the command line, with defaults for those left out."""
-        found = cls(1 << (20 if options.bits is None else options.bits)).told(options)
+        from ..text import FeatureNames, HashingVectorizer
+
+        n_names = getattr(options, "names", None)
+        names = None if n_names is None else FeatureNames(n_names)
+        given = {"analyzer": options.analyzer, "token_pattern": options.token_pattern}
         if options.ngrams is not None:
             if options.ngrams[0] > options.ngrams[1]:
                 options.parser.error(f"argument --ngrams: MIN must not be more than MAX, got {options.ngrams}")
-            found.ngrams = tuple(options.ngrams)
-        found.analyzer, found.dtype = options.analyzer or found.analyzer, options.dtype or found.dtype
-        return found
+            given["ngram_range"] = tuple(options.ngrams)
+        if options.token_pattern is not None and options.analyzer not in (None, "word"):
+            options.parser.error("argument --token-pattern: must be left out with --analyzer char or char_wb")
+        dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
+        vectorizer = HashingVectorizer(
+            n_features=width, dtype=dtype, feature_names=names, **{name: value for name, value in given.items() if value is not None},
+        )
+        try:
+            vectorizer.fit([])
+        except ValueError as error:
+            problem = str(error).partition("token_pattern ")[2].replace("token_pattern=", "")
+            options.parser.error(f"argument --token-pattern: {problem}")
+        reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
+        reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
+        return cls(reading, names=names).overruled(options)
 
     @classmethod
     def from_model(cls, learner, metadata: dict, options) -> Input:
         """From a model's metadata, so that rows are made as in training; options that are given take precedence."""
-        told = metadata.get("input")
-        if told is None:
-            found = cls(learner.n_features_in_, dtype=str(learner.coef_.dtype), hashes=False)
-        else:
-            try:
-                found = cls(**{name: told[name] for name in cls._KEPT})
-                texts = found.label, found.text, found.weights, found.trained_on, found.delimiter
-                if not all(text is None or isinstance(text, str) for text in texts) or not isinstance(found.header, bool):
-                    raise TypeError("names that are no texts")
-                found.ngrams = tuple(found.ngrams)
-                if not all(type(n) is int and 1 <= n < 2**30 for n in found.ngrams):
-                    raise TypeError("n-grams of no length")
-                if metadata.get("names") is not None:
-                    from ..text import unpacked_names
+        from ..streams import options_of
+        from ..text import unpacked_names
 
-                    found.names = unpacked_names(metadata["names"])
-                found.vectorizer().fit([])
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise ValueError(
-                    f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
-                ) from None
-        return found.told(options)
+        if metadata.get("input") is None:
+            width = learner.n_features_in_
+            reading = {"n_features": width, "dtype": str(learner.coef_.dtype), "vectorizer": _NoHashing(width)}
+            if hasattr(learner, "feature_names_in_"):
+                reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
+            return cls(reading, is_known=False).overruled(options)
+        try:
+            reading = options_of(metadata)
+            names = unpacked_names(metadata["names"]) if metadata.get("names") is not None else None
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(
+                f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
+            ) from None
+        if names is not None and "vectorizer" in reading:
+            reading["vectorizer"].set_params(feature_names=names)
+        reading.setdefault("vectorizer", _NoHashing(reading["n_features"], names))
+        return cls(reading, metadata["input"], names).overruled(options)
 
-    def told(self, options) -> Input:
-        for name in ("label", "text", "weights", "delimiter"):
+    def overruled(self, options) -> Input:
+        """With the options of the command line that are given."""
+        for name in ("label", "text", "delimiter", "missing"):
             if getattr(options, name, None) is not None:
-                setattr(self, name, getattr(options, name))
+                self.reading[name] = getattr(options, name)
+        if getattr(options, "weights", None) is not None:
+            self.reading["weight"] = options.weights
         if options.no_header is not None:
-            self.header = False
+            self.reading["header"] = False
         return self
 
+    @property
+    def trained_on(self) -> str | None:
+        """The format."""
+        return None if self.told is None else self.told.get("format")
+
+    @property
+    def column_names(self) -> list[str]:
+        """Of the first columns of a model of a table; those behind them are hashed."""
+        features = self.reading.get("features")
+        if not isinstance(features, dict):
+            return []
+        found = []
+        for name, kind in features.items():
+            found += [str(name)] if kind == "number" else [f"{name}[{k}]" for k in range(kind)] if type(kind) is int else []
+        return found
+
+    def keep_names(self, n: int) -> None:
+        """Remember the names of columns from now on."""
+        from ..text import FeatureNames
+
+        self.names = FeatureNames(n)
+        vectorizer = self.reading["vectorizer"]
+        if isinstance(vectorizer, _NoHashing):
+            vectorizer.feature_names = self.names
+        else:
+            vectorizer.set_params(feature_names=self.names)
+
     def metadata(self) -> dict:
-        kept = {name: getattr(self, name) for name in self._KEPT}
-        found = {"input": {**kept, "ngrams": list(self.ngrams)}}
+        if not self.is_known:
+            return {}
+        found = {"input": self.told}
         if self.names is not None:
             from ..text import packed_names
 
             found["names"] = packed_names(self.names)
         return found
 
-    def vectorizer(self):
-        from ..text import HashingVectorizer
-
-        if not self.hashes:
-            return _NoHashing(self.n_features)
-        return HashingVectorizer(
-            n_features=self.n_features, ngram_range=self.ngrams, analyzer=self.analyzer, dtype=self.dtype,
-            feature_names=self.names,
-        )
-
-    def open(self, data, options, labels="auto"):
+    def open(self, data, options, labels="first"):
+        """A stream of the files. The first one settles what columns mean for those that follow."""
         from ..streams import read
 
+        reading = dict(self.reading)
+        if labels is None:
+            reading["weight"] = None
+        if not reading.get("header", True):
+            reading.update(self._columns_by_number(reading))
         stream = read(
-            data, options.format, labels=labels, dtype=self.dtype, vectorizer=self.vectorizer(),
-            label=self._column(self.label), text=self._column(self.text),
-            weight=self._column(self.weights) if labels is not None else None,
-            delimiter=self.delimiter, header=self.header, on_error=options.on_error, threads=options.threads or _threads(),
+            data, options.format, labels=labels, **reading, on_error=options.on_error, threads=options.threads or _threads(),
             block_bytes=1 << 21,
         )
-        formats = {self.trained_on or stream.format, stream.format}
-        if len(formats) > 1 and formats.intersection(OTHER_COLUMNS):
+        try:
+            self._require_like(stream, data[0])
+            _refuse_idle(stream, options, reading["vectorizer"])
+        except ValueError:
             stream.close()
-            raise ValueError(
-                f"{data[0]}: the model has learnt from {self.trained_on}, whose columns are not those of {stream.format}. "
-                f"Give it {self.trained_on}."
-            )
+            raise
+        if self.told is None and self.is_known:
+            self.told = stream.metadata["input"]
+            for name in ("categories", "ignore"):
+                self.reading.pop(name, None)
+            self.reading["likely"] = stream.format
+            if stream.features is not None:
+                names = stream.features
+                self.reading["features"] = {**names, **({reading["weight"]: "ignore"} if reading.get("weight") is not None else {})}
         return stream
 
-    def _column(self, name: str | None):
-        if self.header or name is None:
-            return name
-        if not (name.isascii() and name.isdigit() and len(name) < 10):
-            raise ValueError(f"the columns of CSV without a header must be given by number, from 0, got {name!r}.")
-        return int(name)
+    def _require_like(self, stream, name: str) -> None:
+        """That the stream's columns are those of the model."""
+        formats = {self.trained_on or stream.format, stream.format}
+        if len(formats) > 1 and formats.intersection(HASHED):
+            raise ValueError(
+                f"{name}: the model has learnt from {self.trained_on}, whose columns are not those of {stream.format}. "
+                f"Give it {self.trained_on}."
+            )
+        known = self.reading.get("features")
+        if self.told is not None and isinstance(known, dict) != (stream.features is not None):
+            kinds = "texts or hashed names", "a table of named columns"
+            learnt = isinstance(known, dict)
+            raise ValueError(f"{name}: the model has learnt from {kinds[learnt]}, got {kinds[not learnt]}. Give it {kinds[learnt]}.")
+        if not self.is_known and stream.features is not None and known is None:
+            raise ValueError(
+                f"{name}: the model must say what its columns are called, got a file without that (saved in Python without "
+                "metadata=stream.metadata). Save it with that, or give it svmlight or VW."
+            )
+
+    @staticmethod
+    def _columns_by_number(reading: dict) -> dict:
+        found = {name: _number(reading[name]) for name in _PLACES if reading.get(name) is not None}
+        found.update({name: [_number(each) for each in reading[name]] for name in ("categories", "ignore") if name in reading})
+        return found
+
+
+def _number(name) -> int:
+    if isinstance(name, int):
+        return name
+    if not (name.isascii() and name.isdigit() and len(name) < 10):
+        raise ValueError(f"the columns of CSV without a header must be given by number, from 0, got {name!r}.")
+    return int(name)
+
+
+def _refuse_idle(stream, options, vectorizer) -> None:
+    """An option that does nothing for what is read is a misunderstanding."""
+    format, is_table = stream.format, stream.features is not None
+    hashes = not is_table or "category" in stream.features.values()
+    serves = {
+        "columns": format in _TABLES, "CSV": format == "csv",
+        "texts, whose words are hashed": format not in HASHED and not is_table,
+        "a table": is_table, "words or names that are hashed": hashes and format != "svmlight",
+        "something to hash, or columns by number": hashes,
+        "lines that several threads can parse": format in (*HASHED, "tsv"),
+    }
+    for option, needed in _NEEDS.items():
+        if getattr(options, option, None) is not None and not serves[needed]:
+            came = "a table of numbers" if is_table and format in _TABLES and needed != "CSV" else format
+            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. Leave it out.")
 
 
 def _threads() -> int:
@@ -131,13 +221,13 @@ def _threads() -> int:
 class _NoHashing:
     """In the place of a vectorizer for models whose file does not say how texts were hashed: an error once there is a text."""
 
-    def __init__(self, n_features: int):
-        self.n_features = n_features
+    def __init__(self, n_features: int, feature_names=None):
+        self.n_features, self.feature_names = n_features, feature_names
 
     def transform(self, texts):
         raise ValueError(
-            "the model must say how its texts were hashed, got a file without that (saved in Python, not by onlinecls train). "
-            "Predict with the vectorizer that it was trained with, in Python."
+            "the model must say how its texts were hashed, got a file without that (saved in Python without "
+            "metadata=stream.metadata). Save it with that, or predict with the vectorizer that it was trained with, in Python."
         )
 
 

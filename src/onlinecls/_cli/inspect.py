@@ -14,51 +14,67 @@ from .._registry import ALGORITHMS
 from .inputs import loaded, shown_label
 from .learning import algorithm_of, found, is_regressor, own_parameters, summary
 
-_LOWER, _HIGHER = "lower predictions", "higher predictions"
+LOWER, HIGHER = "lower predictions", "higher predictions"
+_NAMES = 1_000_000  # that are remembered of data
 
 
 def inspect(options) -> None:
-    from ..text import FeatureNames, top_columns
-
     learner, _, inputs = loaded(options.model, options)
     learner.densify()
     if options.data:
-        inputs.names = FeatureNames(1_000_000)
+        inputs.keep_names(_NAMES)
         with inputs.open(options.data, options, labels=None) as stream:
             for _ in stream.batches_of_rows():
                 pass
-    names = inputs.names if inputs.names is not None and len(inputs.names) else None
-    model = _two_directions(learner) if is_regressor(learner) else learner
-    top = names.top_features(model, options.top) if names else top_columns(model, options.top)
-    if is_regressor(learner):
-        top[_LOWER] = [feature._replace(weight=-feature.weight) for feature in top[_LOWER]]
-        classes = {}
-    else:
+    top = _top(learner, inputs, options.top)
+    classes = {}
+    if not is_regressor(learner):
         classes = {"classes": {shown_label(label): n for label, n in class_counts(learner).items()}}
     counts = counts_of(learner)
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
         "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(dtype_of(learner)),
-        **found(learner, counts), **classes, "features": learner.n_features_in_,
-        "input": inputs.metadata()["input"] if inputs.hashes else None,
-        "top": {shown_label(label): [feature._asdict() for feature in found] for label, found in top.items()},
+        **found(learner, counts), **classes, "features": learner.n_features_in_, "input": inputs.told,
+        "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
 
 
-def _two_directions(learner) -> SimpleNamespace:
+def _top(learner, inputs, k: int) -> dict:
+    """The features that speak most for each class, or for lower and for higher predictions."""
+    from ..text import top_columns
+
+    model = two_directions(learner) if is_regressor(learner) else learner
+    hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
+    only_hashed = hashed is not None and not inputs.column_names
+    top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, look_up_of(inputs))
+    if is_regressor(learner):
+        top[LOWER] = [feature._replace(weight=-feature.weight) for feature in top[LOWER]]
+    return top
+
+
+def look_up_of(inputs):
+    """(name or None, shared, sign) of a column: those of a table have names, others where they were remembered."""
+    first, hashed = inputs.column_names, inputs.names
+
+    def look_up(column: int) -> tuple:
+        if column < len(first):
+            return first[column], False, 1
+        return (None, False, 1) if hashed is None else hashed.look_up(column)
+
+    return look_up
+
+
+def two_directions(learner) -> SimpleNamespace:
     """A regressor as what features are ranked of: a model of two classes."""
-    found = SimpleNamespace(classes_=[_LOWER, _HIGHER], coef_=np.atleast_2d(learner.coef_))
+    found = SimpleNamespace(classes_=[LOWER, HIGHER], coef_=np.atleast_2d(learner.coef_))
     if hasattr(learner, "covariance_"):
         found.covariance_ = np.atleast_2d(learner.covariance_)
     return found
 
 
 def _page(about: dict, errors: str) -> str:
-    rows = "(the file does not say how they were made)"
-    if about["input"] is not None:
-        rows = "from {trained_on}; texts: {analyzer} n-grams of {ngrams[0]} to {ngrams[1]}".format(**about["input"])
-        rows = escaped(rows)
+    rows = "(the file does not say how they were made)" if about["input"] is None else escaped(_rows(about["input"]))
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
@@ -74,3 +90,17 @@ def _page(about: dict, errors: str) -> str:
             spread = "" if f["std"] is None else f" ± {f['std']:<8.4f}"
             lines.append(f"  {f['weight']:>+9.4f}{spread}  {escaped(f['name'])}{'  (shared)' if f['shared'] else ''}")
     return "\n".join(lines)
+
+
+def _rows(told: dict) -> str:
+    """How rows were made."""
+    features, vectorizer = told.get("features"), told.get("vectorizer")
+    if isinstance(features, dict):
+        kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
+        lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]
+        parts = [f"columns {', '.join([*kinds['number'], *lists])}"] * bool(kinds["number"] or lists)
+        parts += [f"categories {', '.join(kinds['category'])}"] * bool(kinds["category"])
+        return f"from {told['format']}; {'; '.join(parts)}"
+    if vectorizer is None:
+        return f"from {told['format']}"
+    return f"from {told['format']}; texts: {{analyzer}} n-grams of {{ngram_range[0]}} to {{ngram_range[1]}}".format(**vectorizer)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 
 from .. import __version__
+from .algorithms import algorithms, print_parameters
 from .compare import compare
+from .evaluate import evaluate
+from .explain import explain
 from .inspect import inspect
 from .learning import CLASSIFIERS, REGRESSORS
 from .predict import predict
+from .progress import Every
 from .train import train
 
 _FORMATS = ("auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
@@ -20,13 +24,17 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
 
   onlinecls train mail.tsv --save mail.model         learn; lines show the error so far
   onlinecls predict mail.model new.tsv > labels      one label a line
+  onlinecls evaluate mail.model test.tsv             errors, AUC, F1, per class
   onlinecls inspect mail.model mail.tsv              what was learnt, in words
+  onlinecls explain mail.model new.tsv               why it predicts what it predicts
   onlinecls compare mail.tsv --algorithms arow pa1   several learners, one reading
+  onlinecls algorithms                               what there is
 
 Data: label<TAB>text, CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz, Zstandard; - is standard input.
 """
 _EXIT_CODES = """\
-Exit codes: 0 done; 1 bad data or a bad file; 2 wrong usage; 130 interrupted (Ctrl-C); 141 nobody reads the output any more.
+Exit codes: 0 done; 1 bad data or a bad file; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 nobody reads
+the output any more.
 """
 _TRAIN = """\
 examples:
@@ -38,11 +46,15 @@ examples:
   onlinecls train reviews.csv --label stars --text review --on-error skip --test held-out.csv
   onlinecls train wednesday.tsv --resume spam.model --save spam.model
       as if the stream had never stopped: the same model, bit for bit
+  onlinecls train year.tsv.gz --save year.model --save-every 10m
+  onlinecls train year.tsv.gz --save year.model --save-every 10m --resume year.model --from-row next
+      checkpoints; after a crash on from the last one
   onlinecls train houses.csv --label price --algorithm arow_regression --save houses.model
       numbers instead of classes: lines show the mean squared (mse) and absolute (mae) error
 
 The error so far is progressive: each example is predicted before its label is learnt, so it is an honest estimate without any
-data held out. With --passes only the first pass counts. Ctrl-C ends learning; with --save what was learnt until then is saved.
+data held out. With --passes only the first pass counts. Ctrl-C, SIGTERM and SIGHUP end learning; with --save what was learnt
+until then is saved. `onlinecls train --help arow` shows the parameters of arow, `onlinecls algorithms` what there is.
 
 """
 _PREDICT = """\
@@ -52,6 +64,30 @@ examples:
   tail -f mail.log | onlinecls predict spam.model - --format tsv
 
 Data with and without labels can be read; labels are not looked at. A regression model predicts numbers.
+
+"""
+_EVALUATE = """\
+examples:
+  onlinecls evaluate spam.model held-out.tsv
+  onlinecls evaluate spam.model held-out.tsv --json
+
+Error, log loss (of models that give probabilities), the area under the ROC curve, F1; precision, recall and F1 of each class,
+and which classes are taken for which. Of a regression the mean squared and absolute error.
+
+"""
+_EXPLAIN = """\
+examples:
+  onlinecls explain spam.model new.tsv --top 5
+  echo "win a free prize" | onlinecls explain spam.model -
+
+Of each row the prediction and what its words add to the score: weight times value; behind it the weight with its standard
+deviation, of learners that keep one, which is small where the word was met often.
+
+"""
+_ALGORITHMS = """\
+examples:
+  onlinecls algorithms
+  onlinecls train --help arow                    parameters of one of them
 
 """
 _INSPECT = """\
@@ -84,6 +120,31 @@ def _bits(text: str) -> int:
     return int(text)
 
 
+def _every(text: str) -> Every:
+    """1000 and 1e6 are rows; 30s, 10m and 2h are time."""
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
+    try:
+        number = float(text[:-1] if unit else text)
+        if unit and 0.0 < number < 1e9:
+            return Every(seconds=number * unit)
+        if not unit and number >= 1.0 and number.is_integer():
+            return Every(rows=int(number))
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got {text!r}")
+
+
+def _list(text: str) -> list[str]:
+    found = text.split(",")
+    if not all(found) or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"must be different names with commas between, got {text!r}")
+    return found
+
+
+def _from_row(text: str):
+    return text if text == "next" else _at_least(1)(text)
+
+
 def _at_least(low: int):
     def whole(text: str) -> int:
         if not text.isdecimal() or int(text) < low:
@@ -97,9 +158,10 @@ def _data_options(parser, trains: bool) -> None:
     group = parser.add_argument_group("data")
     group.add_argument("--format", choices=_FORMATS, default="auto", help="by default seen from the name or the first lines")
     group.add_argument("--label", metavar="COLUMN", help="of CSV, JSON lines, Parquet, Arrow (label)")
-    group.add_argument("--text", metavar="COLUMN", help="of texts (text, if there is one; else the table is numbers)")
+    group.add_argument("--text", metavar="COLUMN", help="of texts (text, if there is one; else the columns are features)")
     if trains:
         group.add_argument("--weights", metavar="COLUMN", help="of example weights >= 0 (none)")
+    group.add_argument("--missing", choices=("absent", "error"), help="a missing value in a table: 0, or a malformed line (absent)")
     group.add_argument("--delimiter", metavar="C", help="of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_at_least(1), metavar="N", help="that parse files (as many as processors, 4 at most)")
@@ -111,13 +173,21 @@ def _hashing_options(parser) -> None:
     group.add_argument("--bits", type=_bits, metavar="N", help="2^N columns (20)")
     group.add_argument("--ngrams", type=_at_least(1), nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
     group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words, or of characters (word)")
+    group.add_argument("--token-pattern", metavar="REGEX", help=r"what a word is (\b\w\w+\b; \w+ also takes single characters)")
+    group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table whose values are names, not numbers")
+    group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are no features")
     group.add_argument("--dtype", choices=("float32", "float64"), help="of rows and weights (float32)")
 
 
-def _output_options(parser, lines: bool = True) -> None:
+def _learner_options(group) -> None:
+    group.add_argument("--classes", type=_list, metavar="LABELS", help="ham,spam: known before the first row, not joining later")
+
+
+def _output_options(parser) -> None:
     group = parser.add_argument_group("output")
-    if lines:
-        group.add_argument("--every", type=_at_least(1), metavar="N", help="a line every N examples (when they have doubled)")
+    group.add_argument(
+        "--every", type=_every, metavar="N|TIME", help="a line every N examples, or every 30s, 10m (when they have doubled, or 60s)"
+    )
     group.add_argument("--quiet", action="store_true", help="no lines, no bar on standard error")
     group.add_argument("--json", action="store_true", help="one JSON object on standard output at the end")
 
@@ -126,49 +196,100 @@ def parser() -> _Parser:
     made = _Parser(prog="onlinecls", description=_DESCRIPTION, epilog=_EXIT_CODES)
     made.add_argument("--version", action="version", version=f"onlinecls {__version__}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    of_train = _command(commands, train, "learn a model from a stream, once through", _TRAIN)
-    of_train.add_argument("data", nargs="+", metavar="DATA", help="files of one format; - is standard input")
-    group = of_train.add_argument_group("learner")
-    group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
-    group.add_argument("--param", action="append", metavar="NAME=VALUE", help="of the algorithm: r=0.5; may be repeated")
-    group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="times through the files (1)")
-    group.add_argument("--resume", metavar="MODEL", help="go on with a saved model: learner and features are its own")
-    _data_options(of_train, trains=True)
-    _hashing_options(of_train)
-    _output_options(of_train)
-    of_train.add_argument("--save", metavar="MODEL", help="where the model goes; the old file stays until the new one is whole")
-    of_train.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
-    of_train.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
-
-    of_predict = _command(commands, predict, "predict the labels of a stream, one a line", _PREDICT)
-    of_predict.add_argument("model", metavar="MODEL")
-    of_predict.add_argument("data", nargs="+", metavar="DATA")
-    of_predict.add_argument("--scores", action="store_true", help="scores behind each label, tabs between, a header line first")
-    _data_options(of_predict, trains=False)
-    of_predict.add_argument("--quiet", action="store_true", help="no bar on standard error")
-
-    of_inspect = _command(commands, inspect, "show what a model is and what it has learnt", _INSPECT)
-    of_inspect.add_argument("model", metavar="MODEL")
-    of_inspect.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
-    of_inspect.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="features of each class (10)")
-    of_inspect.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    _data_options(of_inspect, trains=False)
-
-    of_compare = _command(commands, compare, "race several learners over one reading of a stream", _COMPARE)
-    of_compare.add_argument("data", nargs="+", metavar="DATA")
-    of_compare.add_argument(
-        "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
-        help=f"(arow pa1 perceptron) of {_LEARNERS}",
-    )
-    of_compare.add_argument("--plot", metavar="FILE", help="learning curves as a picture (needs matplotlib)")
-    _data_options(of_compare, trains=True)
-    _hashing_options(of_compare)
-    _output_options(of_compare)
+    for add in (_add_train, _add_predict, _add_evaluate, _add_inspect, _add_explain, _add_compare):
+        add(commands)
+    of_algorithms = _command(commands, algorithms, "list the algorithms: names, classes, a line each", _ALGORITHMS)
+    of_algorithms.add_argument("--json", action="store_true", help="one JSON object instead of text")
     return made
 
 
-def _command(commands, run, help: str, epilog: str) -> _Parser:
+def _add_train(commands) -> None:
+    parser = _command(commands, train, "learn a model from a stream, once through", _TRAIN, add_help=False)
+    parser.add_argument(
+        "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
+    )
+    parser.add_argument("data", nargs="+", metavar="DATA", help="files of one format; - is standard input")
+    group = parser.add_argument_group("learner")
+    group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
+    group.add_argument("--param", action="append", metavar="NAME=VALUE", help="of the algorithm: r=0.5; may be repeated")
+    _learner_options(group)
+    group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="times through the files (1)")
+    group.add_argument("--resume", metavar="MODEL", help="go on with a saved model: learner and features are its own")
+    group.add_argument("--from-row", type=_from_row, metavar="N|next", help="row of the input to begin with; next: see --resume")
+    _data_options(parser, trains=True)
+    _hashing_options(parser)
+    _output_options(parser)
+    parser.add_argument("--save", metavar="MODEL", help="where the model goes; the old file stays until the new one is whole")
+    parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save it on the way too: 1e6 rows, 10m")
+    parser.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
+    parser.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
+
+
+def _add_predict(commands) -> None:
+    parser = _command(commands, predict, "predict the labels of a stream, one a line", _PREDICT)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("data", nargs="+", metavar="DATA")
+    parser.add_argument("--scores", action="store_true", help="scores behind each label, tabs between, a header line first")
+    parser.add_argument("--std", action="store_true", help="the standard deviations of the scores, of models that keep variances")
+    parser.add_argument("--probabilities", action="store_true", help="the probability of each class, of models that give any")
+    _data_options(parser, trains=False)
+    parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
+
+
+def _add_evaluate(commands) -> None:
+    parser = _command(commands, evaluate, "measure a model on labelled data", _EVALUATE)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("data", nargs="+", metavar="DATA")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    _data_options(parser, trains=False)
+    parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
+
+
+def _add_inspect(commands) -> None:
+    parser = _command(commands, inspect, "show what a model is and what it has learnt", _INSPECT)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
+    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="features of each class (10)")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    _data_options(parser, trains=False)
+
+
+def _add_explain(commands) -> None:
+    parser = _command(commands, explain, "show why rows are predicted as they are", _EXPLAIN)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("data", nargs="+", metavar="DATA")
+    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="features of each row (10)")
+    parser.add_argument("--json", action="store_true", help="a JSON object a row instead of text")
+    _data_options(parser, trains=False)
+
+
+def _add_compare(commands) -> None:
+    parser = _command(commands, compare, "race several learners over one reading of a stream", _COMPARE)
+    parser.add_argument("data", nargs="+", metavar="DATA")
+    parser.add_argument(
+        "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
+        help=f"(arow pa1 perceptron) of {_LEARNERS}",
+    )
+    _learner_options(parser)
+    parser.add_argument("--plot", metavar="FILE", help="learning curves as a picture (needs matplotlib)")
+    _data_options(parser, trains=True)
+    _hashing_options(parser)
+    _output_options(parser)
+
+
+class _Help(argparse.Action):
+    """--help, and --help ALGORITHM."""
+
+    def __call__(self, parser, namespace, value, option_string=None):
+        if value is None:
+            parser.print_help()
+        else:
+            print_parameters(parser, value)
+        parser.exit()
+
+
+def _command(commands, run, help: str, epilog: str, **more) -> _Parser:
     description = help[0].upper() + help[1:] + "."
-    made = commands.add_parser(run.__name__, help=help, description=description, epilog=epilog + _EXIT_CODES)
+    made = commands.add_parser(run.__name__, help=help, description=description, epilog=epilog + _EXIT_CODES, **more)
     made.set_defaults(run=run, parser=made)
     return made

@@ -5,19 +5,49 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
+
+_LONGEST_SILENCE = 60.0  # seconds, where nothing else is said
+
+
+class Every(NamedTuple):
+    """Every so many rows, or every so many seconds."""
+
+    rows: int | None = None
+    seconds: float | None = None
+
+
+class Clock:
+    """Whether it is time again, by rows or by seconds."""
+
+    def __init__(self, every: Every):
+        self.every, self._rows, self._at = every, 0, time.monotonic()
+
+    def is_due(self, rows: int) -> bool:
+        if self.every.rows is not None:
+            due = rows - self._rows >= self.every.rows
+        else:
+            due = self.every.seconds is not None and time.monotonic() - self._at >= self.every.seconds
+        if due:
+            self._rows, self._at = rows, time.monotonic()
+        return due
 
 
 class Progress:
-    """Lines at marks (1, 2, 4 ... rows, or every so many); tqdm's bar where standard error is a terminal and tqdm is there."""
+    """Lines at marks: at 1, 2, 4 ... rows and where a minute has passed, or every so many rows or seconds; tqdm's bar where
+    standard error is a terminal and tqdm is there."""
 
-    def __init__(self, quiet: bool, every: int | None = None, marks: bool = True):
+    def __init__(self, quiet: bool, every: Every | None = None, marks: bool = True):
         self.quiet, self.every, self.marks = quiet, every, marks
         self.started, self._bar = time.perf_counter(), None
         self.restart()
 
     def restart(self) -> None:
         """A new pass: its rows are counted from 0."""
-        self.rows, self.next_mark = 0, (self.every or 1) if self.marks else sys.maxsize
+        by_time = self.every is not None and self.every.seconds is not None
+        self._step = None if self.every is None else self.every.rows
+        self.rows, self.next_mark = 0, (self._step or 1) if self.marks and not by_time else sys.maxsize
+        self._clock = Clock(Every(seconds=self.every.seconds if by_time else _LONGEST_SILENCE if self.every is None else None))
 
     def open(self, stream, title: str) -> None:
         if self.quiet or not sys.stderr.isatty():
@@ -46,9 +76,14 @@ class Progress:
             self.rows += stop - start
             marked = self.rows == self.next_mark
             if marked:
-                self.next_mark += self.every or self.next_mark
+                self.next_mark += self._step or self.next_mark
+                self._clock = Clock(self._clock.every)
             yield start, stop, marked
             start = stop
+
+    def is_due(self) -> bool:
+        """Whether it is time for a line, though there was no mark."""
+        return self.marks and not self.quiet and self._clock.is_due(self.rows)
 
     def show(self, stream, note: str = "") -> None:
         """Move the bar to where the stream is."""

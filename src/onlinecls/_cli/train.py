@@ -6,10 +6,9 @@ import json
 import os
 import sys
 
-import numpy as np
-
 from .._estimators.access import counts_of
-from .inputs import OTHER_COLUMNS, Input, loaded, require_place
+from .evaluate import measured
+from .inputs import Input, loaded, require_place
 from .learning import (
     Reading,
     Run,
@@ -20,112 +19,200 @@ from .learning import (
     learn,
     made,
     own_parameters,
+    require_memory,
     skipped,
     summary,
 )
-from .progress import Progress
+from .progress import Clock, Progress
+from .stopping import stoppable, undisturbed
 
 
 def train(options) -> None:
-    parser = options.parser
+    _check(options)
+    training = _Training(options)
+    with stoppable():
+        try:
+            training.run_passes()
+        except KeyboardInterrupt:
+            with undisturbed():
+                training.finish(interrupted=True)
+            raise
+        training.finish(interrupted=False)
+
+
+def _check(options) -> None:
+    error = options.parser.error
     if options.passes > 1 and "-" in options.data:
-        parser.error("argument --passes: must be 1 for standard input, which cannot be read again")
+        error("argument --passes: must be 1 for standard input, which cannot be read again")
+    if options.save_every is not None and options.save is None:
+        error("argument --save-every: must have --save, the file to write")
+    if options.from_row is not None and options.from_row == "next" and options.resume is None:
+        error("argument --from-row: next must have --resume, a model that was interrupted")
     require_place(options, "save")
-    metadata, inputs, run = _beginning(options)
-    learner, reading, progress = run.learner, Reading(), Progress(options.quiet, options.every, marks=not options.quiet)
 
-    def line() -> str:
-        return f"{run.counts[0]:>12,} {progress.seconds:>9.2f} {run.columns()} {reading.features:>14,}"
 
-    stream = inputs.open(options.data, options, labels_of(learner))
-    if inputs.names is not None and stream.format in OTHER_COLUMNS:
-        stream.close()
-        raise ValueError(f"--names must have texts, whose words are hashed, got {stream.format}. Leave it out.")
-    before = counts_of(learner)[0]
-    progress.say(f"{learner!r}, 2^{inputs.n_features.bit_length() - 1} columns, from {stream.format}"
-                 + (f", going on after {before:,} examples" if before else "")
-                 + ("" if options.save else "; the model is not kept (--save)"))
-    progress.say(f"{'examples':>12} {'seconds':>9} {run.headings()} {'features':>14}")
-    first, interrupted = None, False
-    try:
-        for number in range(options.passes):
-            if number:
-                progress.say(f"pass {number + 1}")
-                progress.restart()
-                stream = inputs.open(options.data, options, labels_of(learner))
-            run.begin()
-            progress.open(stream, "train")
+class _Training:
+    """A learner, its input, and how far it has come."""
+
+    def __init__(self, options):
+        self.options, self.reading = options, Reading()
+        self.metadata, self.inputs, self.run = _beginning(options)
+        self.learner = self.run.learner
+        self.progress = Progress(options.quiet, options.every, marks=not options.quiet)
+        self.saving = None if options.save_every is None else Clock(options.save_every)
+        self.n_passes, self.first = 0, None  # passes that are done; what the first one counted
+        stopped = self.metadata.pop("interrupted", None)
+        self.left_out = _left_out(options, stopped)  # (passes, rows of the next one)
+        if stopped and options.from_row is None:
+            self.progress.say(
+                f"{options.resume} was interrupted behind row {stopped['row']:,} of its input; --from-row next goes on there."
+            )
+
+    def line(self) -> str:
+        return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
+
+    def open(self):
+        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.run.classes))
+
+    def run_passes(self) -> None:
+        stream, self.n_passes = self.open(), self.left_out[0]
+        self._say_beginning(stream)
+        for number in range(self.n_passes, self.options.passes):
+            is_first = number == self.left_out[0]
+            self.run.begin()
+            self.reading.begin(number, self.left_out[1] if is_first else 0, counts_of(self.learner)[0])
+            if not is_first:
+                self.progress.say(f"pass {number + 1}")
+                self.progress.restart()
+                stream = self.open()
+            self.progress.open(stream, "train")
             try:
-                learn(stream, [run], progress, reading, line)
+                learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time)
             finally:
-                inputs.trained_on = inputs.trained_on or stream.format
-                first = first or run.counts
-    except KeyboardInterrupt:
-        interrupted = True
-    first = first or run.counts
-    if run.counts[0] != run.last[0]:
-        progress.say(line())
-    told = {
-        "algorithm": run.name, "parameters": own_parameters(learner), **found(learner, first), "seconds": progress.seconds,
-        "features": reading.features, "bytes": reading.bytes, "skipped": reading.skipped, "passes": options.passes,
-        "interrupted": interrupted, "model": None,
-    }
-    speed = f", {reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if reading.bytes else ""
-    progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
-    if reading.skipped:
-        progress.say(skipped(reading.skipped, reading.reasons))
-    learnt = learner.__sklearn_is_fitted__()
-    if options.save and learnt:
-        learner.save(options.save, {**metadata, **(inputs.metadata() if inputs.hashes else {})})
-        told["model"] = options.save
-    if interrupted:
-        kept = f"saved in {options.save}" if told["model"] else "not saved"
-        print(f"onlinecls train: interrupted after {run.counts[0]:,} examples; what was learnt is {kept}.", file=sys.stderr)
-    elif not learnt:
-        raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
-    elif options.test:
-        counts = _tested(learner, inputs, options)
-        progress.say(f"test: {counts[0]:,} examples, {summary(learner, counts)}")
-        names = {"examples": "test_examples", "mistakes": "test_mistakes", "progressive_error": "test_error",
-                 "progressive_mse": "test_mse", "progressive_mae": "test_mae"}
-        told.update({names[name]: value for name, value in found(learner, counts).items() if name in names})
-    if told["model"]:
-        progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")
-    if options.json:
-        print(json.dumps(told))
-    if interrupted:
-        raise KeyboardInterrupt
+                self.first = self.first or self.run.counts
+            self.n_passes = number + 1
+
+    def _say_beginning(self, stream) -> None:
+        before, (n_passes, row) = counts_of(self.learner)[0], self.left_out
+        where = f", with row {row + 1:,} of the input" if row else ""
+        where += f" in pass {n_passes + 1}" if n_passes else ""
+        self.progress.say(
+            f"{self.learner!r}, {_columns(stream, self.inputs)}, from {stream.format}"
+            + (f", going on after {before:,} examples{where}" if before or row else "")
+            + ("" if self.options.save else "; the model is not kept (--save)")
+        )
+        categories = [name for name, kind in (stream.features or {}).items() if kind == "category"]
+        if categories:
+            self.progress.say(f"categories, hashed as name=value: {', '.join(categories)}")
+        self.progress.say(f"{'examples':>12} {'seconds':>9} {self.run.headings()} {'features':>14}")
+
+    # --- saving ------------------------------------------------------------------------------------------------------------------
+
+    def save_in_time(self) -> None:
+        """A checkpoint, where it is time for one: a whole model that says with which row to go on."""
+        row = self.place()["row"]
+        if self.saving is not None and self.saving.is_due(row) and self.learner.__sklearn_is_fitted__():
+            self.save(is_whole=False)
+
+    def save(self, is_whole: bool) -> None:
+        more = {} if is_whole else {"interrupted": self.place()}
+        self.learner.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
+
+    def place(self) -> dict:
+        return self.reading.place(counts_of(self.learner)[0])
+
+    # --- the end -----------------------------------------------------------------------------------------------------------------
+
+    def finish(self, interrupted: bool) -> None:
+        """Say what was learnt, and save it."""
+        options, run, learner, progress = self.options, self.run, self.learner, self.progress
+        first = self.first = self.first or run.counts
+        if run.counts[0] != run.last[0]:
+            progress.say(self.line())
+        speed = f", {self.reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if self.reading.bytes else ""
+        progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
+        if self.reading.skipped:
+            progress.say(skipped(self.reading.skipped, self.reading.reasons))
+        is_learnt = learner.__sklearn_is_fitted__()
+        told = self.told(interrupted)
+        if options.save and is_learnt:
+            with undisturbed():
+                self.save(is_whole=not interrupted)
+            told["model"] = options.save
+        if interrupted:
+            self._say_where(told["model"])
+        elif not is_learnt:
+            raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
+        elif options.test:
+            told.update(self.tested())
+        if told["model"]:
+            progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")
+        if options.json:
+            print(json.dumps(told), flush=True)
+
+    def told(self, interrupted: bool) -> dict:
+        return {
+            "algorithm": self.run.name, "parameters": own_parameters(self.learner), **found(self.learner, self.first),
+            "seconds": self.progress.seconds, "features": self.reading.features, "bytes": self.reading.bytes,
+            "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
+            **(self.place() if interrupted else {}),
+        }
+
+    def tested(self) -> dict:
+        """What the files of `--test` say."""
+        with self.inputs.open(self.options.test, self.options, labels_of(self.learner)) as stream:
+            measures = measured(self.learner, stream)
+        self.progress.say(f"test: {measures.summary()}")
+        return {f"test_{name}": value for name, value in measures.errors().items()}
+
+    def _say_where(self, saved: str | None) -> None:
+        """On standard error, quiet or not: how to go on."""
+        options, place = self.options, self.place()
+        of_pass = f" of pass {place['pass']}" if options.passes > 1 else ""
+        print(
+            f"onlinecls train: interrupted after {self.run.counts[0]:,} examples{of_pass}; what was learnt is "
+            + (f"saved in {saved}. To go on with row {place['row'] + 1:,} of the input: --resume {saved} --from-row next."
+               if saved else "not saved."),
+            file=sys.stderr,
+        )
+
+
+def _columns(stream, inputs: Input) -> str:
+    width = inputs.reading["n_features"]
+    hashed = f"2^{width.bit_length() - 1} columns" if width & (width - 1) == 0 else f"{width:,} columns"
+    if stream.features is None:
+        return hashed
+    numbers = f"{len(stream.feature_names)} columns of numbers"
+    return f"{numbers} and {hashed} of categories" if stream.n_features > len(stream.feature_names) else numbers
+
+
+def _left_out(options, stopped: dict | None) -> tuple[int, int]:
+    """Passes, and rows of the next pass, that the model has learnt already."""
+    if options.from_row is None:
+        return 0, 0
+    if options.from_row != "next":
+        return 0, options.from_row - 1
+    if not isinstance(stopped, dict) or not all(type(stopped.get(name)) is int and stopped[name] >= 0 for name in ("pass", "row")):
+        raise ValueError(f"{options.resume}: must be a model that was interrupted for --from-row next, got one that was not.")
+    if stopped["pass"] > options.passes:
+        raise ValueError(f"{options.resume}: must go on with --passes {stopped['pass']} or more, got {options.passes}.")
+    return stopped["pass"] - 1, stopped["row"]
 
 
 def _beginning(options) -> tuple[dict, Input, Run]:
     """A new learner, or the saved one to go on with."""
     if options.resume is not None:
-        own = ("algorithm", "param", "bits", "ngrams", "analyzer", "dtype", "names")
+        own = ("algorithm", "param", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype", "names")
         given = next((name for name in own if getattr(options, name) is not None), None)
         if given:
-            options.parser.error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
+            option = given.replace("_", "-")
+            options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = loaded(options.resume, options)
         return metadata, inputs, Run(algorithm_of(learner), learner)
     inputs, name = Input.from_options(options), options.algorithm or "arow"
-    learner = made(options.parser, "--param", name, options.param or [], inputs.dtype)
-    if options.names is not None:
-        from ..text import FeatureNames
-
-        inputs.names = FeatureNames(options.names)
-    return {}, inputs, Run(name, learner)
-
-
-def _tested(learner, inputs: Input, options) -> tuple:
-    """As `counts_of`, of examples that are predicted only."""
-    examples = mistakes = 0
-    squared = absolute = 0.0
-    with inputs.open(options.test, options, labels_of(learner)) as stream:
-        for X, y, _ in stream.batches_of_rows():
-            examples += len(y)
-            if is_regressor(learner):
-                residuals = np.clip(y - learner.predict(X), -1e140, 1e140)  # whose squares can be added up, as in learning
-                squared += float(residuals @ residuals)
-                absolute += float(np.abs(residuals).sum())
-            else:
-                mistakes += len(y) - round(learner.score(X, y) * len(y))
-    return (examples, 0, squared, absolute) if is_regressor(learner) else (examples, 0, mistakes)
+    learner = made(options.parser, "--param", name, options.param or [], inputs.reading["dtype"])
+    if options.classes is not None and is_regressor(learner):
+        options.parser.error(f"argument --classes: must be left out for {name}, which learns numbers")
+    if options.bits is not None:
+        require_memory("--bits: ", learner, 1 << options.bits, len(options.classes or "ab"), inputs.reading["dtype"])
+    return {}, inputs, Run(name, learner, options.classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,11 @@ def parameter_names(cls: type[Estimator]) -> list[str]:
 def check_parameters(learner: Any) -> None:
     """Raise the ValueError now that `fit` would raise of a parameter."""
     learner._kernel_params()
+
+
+def model_bytes(learner: Any, n_features: int, n_classes: int, dtype: Any) -> int:
+    """Of the arrays of a model of this learner's parameters."""
+    return learner._model_bytes(learner._kernel_params(), n_features, n_classes, np.dtype(dtype))
 
 
 def algorithm_of(learner: Estimator) -> Algorithm:
@@ -68,3 +74,27 @@ def learn_predicting(
     """`partial_fit`; what `predict` would have said of each row just before it, as the place among `classes_` after the call:
     classifier.NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
     return learner._partial_fit(X, y, classes, sample_weight, predict=True)
+
+
+def averaging_predictors(learner: Any) -> Any:
+    """A learner with average=True as one whose average runs over the weights that predicted a row, w_1 .. w_T, where its own runs
+    over w_2 .. w_{T+1}. It shares its arrays with this one, and is to be read alone.
+
+    With average=n > 1 it runs over w_{n+1} .. w_T.
+    """
+    state = learner._state
+    rounds, everything = state.average_rounds(state.params), slice(None)
+    last = state.of({**state.parts(), "drift": np.empty(0), "params": state.params})
+    less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
+    if int(learner.average) == 1:
+        first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
+        less -= first.weights(learner._read_params(first), everything).T
+    elif rounds > 1.0:
+        less -= state.weights(learner._read_params(state), everything).T
+        less *= rounds / (rounds - 1.0)
+    else:
+        less[:] = 0.0
+    found = copy(learner)
+    found.__dict__.pop("_sparse_coef", None)
+    found._state = state.of({**state.parts(), "drift": state.drift + less.reshape(-1), "params": state.params})
+    return found

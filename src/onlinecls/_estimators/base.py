@@ -7,7 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
-from math import nan
+from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from .. import _core
 from .._geometry.state import NO_ORDER
 from .._geometry.states import STATES
 from .._input import validate
-from .._input.compat import issparse, not_fitted
+from .._input.compat import not_fitted
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
 from . import saving
 from .units import first_row, units_of
@@ -37,13 +37,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def _specialised(kernel: Any) -> dict:
-    """A compiled fused function's versions by the sizes of (a number, a column index): picking one costs a dictionary look-up."""
-    sizes = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8, "dense_t": 1}
-    return {tuple(sizes[name] for name in signature.split("|")): kernel[signature] for signature in kernel.__signatures__}
-
-
 _ROUNDS, UNKNOWN = _core.TALLY["t"], Units()
+_MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
@@ -227,7 +222,7 @@ class OnlineLearner(saving.Describing, Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
-        params = self._translated(algorithm, algorithm.in_units(values, units))
+        params = self._params_from(algorithm, algorithm.in_units(values, units))
         if not units.scale and algorithm.waits(values):  # without an intercept, rows of zeros move nothing
             params["bias"] = 0.0
             if values.get("initial_variance") in AUTO:
@@ -235,8 +230,14 @@ class OnlineLearner(saving.Describing, Estimator):
         self._compiled = found, units, params
         return params
 
-    def _translated(self, algorithm: Algorithm, values: dict) -> dict:
-        """What the estimator's parameters, all of them numbers by now, are to the compiled code."""
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        """The Params of an algorithm, from parameters that are numbers within their ranges."""
+        who = type(self).__name__
+        if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
+            raise ValueError(
+                f"{who}: average must be False, got average={values['average']!r}: the scale of all weights changes with every "
+                "step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
+            )
         params = {
             "rule": _core.RULES[algorithm.rule], "trigger": _core.TRIGGERS[algorithm.trigger],
             "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
@@ -296,10 +297,22 @@ class OnlineLearner(saving.Describing, Estimator):
         """The class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
 
+    def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        """Of all arrays of a model."""
+        layout = self._state_class(params).layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
+        return sum(prod(shape) * np.dtype(kind).itemsize for shape, kind in layout.values())
+
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Refuse a full covariance that does not fit before any of it is allocated."""
+        """Refuse a model that does not fit before any of it is allocated."""
         n_matrices, size, _ = self._state_class(params).layout(n_features, n_classes, dtype, average=False)["sigma"][0]
         if n_matrices == 0:
+            needed = self._model_bytes(params, n_features, n_classes, dtype)
+            if needed > _MUCH and needed > (available := validate.available_memory()):
+                raise ValueError(
+                    f"{type(self).__name__}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, "
+                    f"{needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                    f"About {available / needed * n_features:,.0f} features would fit."
+                )
             return
         needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, validate.available_memory()
         if needed > available:
@@ -413,7 +426,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
-    def _take_calls(self, X: Matrix) -> None:
+    def _take_calls(self) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, _core.Model):
@@ -424,11 +437,10 @@ class OnlineLearner(saving.Describing, Estimator):
         n_known = 1 if classes is None else len(classes)
         plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
-            state.take_calls(self.__dict__, (), None, 0)
+            state.take_calls(self.__dict__, None, 0)
             return
-        sparse = type(X) if getattr(X, "format", None) == "csr" and issparse(X) else np.ndarray
         task = _core.TASKS[self._task(state, NO_WEIGHTS)[0]]
-        state.take_calls(self.__dict__, self._parameter_names(), sparse, task, classes)
+        state.take_calls(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         """The parameters, with what the model and its labels add to them."""
@@ -512,6 +524,15 @@ class OnlineLearner(saving.Describing, Estimator):
                 f"{state.n_features} features of {state.dtype}, fitted in another thread. Read the rows again."
             )
         return state
+
+    def _decide(self, X: Matrix) -> np.ndarray:
+        """The scores of X, (rows, vectors). A small call that needs nothing that is done only here is all the model's."""
+        state, cls = self._fitted_state(), type(self)
+        if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
+            found = state.decide_at_once(self.__dict__, X)
+            if found is not None:
+                return found
+        return self._scores(self._read_rows(X, False))
 
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from .._core import best_of
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import classifier_tags, random_state
@@ -79,7 +80,7 @@ class OnlineClassifier(WithWeights):
         state = self.__dict__.get("_state")
         if classes is not None or state is None or not state.learn_at_once(self.__dict__, X, y, sample_weight):
             self._partial_fit(X, y, classes, sample_weight)
-            self._take_calls(X)
+            self._take_calls()
         return self
 
     def _partial_fit(
@@ -312,16 +313,12 @@ class OnlineClassifier(WithWeights):
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
-        return float(np.average(self._argmax(self._scores(rows)) == codes, weights=weights))
+        return float(np.average(best_of(self._scores(rows)) == codes, weights=weights))
 
     def _progress(self) -> str:
         return f"mistakes={self.n_mistakes_}"
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _argmax(scores: np.ndarray) -> np.ndarray:
-        return (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Signed scores w.x of rows, the intercept among them.
@@ -335,8 +332,7 @@ class OnlineClassifier(WithWeights):
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
             Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
         """
-        self._fitted_state()
-        return _flat(self._scores(self._read_rows(X, False)))
+        return _flat(self._decide(X))
 
     def predict(self, X: Matrix) -> NDArray[Any]:
         """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
@@ -349,9 +345,10 @@ class OnlineClassifier(WithWeights):
         -------
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
-        self._fitted_state()
-        codes, classes = self._argmax(self._scores(self._read_rows(X, False))), self.classes_
-        return classes[np.minimum(codes, len(classes) - 1)]  # (a score may be > 0 before there is a second class)
+        codes, classes = best_of(self._decide(X)), self.classes_
+        if len(classes) < 2:  # (a score may be > 0 before there is a second class)
+            codes[:] = 0
+        return classes[codes]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean accuracy on rows of known labels, a number in [0, 1].
@@ -401,10 +398,11 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         std : ndarray of float64, the shape of scores
             Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
         """
+        if not return_std:
+            return _flat(self._decide(X))
         self._fitted_state()
         rows = self._read_rows(X, False)
-        scores = _flat(self._scores(rows))
-        return (scores, _flat(self._deviations(rows))) if return_std else scores
+        return _flat(self._scores(rows)), _flat(self._deviations(rows))
 
 
 def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:

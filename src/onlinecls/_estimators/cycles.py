@@ -134,6 +134,7 @@ class InCycles(OnlineLearner):
 
 class ClassifierInCycles(InCycles):
     multi_class: Literal["ovr", "crammer_singer"]
+    margin: float
 
     def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
         return (2.0 if self._is_joint() else 1.0) * super()._size(rows, params, live, least)
@@ -150,14 +151,15 @@ class ClassifierInCycles(InCycles):
         else:
             positive = targets[:, None] == (np.arange(scores.shape[1]) if scores.shape[1] > 1 else 1)
             margins = np.where(positive, scores, -scores).min(axis=1)
-        return float(np.maximum(1.0 - margins[live], 0.0).max(initial=0.0))
+        return float(np.maximum(self.margin - margins[live], 0.0).max(initial=0.0))
 
     def _competitor(
         self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
         live: np.ndarray, largest: float,
     ) -> tuple[np.ndarray, float]:
-        """All margins are at least 1 - largest: so many times larger weights have no loss."""
-        return (self._weights() / (1.0 - largest), 0.0) if largest < 1.0 else (self._weights(), inf)
+        """All margins are at least margin - largest: so many times larger weights have no loss."""
+        margin = self.margin
+        return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
 
 
 class RegressorInCycles(InCycles):

@@ -117,9 +117,9 @@ class Perceptron(_WithStart):
 
 @documented
 class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
-    """Passive-aggressive: the smallest step that leaves the row a margin of 1, or C's compromise with it.
+    """Passive-aggressive: the smallest step that leaves the row a margin of 1 (or `margin`), or C's compromise with it.
 
-    With the margin m = y w.x, loss l = [1 - m]+ and the row's weight c, w += tau y x with
+    With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
 
         PA     (C=inf):                 tau = l / ||x||^2
         PA-I   (loss="hinge"):          tau = min(C c, l / ||x||^2)
@@ -134,6 +134,8 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
         Aggressiveness, > 0: the largest step. ``float("inf")`` is the plain PA.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         PA-I or PA-II.
+    margin : float, default=1.0
+        The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
     {parameters}
 
     Attributes
@@ -167,6 +169,7 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
     C: float
     loss: Literal["hinge", "squared_hinge"]
     loss_tol: float | None
+    margin: float
 
     def __init__(
         self, C: float = 1.0, *, loss: Literal["hinge", "squared_hinge"] = "hinge", fit_intercept: bool = True,
@@ -174,7 +177,7 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-        loss_tol: float | None = None,
+        loss_tol: float | None = None, margin: float = 1.0,
     ) -> None:
         self._assign(locals())
 
@@ -197,6 +200,8 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
         Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
+    margin : float, default=1.0
+        The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
     {parameters}
 
     Attributes
@@ -326,13 +331,6 @@ class PNormPerceptron(OnlineClassifier):
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
-
-    def _check_parameters(self, values: dict[str, Any]) -> None:
-        if values["average"]:
-            raise ValueError(
-                f"PNormPerceptron: average must be False, got average={values['average']!r}: the scale of all weights changes "
-                "with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
-            )
 
     def _is_another_kind(self, params: dict) -> bool:
         return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power

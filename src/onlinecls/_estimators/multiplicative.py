@@ -13,7 +13,7 @@ from .one_class import OnlineOneClass
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
@@ -34,14 +34,6 @@ class _Multiplicative(OnlineLearner):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = not self.signed
         return tags
-
-    def _check_parameters(self, values: dict[str, Any]) -> None:
-        if values.get("average"):
-            raise ValueError(
-                f"{type(self).__name__}: average must be False, got average={values['average']!r}: the scale of all weights "
-                "changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one "
-                "model."
-            )
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)

@@ -11,7 +11,8 @@ import numpy as np
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state
 from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
-from .base import Estimator
+from .access import averaging_predictors
+from .base import Estimator, OnlineLearner
 from .classifier import accuracy
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ DELTA = 0.05  # the chance with which the choice by validation may break its bou
 class _Run:
     """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
 
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : row number of the next
-    random pick. generator : of the picks.
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : number of the row whose
+    hypothesis is the next random pick. generator : of the picks.
     """
 
     def __init__(self, learner: Any, seed: int) -> None:
@@ -49,17 +50,17 @@ class _Run:
         self.generator = np.random.RandomState(seed)
 
     def event(self, method: str) -> float:
-        """Number of the next row after which the model is kept."""
+        """Number of the next row after which the model is kept: "random", where another row follows, whose prediction is its."""
         if method == "average":
             return math.inf
-        return self.next if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
+        return self.next - 1 if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
 
     def keep(self, method: str, n_snapshots: int) -> None:
         snapshot = deepcopy(self.learner)
         if method == "random":
             # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
             self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
-            self.next = int(min(self.n_rows / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
+            self.next = int(min((self.n_rows + 1) / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
         self.snapshots.append(snapshot)
         self.rows.append(self.n_rows)
         self.hits.append(0)
@@ -93,13 +94,13 @@ class _Run:
 class OnlineToBatch(Estimator):
     """A classifier for good from an online learner: the average, a vote, the best, or a random one of its hypotheses.
 
-    An online learner's last w_t is as good or bad as the last rows happened to be. After each row n (of weight > 0) there is a
-    hypothesis w_n; the guarantees of the tutorial's part V are for
+    An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
+    hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for
 
-        average:     the mean of all w_n, as the estimator's own ``average=True`` computes it;
-        vote:        the majority vote of snapshots of w_n;
+        average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
+        vote:        the majority vote of snapshots;
         validation:  the snapshot that errs least on rows held out;
-        random:      one w_n, each with the same chance.
+        random:      one of w_1 .. w_T, each with the same chance.
 
     Snapshots are taken at the multiples of a row number s, the smallest power of two for which there are no more than
     `n_snapshots`: when there is one too many, every second goes and s doubles. Memory is that many copies of the model.
@@ -107,7 +108,8 @@ class OnlineToBatch(Estimator):
     Parameters
     ----------
     estimator : classifier with `partial_fit`
-        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`.
+        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
+        predicts with its own average, which as a rule runs over w_2 .. w_{T+1}, as `average` itself does here.)
     method : {"average", "vote", "validation", "random"}, default="average"
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
@@ -350,6 +352,8 @@ class OnlineToBatch(Estimator):
             matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
         start, n_rows = 0, len(y)
         while start < n_rows:
+            if self.method == "random" and run.n_rows == run.event(self.method):
+                run.keep(self.method, self.n_snapshots)
             event = run.event(self.method)
             stop = int(min(event - run.n_rows + start, n_rows))
             learnt_from = start + np.flatnonzero(~held_out[start:stop])
@@ -368,7 +372,7 @@ class OnlineToBatch(Estimator):
                     run.judge(matrix[judges], y[judges])
                 run.n_rows += stop - start
             start = stop
-            if run.n_rows == event:
+            if run.n_rows == event and self.method != "random":
                 run.keep(self.method, self.n_snapshots)
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
@@ -416,7 +420,16 @@ class OnlineToBatch(Estimator):
             raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
         if self._method == "validation":
             return run.best()
-        return run.snapshots[0] if self._method == "random" and run.snapshots else run.learner
+        return deepcopy(self._reader()) if self._method == "average" else self._reader()
+
+    def _reader(self) -> Any:
+        """`chosen_`, or one that shares its arrays."""
+        run = self._fitted()
+        if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
+            return averaging_predictors(run.learner)
+        if self._method == "random" and run.snapshots:
+            return run.snapshots[0]
+        return self.chosen_ if self._method == "validation" else run.learner
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Scores of the hypothesis chosen; with "vote" shares of the votes (two classes: for minus against ``classes_[1]``).
@@ -437,7 +450,9 @@ class OnlineToBatch(Estimator):
             for snapshot in voters:
                 votes[np.arange(len(votes)), np.searchsorted(classes, snapshot.predict(X))] += 1.0 / len(voters)
             return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0]
-        chosen = self.chosen_
+        chosen = self._reader()
+        if not hasattr(chosen, "classes_"):  # the first hypothesis, before any label was known
+            return np.zeros((X.shape[0], len(classes)) if len(classes) > 2 else X.shape[0])
         scores = chosen.decision_function(X)
         if len(chosen.classes_) == len(classes):
             return scores

@@ -76,7 +76,7 @@ class OnlineRegressor(WithWeights):
         if first:
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
         self._learn(params, rows, y, weights, _NO_CLASSES)
-        self._take_calls(X)
+        self._take_calls()
         return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -169,8 +169,7 @@ class OnlineRegressor(WithWeights):
         -------
         predictions : ndarray of float64, shape (n_samples,), in units of y
         """
-        self._fitted_state()
-        return self._scores(self._read_rows(X, False))[:, 0]
+        return self._decide(X)[:, 0]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R^2 of the predictions, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
@@ -232,10 +231,11 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
             Only with return_std: how uncertain w.x is. With noise of variance r in y, and a prior of variance 1 for each weight,
             a full covariance makes it the posterior's standard deviation, in units of y.
         """
+        if not return_std:
+            return self._decide(X)[:, 0]
         self._fitted_state()
         rows = self._read_rows(X, False)
-        predictions = self._scores(rows)[:, 0]
-        return (predictions, self._deviations(rows)[:, 0]) if return_std else predictions
+        return self._scores(rows)[:, 0], self._deviations(rows)[:, 0]
 
 
 def r_squared(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:

@@ -167,13 +167,13 @@ class Describing:
     @classmethod
     def _fields_of(cls, told: dict, compiled: dict) -> dict:
         """`_fields` for a model of this class; a field that it leaves out is as compiled."""
-        kind = told["rule"], told["geometry"], told["margin"]
+        kind, margin = (told["rule"], told["geometry"]), told["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in a.geometries[: 1 + several]]
-        found = (a for a, g in choices if kind == (a.rule, g, told["margin"] if "margin" in a.params else a.margin))
+        found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
         algorithm = next(found, None)
         if algorithm is None:
-            raise InvalidError(f"a rule and geometry of this estimator, got {kind!r}")
+            raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _core.TRIGGERS[algorithm.trigger]}}
 

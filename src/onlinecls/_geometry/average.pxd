@@ -2,9 +2,9 @@
 
 drift = Σ_s s Δw_s, the steps weighted by the rounds before them, so that the average over T rounds is w - drift/T.
 """
-from .._rules cimport Params
+from .._rules cimport ADDITIVE, Params
 from .rounds cimport Books
-from .sparse cimport ADDITIVE, Moves, Row, column, floating, index_t, weight_of
+from .sparse cimport Moves, Row, column, floating, index_t, weight_of
 
 
 cdef inline void remember(const floating[::1] state, Books* books, const Moves* moves, double rounds, const floating[::1] data,

@@ -149,34 +149,29 @@ cdef class CentreModel(Model):
         with nogil:
             return learn_centre(<Centre*>&groups[0, 0], b, books, state, data, indices, &self.p)
 
-    def decision(self, rows, double[:, ::1] scores):
-        self.bind()
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         if self.values.itemsize == 4:
-            self.decision_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.decision_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         if indices.itemsize == 4:
-            return self.decision_on[floating, int32_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
-            return self.decision_on[floating, int64_t](state, data, indices, indptr, scores)
-        return self.decision_on[floating, dense_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
+        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1:
+                         const Batch* b, double* scores, Py_ssize_t k) except -1:
         """scores[i] = ||x_i - w||², and how large the numbers are of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
         cdef const double[:, ::1] groups = self.groups
         cdef Row row
-        cdef Batch b
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
+                row = row_at(b, i)
                 budget = check_signals(budget, row.hi - row.lo + 8)
-                scores[i, 0] = squared_distance(scan_single(state, data, indices, row, &self.p), <const Centre*>&groups[0, 0],
-                                                &scores[i, 1])
+                scores[i * k] = squared_distance(scan_single(state, data, indices, row, &self.p), <const Centre*>&groups[0, 0],
+                                                 &scores[i * k + 1])
         return 0

@@ -26,12 +26,11 @@ matrix as written would be large beside what is left (Σ would no longer be posi
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from .._rules cimport Params, Stats, Step, out_of_reach, precision, smaller
+from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, Step, out_of_reach, precision, smaller
 from .blas cimport gemv, gemv_t, symm, symv, syrk
+from .classes cimport scan_classes
 from .rounds cimport OVR, Batch, Books, Example, Round, Task, averaged, example, fits, row_at
-from .sparse cimport (
-    ADDITIVE, FULL_POTENTIAL, Row, Sums, column, dense_t, floating, index_t, larger, scan_classes, scan_single,
-)
+from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
 cdef enum:

@@ -3,6 +3,7 @@
 #ifndef ONLINECLS_LANES_H
 #define ONLINECLS_LANES_H
 
+#include <math.h>
 #include <stddef.h>
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -29,6 +30,8 @@ ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { 
 ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return _mm_div_pd(a, b); }
 ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return _mm_cvtsd_f64(a); }
 ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return _mm_cvtsd_f64(_mm_unpackhi_pd(a, a)); }
+ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return _mm_unpacklo_pd(a, b); }
+ONLINECLS_INLINE onlinecls_pair pair_seconds(onlinecls_pair a, onlinecls_pair b) { return _mm_unpackhi_pd(a, b); }
 /* (x, x²) */
 ONLINECLS_INLINE onlinecls_pair pair_powers(double x)
 {
@@ -36,35 +39,72 @@ ONLINECLS_INLINE onlinecls_pair pair_powers(double x)
     return _mm_unpacklo_pd(one, _mm_mul_sd(one, one));
 }
 
-/* The Gaussian step for four features of float32, each a pair (w, σ) at its own place: g = xσ, w += τ g, σ /= 1 + β x g. */
-ONLINECLS_INLINE void gaussian_four(float* p0, float* p1, float* p2, float* p3, const float* x, float tau, float beta, float least)
+/* What follows takes the step of move_feature (sparse.pxd) for several features, each a pair of numbers at its own place. */
+
+/* float32: the first numbers of four features, and the second */
+ONLINECLS_INLINE void load_four(float* const p[4], __m128* first, __m128* second)
 {
-    __m128 low = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p0), (double*)p1));
-    __m128 high = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p2), (double*)p3));
-    __m128 w = _mm_shuffle_ps(low, high, 0x88), s = _mm_shuffle_ps(low, high, 0xdd);
-    __m128 xs = _mm_loadu_ps(x), g = _mm_mul_ps(xs, s);
-    __m128d first, last;
-    w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), g));
-    s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
-    s = _mm_max_ps(s, _mm_set1_ps(least));
-    first = _mm_castps_pd(_mm_unpacklo_ps(w, s));
-    last = _mm_castps_pd(_mm_unpackhi_ps(w, s));
-    _mm_storel_pd((double*)p0, first);
-    _mm_storeh_pd((double*)p1, first);
-    _mm_storel_pd((double*)p2, last);
-    _mm_storeh_pd((double*)p3, last);
+    __m128 low = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p[0]), (double*)p[1]));
+    __m128 high = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p[2]), (double*)p[3]));
+    *first = _mm_shuffle_ps(low, high, 0x88);
+    *second = _mm_shuffle_ps(low, high, 0xdd);
+}
+ONLINECLS_INLINE void store_four(float* const p[4], __m128 first, __m128 second)
+{
+    __m128d low = _mm_castps_pd(_mm_unpacklo_ps(first, second)), high = _mm_castps_pd(_mm_unpackhi_ps(first, second));
+    _mm_storel_pd((double*)p[0], low);
+    _mm_storeh_pd((double*)p[1], low);
+    _mm_storel_pd((double*)p[2], high);
+    _mm_storeh_pd((double*)p[3], high);
 }
 
-/* The same for two features of float64. */
-ONLINECLS_INLINE void gaussian_two(double* p0, double* p1, const double* x, double tau, double beta, double least)
+/* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x */
+ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
 {
-    __m128d a = _mm_loadu_pd(p0), b = _mm_loadu_pd(p1), xs = _mm_loadu_pd(x);
+    __m128 w, s, xs = _mm_loadu_ps(x), g;
+    load_four(p, &w, &s);
+    g = _mm_mul_ps(xs, s);
+    w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), potential ? xs : g));
+    s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
+    store_four(p, w, _mm_max_ps(s, _mm_set1_ps(least)));
+}
+ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], const double* x, double tau, double beta, double least)
+{
+    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x);
     __m128d w = _mm_unpacklo_pd(a, b), s = _mm_unpackhi_pd(a, b), g = _mm_mul_pd(xs, s);
-    w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), g));
+    w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), potential ? xs : g));
     s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
     s = _mm_max_pd(s, _mm_set1_pd(least));
-    _mm_storeu_pd(p0, _mm_unpacklo_pd(w, s));
-    _mm_storeu_pd(p1, _mm_unpackhi_pd(w, s));
+    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
+    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
+}
+
+/* AdaGrad's η g / (δ + √(G + g²)) of two gradients, the root never below |g| */
+ONLINECLS_INLINE __m128d rated(__m128d G, __m128d g, double eta, double delta)
+{
+    __m128d root = _mm_sqrt_pd(_mm_add_pd(G, _mm_mul_pd(g, g)));
+    root = _mm_max_pd(root, _mm_andnot_pd(_mm_set1_pd(-0.0), g));
+    return _mm_mul_pd(_mm_set1_pd(eta), _mm_div_pd(g, _mm_add_pd(_mm_set1_pd(delta), root)));
+}
+/* (w, G): w += η g / (δ + √(G + g²)), G += g², g = τ x */
+ONLINECLS_INLINE void rates_of_floats(float* const p[4], const float* x, float tau, double eta, double delta)
+{
+    __m128 w, G, g = _mm_mul_ps(_mm_set1_ps(tau), _mm_loadu_ps(x));
+    __m128d low, high;
+    load_four(p, &w, &G);
+    low = rated(_mm_cvtps_pd(G), _mm_cvtps_pd(g), eta, delta);
+    high = rated(_mm_cvtps_pd(_mm_movehl_ps(G, G)), _mm_cvtps_pd(_mm_movehl_ps(g, g)), eta, delta);
+    w = _mm_add_ps(w, _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high)));
+    store_four(p, w, _mm_add_ps(G, _mm_mul_ps(g, g)));
+}
+ONLINECLS_INLINE void rates_of_doubles(double* const p[2], const double* x, double tau, double eta, double delta)
+{
+    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), g = _mm_mul_pd(_mm_set1_pd(tau), _mm_loadu_pd(x));
+    __m128d w = _mm_unpacklo_pd(a, b), G = _mm_unpackhi_pd(a, b);
+    w = _mm_add_pd(w, rated(G, g, eta, delta));
+    G = _mm_add_pd(G, _mm_mul_pd(g, g));
+    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, G));
+    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, G));
 }
 
 #else
@@ -79,25 +119,45 @@ ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { 
 ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first / b.first, a.second / b.second); }
 ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return a.first; }
 ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return a.second; }
+ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first, b.first); }
+ONLINECLS_INLINE onlinecls_pair pair_seconds(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.second, b.second); }
 ONLINECLS_INLINE onlinecls_pair pair_powers(double x) { return pair_of(x, x * x); }
 
-#define ONLINECLS_GAUSSIAN(real, at, x)                                          \
+#define ONLINECLS_VARIANCE(real, at, x)                                           \
     {                                                                            \
         real g = (x) * (at)[1], s = (at)[1] / ((real)1 + beta * ((x) * g));       \
-        (at)[0] += tau * g;                                                      \
+        (at)[0] += tau * (potential ? (x) : g);                                  \
         (at)[1] = s > least ? s : least;                                         \
     }
-ONLINECLS_INLINE void gaussian_four(float* p0, float* p1, float* p2, float* p3, const float* x, float tau, float beta, float least)
+ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
 {
-    ONLINECLS_GAUSSIAN(float, p0, x[0])
-    ONLINECLS_GAUSSIAN(float, p1, x[1])
-    ONLINECLS_GAUSSIAN(float, p2, x[2])
-    ONLINECLS_GAUSSIAN(float, p3, x[3])
+    int i;
+    for (i = 0; i < 4; i++)
+        ONLINECLS_VARIANCE(float, p[i], x[i])
 }
-ONLINECLS_INLINE void gaussian_two(double* p0, double* p1, const double* x, double tau, double beta, double least)
+ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], const double* x, double tau, double beta, double least)
 {
-    ONLINECLS_GAUSSIAN(double, p0, x[0])
-    ONLINECLS_GAUSSIAN(double, p1, x[1])
+    ONLINECLS_VARIANCE(double, p[0], x[0])
+    ONLINECLS_VARIANCE(double, p[1], x[1])
+}
+
+#define ONLINECLS_RATE(real, at, x)                                              \
+    {                                                                            \
+        real gradient = tau * (x);                                               \
+        double g = gradient, size = fabs(g), root = sqrt((at)[1] + g * g);         \
+        (at)[0] += (real)(eta * (g / (delta + (root > size ? root : size))));    \
+        (at)[1] += gradient * gradient;                                          \
+    }
+ONLINECLS_INLINE void rates_of_floats(float* const p[4], const float* x, float tau, double eta, double delta)
+{
+    int i;
+    for (i = 0; i < 4; i++)
+        ONLINECLS_RATE(float, p[i], x[i])
+}
+ONLINECLS_INLINE void rates_of_doubles(double* const p[2], const double* x, double tau, double eta, double delta)
+{
+    ONLINECLS_RATE(double, p[0], x[0])
+    ONLINECLS_RATE(double, p[1], x[1])
 }
 #endif
 #endif

@@ -9,13 +9,13 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .._core cimport Model
-from .._rules cimport MULTIPLICATIVE_CENTRE, Params, Stats, Step, apply_rule, settled
+from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
 from .rounds cimport (
     OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, judge, judge_error,
     next_round, readable, row_at, said_by,
 )
 from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
-from .sparse cimport SINH, Row, column, dense_t, floating, index_t, larger
+from .sparse cimport Row, column, dense_t, floating, index_t, larger
 
 from .simplex import GROUP, GROUP_SIZE
 
@@ -303,43 +303,38 @@ cdef class SimplexModel(Model):
             return <double>root_of(<float>shift)
         return root_of(shift)
 
-    def decision(self, rows, double[:, ::1] scores):
-        self.bind()
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         if self.values.itemsize == 4:
-            self.decision_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.decision_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         if indices.itemsize == 4:
-            return self.decision_on[floating, int32_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
-            return self.decision_on[floating, int64_t](state, data, indices, indptr, scores)
-        return self.decision_on[floating, dense_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
+        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1:
+                         const Batch* b, double* scores, Py_ssize_t k) except -1:
         """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||² and the size of the numbers of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
-        cdef Py_ssize_t n_classes = len(self.counts), k = n_classes if n_classes > 2 else 1
+        cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
         cdef const floating[::1] values
         cdef const double[:, ::1] groups
         cdef Weights w
         cdef Row row
-        cdef Batch b
         found = self.known()
         values, groups = found[0], found[1]
-        w = weights_of(groups, k, values.shape[0], NULL, &self.p)
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
+        w = weights_of(groups, n_vectors, values.shape[0], NULL, &self.p)
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
-                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
-                w.scores = &scores[i, 0]
+                row = row_at(b, i)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * n_vectors)
+                w.scores = &scores[i * k]
                 if self.p.rule == MULTIPLICATIVE_CENTRE:
-                    scores[i, 0] = squared_distance(values, &w, data, indices, row, &scores[i, 1], &self.p)
+                    scores[i * k] = squared_distance(values, &w, data, indices, row, &scores[i * k + 1], &self.p)
                 else:
                     score_all(values, &w, data, indices, row, &self.p)
         return 0

@@ -23,14 +23,14 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .._core cimport Model
-from .._rules cimport AGGRESSIVE_P_NORM, Params, Stats, Step, apply_rule, settled
+from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, settled
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
     OVR, QUANTUM, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, judge, next_round, readable, row_at,
     said_by,
 )
-from .sparse cimport P_NORM, Row, column, dense_t, floating, index_t, larger, prefetch
+from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
 #: The numbers of a norm, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "gain")
@@ -443,35 +443,30 @@ cdef class PNormModel(Model):
             return self.known_of[float](self.values, k)
         return self.known_of[double](self.values, k)
 
-    def decision(self, rows, double[:, ::1] scores):
-        self.bind()
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         if self.values.itemsize == 4:
-            self.decision_in[float](self.values, rows.data, rows.indices, rows.indptr, scores)
-        else:
-            self.decision_in[double](self.values, rows.data, rows.indices, rows.indptr, scores)
+            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const int64_t[::1] indptr,
-                         double[:, ::1] scores) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         if indices.itemsize == 4:
-            return self.decision_on[floating, int32_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
-            return self.decision_on[floating, int64_t](state, data, indices, indptr, scores)
-        return self.decision_on[floating, dense_t](state, data, indices, indptr, scores)
+            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
+        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const int64_t[::1] indptr, double[:, ::1] scores) except -1:
-        cdef Py_ssize_t i, k = scores.shape[1], budget = QUANTUM
+                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+        cdef Py_ssize_t i, budget = QUANTUM
         cdef const double[:, ::1] known = self.known_of(state, k)
         cdef Norms norms = self.view_of(known, NULL, k)
         cdef Row row
-        cdef Batch b
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, &indptr[0]
         with nogil:
             for i in range(b.n):
-                row = row_at(&b, i)
+                row = row_at(b, i)
                 budget = check_signals(budget, (row.hi - row.lo + 8) * k)
-                norms.scores = &scores[i, 0]
+                norms.scores = &scores[i * k]
                 score_all(state, &norms, data, indices, row, &self.p)
         return 0
 

@@ -8,8 +8,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport Params, Stats, Step
-from .sparse cimport DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Row
+from .._rules cimport DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
+from .sparse cimport Row
 
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
@@ -130,8 +130,11 @@ cdef inline double averaged(const Books* books) noexcept nogil:
 
 
 cdef inline void judge(Py_ssize_t said, const Round* r, const Batch* b, Books* books) noexcept nogil:
-    """What predict, asked just before the update, would have said: count a mistake, and note it if asked for."""
-    books.tally.mistakes += said != r.label
+    """What predict, asked just before the update, would have said: count a mistake, and note it if asked for.
+
+    (A sum of two comparisons: of one, the compiler would make a branch, and which way it goes is what nobody can predict.)
+    """
+    books.tally.mistakes += (said > r.label) + (said < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>said
 

@@ -1,4 +1,6 @@
-"""The sparse geometries: every loop over the non-zeros of a row, and what a feature's numbers mean. Nothing else is O(nnz).
+"""The sparse geometries: what a feature's numbers mean, and the loops over the non-zeros of a row with one vector of weights.
+
+Those with a vector for each class stand in classes.pxd. Nothing else is O(nnz).
 
 A feature owns two slots, a and b, of one flat state array (additive: one). Its row holds the first slots of all classes, then
 the second slots, so that a non-zero touches one run of memory:
@@ -6,24 +8,14 @@ the second slots, so that a non-zero touches one run of memory:
     one vector     feature j:   a = 2j,          b = 2j + 1                (w, σ side by side: one cache line a non-zero)
     k classes      feature j:   a = 2kj + c,     b = 2kj + k + c           (c the class)
 
-    geometry     first slot             second slot           the weight that predicts
-    ADDITIVE     w                      -                     w
-    GAUSSIAN     w                      σ, its variance       w
-    POTENTIAL    θ                      σ                     σθ
-    MIRROR       w                      G = Σ g²              w
-    DUAL         z = -Σ g               G                     η soft(z, λt) / (δ + √G)
-    FULL_*       w                      -  (Σ: full.pxd)      w
-    P_NORM       θ                      ρ, see p_norm.pyx     ∇f*(θ)
-    CENTRE       u                      -                     a u
-    SINH, EXP    r, see simplex.pxd     θ                     (W / Z) r
-
-The last row of the state is the constant feature (the intercept). A row of X is the range [lo, hi) of data and indices; dense
-storage has the tag dense_t for an index type and column k - lo. Sums are in double, from left to right: sparse equals dense.
+What a and b are in each geometry stands beside its name, in _rules.pxd. The last row of the state is the constant feature (the
+intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t for an index type and column k
+- lo. Sums are in double, from left to right: sparse equals dense.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport Params, Step
+from .._rules cimport ADDITIVE, DUAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Step
 
 cdef extern from "_geometry/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
@@ -38,23 +30,13 @@ cdef extern from "_geometry/lanes.h":
     Pair pair_over(Pair a, Pair b) noexcept nogil
     double pair_first(Pair a) noexcept nogil
     double pair_second(Pair a) noexcept nogil
-    void gaussian_four(float* p0, float* p1, float* p2, float* p3, const float* x, float tau, float beta,
-                       float least) noexcept nogil
-    void gaussian_two(double* p0, double* p1, const double* x, double tau, double beta, double least) noexcept nogil
+    Pair pair_firsts(Pair a, Pair b) noexcept nogil
+    Pair pair_seconds(Pair a, Pair b) noexcept nogil
+    void variances_of_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
+    void variances_of_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
+    void rates_of_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
+    void rates_of_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
 
-
-cdef enum Geometry:
-    ADDITIVE
-    GAUSSIAN
-    POTENTIAL
-    MIRROR
-    DUAL
-    FULL_GAUSSIAN
-    FULL_POTENTIAL
-    P_NORM
-    CENTRE
-    SINH
-    EXP
 
 cdef enum:
     CACHE_LINE = 64         # bytes
@@ -85,8 +67,9 @@ ctypedef struct Sums:
 
 ctypedef struct Moves:      # the vectors that take a step
     Py_ssize_t n
-    int64_t* which
+    int64_t* which          # rising; Crammer-Singer's two: the label, its rival
     Step* steps
+    void* room              # for two numbers of the model's dtype for each class; NULL: there is but one vector
 
 
 # --- one feature -------------------------------------------------------------------------------------------------------------
@@ -241,20 +224,43 @@ cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::
         return scan_rate(DUAL, state, data, indices, row, p)
 
 
+cdef inline double peek_feature(const floating[::1] state, Py_ssize_t at, Py_ssize_t gap, double x, double beta) noexcept nogil:
+    cdef double sigma = state[at + gap]
+    return x * state[at] * sigma / (1.0 + beta * x * x * sigma)
+
+
+cdef inline void move_several(int geometry, floating** places, const floating* x, floating tau, floating beta,
+                              const Params* p) noexcept nogil:
+    """`move_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
+    if geometry == MIRROR:
+        if floating is float:
+            rates_of_floats(places, x, tau, p.eta0, p.delta)
+        else:
+            rates_of_doubles(places, x, tau, p.eta0, p.delta)
+    else:
+        if floating is float:
+            variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, <float>p.floor)
+        else:
+            variances_of_doubles(geometry == POTENTIAL, places, x, tau, beta, p.floor)
+
+
 cdef inline void move_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
                           Row row, const Params* p) noexcept nogil:
-    """One vector of weights takes a step: several features at a time where they are pairs of a Gaussian, whose division waits."""
+    """One vector of weights takes a step: several features at a time where they are pairs and take divisions."""
     cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
-    cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
-    if geometry == GAUSSIAN:
+    cdef floating tau = <floating>step.tau, beta = <floating>step.beta
+    cdef floating *places[4]
+    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1, which is not below its floor)
+        for k in range(row.lo, row.hi):
+            state[2 * column(indices, k, row.lo)] += tau * data[k]
+        state[state.shape[0] - 2] += tau * <floating>p.bias
+        return
+    if geometry == GAUSSIAN or geometry == POTENTIAL or geometry == MIRROR:
         while k + several <= row.hi:
+            places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
             if floating is float:
-                gaussian_four(&state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)],
-                              &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)],
-                              &data[k], tau, beta, least)
-            else:
-                gaussian_two(&state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)], &data[k],
-                             tau, beta, least)
+                places[2], places[3] = &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)]
+            move_several(geometry, places, &data[k], tau, beta, p)
             k += several
     for k in range(k, row.hi):
         move_feature(geometry, state, width * column(indices, k, row.lo), width * column(indices, k, row.lo) + 1, data[k],
@@ -262,82 +268,19 @@ cdef inline void move_one(int geometry, floating[::1] state, Step step, const fl
     move_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
 
 
-# --- one row, some classes -----------------------------------------------------------------------------------------------------
-
-cdef inline void move_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Moves* moves,
-                           const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take steps[i] for class which[i] of n_classes."""
-    cdef Py_ssize_t k, i, at, gap = 0 if geometry == ADDITIVE else n_classes, width = n_classes + gap
-    for k in range(row.lo, row.hi):
-        at = width * column(indices, k, row.lo)
-        for i in range(moves.n):
-            move_feature(geometry, state, at + moves.which[i], at + gap + moves.which[i], data[k],
-                         <floating>moves.steps[i].tau, <floating>moves.steps[i].beta, p)
-    at = state.shape[0] - width
-    for i in range(moves.n):
-        move_feature(geometry, state, at + moves.which[i], at + gap + moves.which[i], <floating>p.bias,
-                     <floating>moves.steps[i].tau, <floating>moves.steps[i].beta, p)
-
-
-cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
-                           const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
-    """v[i] = x'Σx of class which[i]."""
-    cdef Py_ssize_t k, i, at, width = 2 * n_classes
-    cdef double square
-    for i in range(moves.n):
-        v[i] = 0.0
-    for k in range(row.lo, row.hi):
-        at = width * column(indices, k, row.lo) + n_classes
-        square = <double>data[k] * data[k]
-        for i in range(moves.n):
-            v[i] += square * state[at + moves.which[i]]
-    at = state.shape[0] - n_classes
-    for i in range(moves.n):
-        v[i] += p.bias * p.bias * state[at + moves.which[i]]
-
-
-cdef inline double peek(const floating[::1] state, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
-                        const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
-    """x'Σ_tθ of class c with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
-    cdef Py_ssize_t k, at
-    cdef double x, sigma, total = 0.0
-    for k in range(row.lo, row.hi):
-        at = 2 * n_classes * column(indices, k, row.lo) + c
-        x = data[k]
-        sigma = state[at + n_classes]
-        total += x * state[at] * sigma / (1.0 + beta * x * x * sigma)
-    at = state.shape[0] - 2 * n_classes + c
-    sigma = state[at + n_classes]
-    return total + p.bias * state[at] * sigma / (1.0 + beta * p.bias * p.bias * sigma)
-
-
-# --- one row, all classes ------------------------------------------------------------------------------------------------------
-
-cdef inline void add_scores(int geometry, const floating[::1] state, Py_ssize_t at, double x, double* scores,
-                            Py_ssize_t n_classes, const Params* p) noexcept nogil:
-    cdef Py_ssize_t c
-    if geometry == POTENTIAL or geometry == DUAL:
-        for c in range(n_classes):
-            scores[c] += x * weight_of(geometry, state[at + c], state[at + n_classes + c], p)
-    else:
-        for c in range(n_classes):
-            scores[c] += x * state[at + c]
-
-
-cdef inline double scan_classes(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                                Row row, double* scores, Py_ssize_t n_classes, const Params* p) noexcept nogil:
-    """The scores of all classes; returns ||x||^2."""
-    cdef Py_ssize_t k, c, line, at, width = n_classes if geometry == ADDITIVE else 2 * n_classes
-    cdef Py_ssize_t per_line = CACHE_LINE // sizeof(floating), n_lines = (width + per_line - 1) // per_line
-    cdef double q = p.bias * p.bias
-    for c in range(n_classes):
-        scores[c] = 0.0
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            at = width * <Py_ssize_t>indices[k + row.ahead]
-            for line in range(n_lines):
-                prefetch(&state[at + line * per_line])
-        add_scores(geometry, state, width * column(indices, k, row.lo), data[k], scores, n_classes, p)
-        q += <double>data[k] * data[k]
-    add_scores(geometry, state, state.shape[0] - width, p.bias, scores, n_classes, p)
-    return q
+cdef inline double peek_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row, double beta,
+                            const Params* p) noexcept nogil:
+    """`peek` where there is one vector of weights: two divisions at a time."""
+    cdef Pair a, b, x, theta, sigma, ones = pair_of(1.0, 1.0), betas = pair_of(beta, beta)
+    cdef Py_ssize_t k, last = row.hi - (row.hi - row.lo) % 2
+    cdef double total = 0.0
+    for k in range(row.lo, last, 2):
+        a, b = pair_at(state, 2 * column(indices, k, row.lo)), pair_at(state, 2 * column(indices, k + 1, row.lo))
+        x, theta, sigma = pair_at(data, k), pair_firsts(a, b), pair_seconds(a, b)
+        a = pair_times(pair_times(x, theta), sigma)
+        a = pair_over(a, pair_plus(ones, pair_times(pair_times(pair_times(betas, x), x), sigma)))
+        total += pair_first(a)
+        total += pair_second(a)
+    if last < row.hi:
+        total += peek_feature(state, 2 * column(indices, last, row.lo), 1, data[last], beta)
+    return total + peek_feature(state, state.shape[0] - 2, 1, p.bias, beta)

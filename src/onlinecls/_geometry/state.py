@@ -151,6 +151,7 @@ class State(OfFile, _core.Model):
     PARTS: tuple[str, ...] = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
+    AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
     geometry = ""
     n_features: int
     n_columns: int

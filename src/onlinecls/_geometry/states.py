@@ -165,6 +165,7 @@ class WithGroups(State):
     """
 
     PARTS = (*State.PARTS, "groups")
+    AVERAGES = False  # (the scale of all weights changes with every step)
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
@@ -337,6 +338,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
                 return problem
         return ""
 
+
 class SimplexState(SignedSimplexState):
     """values : powers e^(θ - K) and θ, of weights above 0."""
 
@@ -350,10 +352,8 @@ class SimplexState(SignedSimplexState):
             new = np.delete(np.arange(grown.n_columns), places)
             grown.view[: self._n_live, 0, new] = self.fresh_power()
 
-STATES = {
-    kind.geometry: kind
-    for kind in (
-        AdditiveState, GaussianState, PotentialState, FullState, FullPotentialState, MirrorState, DualAveragingState,
-        PNormState, CentreState, SignedSimplexState, SimplexState,
-    )
+
+#: The class of each geometry.
+STATES: dict[str, type[State]] = {
+    kind.geometry: kind for kind in [*vars().values()] if isinstance(kind, type) and issubclass(kind, State) and kind.geometry
 }

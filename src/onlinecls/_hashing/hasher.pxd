@@ -68,6 +68,7 @@ cdef class RowHasher:
     cdef bint _is_short(self, str text) except -1
     cdef int _refuse_long(self, Py_ssize_t n) except -1 nogil
     cdef int _hash(self, Py_ssize_t n) except -1 nogil
+    cdef int _hash_words(self, Py_ssize_t n_units) except -1 nogil
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil
     cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil

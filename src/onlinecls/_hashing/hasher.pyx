@@ -17,7 +17,9 @@ import re
 
 import numpy as np
 
-from .lanes cimport QUEUE, STRETCH, Waiting, all_in_use, edges_of, fold, hash_all, line_up, map_bits
+from .lanes cimport (
+    QUEUE, STRETCH, Waiting, ascii_words, divide_doubles, divide_floats, drain, edges_of, fold, hash_all, line_up, map_bits,
+)
 from .murmur cimport murmur3
 
 from .._input.rows import Rows
@@ -48,6 +50,7 @@ cdef enum:
     CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
+    EXACT = 1 << 24             # up to there sums of squares are exact, whatever their order and precision
     SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
 
 MAX_FEATURES = 2**56                # more than any memory has room for; hashes have 63 bits, indices of columns sort by bytes
@@ -317,14 +320,20 @@ cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexc
     return size & self.mask if self.mask else size % <uint32_t>self.n_features
 
 
-cdef int enter_all(RowHasher self, Waiting* w, int n) except -1 nogil:
+cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except -1 nogil:
     """Hash and count the tokens in line."""
-    cdef int i, crowded = 0
+    cdef int i, k, n = w.n, crowded = 0
+    cdef uint32_t h
     cdef Table t
-    hash_all(w, n, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
+    hash_all(w, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
     if not self.mask:
         for i in range(n):
             w.column[i] %= <uint32_t>self.n_features
+    for k in range(w.n_longer):
+        i = w.longer[k]
+        h = murmur3(text + w.start[i], w.size[i], 0)
+        w.column[i], w.sign[i] = <uint32_t>column_of(self, h, 0), sign_of(self, h)
+    w.n = w.n_longer = 0
     if self.listing:
         for i in range(n):
             self._list_one(w.column[i], w.sign[i])
@@ -364,32 +373,23 @@ cdef int write_row(const Pair* pairs, Py_ssize_t n, bint binary, int norm, numbe
 
 
 cdef int empty(Table* t, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
-    """The same of a table, which is empty then. In the order of slots; late: those that a larger column stood before."""
-    cdef Py_ssize_t i, k, n = all_in_use(<const uint32_t*>t.slots, t.home_size, t.used) - t.used, n_late = 0
-    cdef int64_t squares = 0
-    cdef int32_t column, largest = -1
-    cdef int32_t* late = t.used                 # as many as have been read, at most
-    cdef number value
-    cdef Slot slot
-    for i in range(n):
-        slot = t.slots[t.used[i]]
-        t.slots[t.used[i]] = Slot(0, 0)
-        column = slot.key - 1
-        indices[i] = column
-        data[i] = 1 if binary else <number>slot.count
-        squares += <int64_t>slot.count * slot.count
-        late[n_late] = <int32_t>i
-        n_late += column < largest
-        largest = max(column, largest)
-    for k in range(n_late):
-        i = late[k]
-        column, value = indices[i], data[i]
-        while i > 0 and indices[i - 1] > column:
-            indices[i], data[i] = indices[i - 1], data[i - 1]
-            i -= 1
-        indices[i], data[i] = column, value
+    """The same of a table, which is empty then."""
+    cdef int32_t* counts = t.used
+    cdef int64_t squares
+    cdef Py_ssize_t i, n = drain(<uint32_t*>t.slots, t.home_size, indices, counts, &squares)
+    cdef double total = 1.0
     t.n_used = 0
-    return normalise(data, n, norm, n if binary else squares)
+    if binary:
+        squares = n
+        for i in range(n):
+            counts[i] = 1
+    if norm == L2 and 0 < squares <= EXACT:
+        norm, total = NONE, sqrt(<double>squares)
+    if number is float:
+        divide_floats(counts, n, total, data)
+    else:
+        divide_doubles(counts, n, total, data)
+    return normalise(data, n, norm, squares)
 
 
 cdef int normalise(number* data, Py_ssize_t n, int norm, int64_t squares) noexcept nogil:
@@ -401,12 +401,12 @@ cdef int normalise(number* data, Py_ssize_t n, int norm, int64_t squares) noexce
             total += data[i] if data[i] >= 0 else -data[i]
     elif norm == L2:
         total = <double>squares
-        if total > 1 << 24:                     # up to there sums are exact, whatever their order and precision
+        if total > EXACT:
             total = 0.0
             for i in range(n):
                 total += data[i] * data[i]
         total = sqrt(total)
-    if total > 0.0:
+    if norm != NONE and total > 0.0:
         for i in range(n):
             data[i] = <number>(data[i] / total)
     return 0
@@ -497,7 +497,14 @@ cdef class RowHasher:
     # --- documents in --------------------------------------------------------------------------------------------------------
 
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
+        cdef int32_t* end
         self._refuse_long(n)
+        if self.analyzer == WORD:
+            self._room(n)
+            end = ascii_words(text, n, self.text, self.lowercase, self.min_chars == 2, <int32_t*>self.units)
+            if end is not NULL:
+                self.ascii = True
+                return self._hash_words((end - <int32_t*>self.units) // 2)
         return self._hash(self._normalise(text, n, self.lowercase))
 
     cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil:
@@ -528,19 +535,21 @@ cdef class RowHasher:
 
     cdef int _hash(self, Py_ssize_t n) except -1 nogil:
         """Make the row of what is in `text`."""
-        cdef Py_ssize_t n_units
+        if self.analyzer == WORD:
+            return self._hash_words(self._words(n))
         if self.analyzer == CHAR:
             self._characters(n)
-        elif self.analyzer == CHAR_WB:
-            self._padded_words(n)
         else:
-            n_units = self._words(n)
-            if self.stop_mask >= 0:
-                n_units = self._without_stops(n_units)
-            self._open(n_units * (self.max_n - self.min_n + 1))
-            if self.max_n > 1:
-                self._join(n_units)
-            self._hash_ngrams(self.text if self.max_n == 1 else self.joined, 0, n_units)
+            self._padded_words(n)
+        return self._close()
+
+    cdef int _hash_words(self, Py_ssize_t n_units) except -1 nogil:
+        if self.stop_mask >= 0:
+            n_units = self._without_stops(n_units)
+        self._open(n_units * (self.max_n - self.min_n + 1))
+        if self.max_n > 1:
+            self._join(n_units)
+        self._hash_ngrams(self.text if self.max_n == 1 else self.joined, 0, n_units)
         return self._close()
 
     cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil:
@@ -719,24 +728,20 @@ cdef class RowHasher:
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
         cdef Py_ssize_t i, end
-        cdef int n = 0, span, m, k, n_longer
-        cdef int[QUEUE] longer
+        cdef int span, m
         cdef Waiting w
         if self.wide or self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
+        w.n = w.n_longer = 0
         for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
             i, end = first, first + n_units - span
             while i < end:
-                m, n_longer = <int>min(end - i, QUEUE - n), 0
-                n = line_up(&w, n, text, <int32_t*>(self.units + i), m, span, longer, &n_longer)
-                for k in range(n_longer):
-                    self._hash_one(text + self.units[i + longer[k]].start,
-                                   self.units[i + longer[k] + span].end - self.units[i + longer[k]].start)
+                m = <int>min(end - i, QUEUE - w.n)
+                line_up(&w, text, <int32_t*>(self.units + i), m, span)
                 i += m
-                if n == QUEUE:
-                    enter_all(self, &w, n)
-                    n = 0
-        return enter_all(self, &w, n)
+                if w.n == QUEUE:
+                    enter_all(self, &w, text)
+        return enter_all(self, &w, text)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The same where hashes have 64 bits, or columns names."""

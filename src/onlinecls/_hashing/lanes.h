@@ -6,41 +6,54 @@
 #endif
 #ifdef _MSC_VER
 #define restrict __restrict
+#define INLINE static __forceinline
+#else
+#define INLINE static inline __attribute__((always_inline))
 #endif
 #define QUEUE 128
 #define STRETCH 32
-#define WORDS 4             /* of a token in line, at most */
+#define LONGEST 16          /* bytes of a token that can wait */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 #define CLONED __attribute__((target_clones("avx2", "default")))
 #else
 #define CLONED
 #endif
 
-typedef struct { uint32_t words[QUEUE][WORDS], size[QUEUE], column[QUEUE]; int32_t sign[QUEUE]; } Waiting;
+/* Tokens that wait for their hashes: the first 16 bytes of each, and which of them are longer than that. */
+typedef struct {
+    uint64_t low[QUEUE], high[QUEUE];
+    int32_t start[QUEUE], size[QUEUE], sign[QUEUE], longer[QUEUE + 1];
+    uint32_t column[QUEUE];
+    int n, n_longer;
+} Waiting;
 
 static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
 
-/* Lower-cases and flags what is ASCII, a stretch at a time; returns how many bytes that are. */
+/* Lower-cases a stretch and flags what is in a word (else: in white space); says whether it is ASCII, of which that is right. */
+INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out,
+                                                              unsigned char *restrict flags, int lower, int words) {
+    unsigned char any = 0, bit = lower ? 0x20 : 0;
+    for (int i = 0; i < STRETCH; i++) any |= text[i];
+    if (words)
+        for (int i = 0; i < STRETCH; i++) {
+            unsigned char c = text[i], big = (unsigned char)(c - 'A') < 26 ? 0x20 : 0, low = c | big;
+            out[i] = c | (big & bit);
+            flags[i] = ((unsigned char)(low - 'a') < 26) | ((unsigned char)(c - '0') < 10) | (c == '_') ? 0x80 : 0;
+        }
+    else
+        for (int i = 0; i < STRETCH; i++) {
+            unsigned char c = text[i];
+            out[i] = c | ((unsigned char)(c - 'A') < 26 ? bit : 0);
+            flags[i] = ((unsigned char)(c - 0x09) < 5) | ((unsigned char)(c - 0x1C) < 5) ? 0x80 : 0;
+        }
+    return any < 0x80;
+}
+
+/* The same for stretches while they are ASCII; returns how many bytes that are. */
 CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *restrict out, unsigned char *restrict flags,
                            int lower, int words) {
     int64_t at = 0;
-    for (; at + STRETCH <= n; at += STRETCH, text += STRETCH, out += STRETCH, flags += STRETCH) {
-        unsigned char any = 0, bit = lower ? 0x20 : 0;
-        for (int i = 0; i < STRETCH; i++) any |= text[i];
-        if (any >= 0x80) break;
-        if (words)
-            for (int i = 0; i < STRETCH; i++) {
-                unsigned char c = text[i], big = (unsigned char)(c - 'A') < 26 ? 0x20 : 0, low = c | big;
-                out[i] = c | (big & bit);
-                flags[i] = ((unsigned char)(low - 'a') < 26) | ((unsigned char)(c - '0') < 10) | (c == '_') ? 0x80 : 0;
-            }
-        else
-            for (int i = 0; i < STRETCH; i++) {
-                unsigned char c = text[i];
-                out[i] = c | ((unsigned char)(c - 'A') < 26 ? bit : 0);
-                flags[i] = ((unsigned char)(c - 0x09) < 5) | ((unsigned char)(c - 0x1C) < 5) ? 0x80 : 0;
-            }
-    }
+    while (at + STRETCH <= n && fold_stretch(text + at, out + at, flags + at, lower, words)) at += STRETCH;
     return at;
 }
 
@@ -79,38 +92,65 @@ static inline int32_t *places(uint64_t bits, int32_t base, int32_t *at) {
     return at;
 }
 
-/* Starts and ends, in turn, of the runs of flagged bytes among n; where `longer`, of two bytes and more. */
+/* Starts and ends, in turn, of the runs of ones in 64 bits between others; where `longer`, of two ones and more. */
+static inline int32_t *edges_in(uint64_t *before, uint64_t here, uint64_t after, int longer, int64_t base, int32_t *edge) {
+    if (longer) here &= here << 1 | here >> 1 | *before | after << 63;
+    edge = places(here ^ (here << 1 | *before), (int32_t)base, edge);
+    *before = here >> 63;
+    return edge;
+}
+
+/* Those of the runs of flagged bytes among n. */
 CLONED static int32_t *edges_of(const unsigned char *flags, int64_t n, int longer, int32_t *edge) {
     uint64_t before = 0, here, after = top_bits(flags);
     for (int64_t base = 0; base <= n; base += 64) {
         here = after;
         after = top_bits(flags + base + 64);
-        if (longer) here &= here << 1 | here >> 1 | before | after << 63;
-        edge = places(here ^ (here << 1 | before), (int32_t)base, edge);
-        before = here >> 63;
+        edge = edges_in(&before, here, after, longer, base, edge);
     }
     return edge;
 }
 
-/* Puts n tokens in line, the i-th from the start of unit i to the end of the one `span` further on. Those that are too long
-   for that are listed instead. Returns how many are in line. */
-static inline int line_up(Waiting *w, int lined, const unsigned char *text, const int32_t *edges, int n, int span,
-                          int *longer, int *n_longer) {
-    static const uint32_t ones[2 * WORDS] = {~0u, ~0u, ~0u, ~0u};
-    for (int i = 0; i < n; i++) {
-        uint32_t size = (uint32_t)(edges[2 * (i + span) + 1] - edges[2 * i]);
-        uint64_t bytes[2], kept[2];
-        longer[*n_longer] = i;
-        if (size > 4 * WORDS) { ++*n_longer; continue; }
-        memcpy(bytes, text + edges[2 * i], 16);
-        memcpy(kept, (const unsigned char *)(ones + WORDS) - size, 16);
-        bytes[0] &= kept[0];
-        bytes[1] &= kept[1];
-        memcpy(w->words[lined], bytes, 16);
-        w->size[lined] = size;
-        lined++;
+/* Lower-cases a text of ASCII and finds the edges of its words, in one go; NULL if something else is in it. */
+CLONED static int32_t *ascii_words(const unsigned char *text, int64_t n, unsigned char *restrict out, int lower, int longer,
+                                   int32_t *edge) {
+    unsigned char flags[64], rest[64];
+    uint64_t before = 0, here = 0, after;
+    for (int64_t base = 0; base <= n + 64; base += 64, here = after) {      /* the edges are those of the 64 bytes before */
+        const unsigned char *at = text + base;
+        after = 0;
+        if (base < n) {
+            if (base + 64 > n) at = memcpy(memset(rest, 0, 64), at, n - base);
+            if (!(fold_stretch(at, out + base, flags, lower, 1) & fold_stretch(at + 32, out + base + 32, flags + 32, lower, 1)))
+                return NULL;
+            after = top_bits(flags);
+        }
+        if (base) edge = edges_in(&before, here, after, longer, base - 64, edge);
     }
-    return lined;
+    return edge;
+}
+
+/* Puts n tokens in line; the i-th goes from the start of unit i to the end of the one `span` further on. Zeros take the place of
+   the bytes behind them. */
+INLINE void line_up(Waiting *w, const unsigned char *text, const int32_t *edges, int n, int span) {
+    static const uint64_t first[8] = {~0ull, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF};
+    const int32_t *ends = edges + 2 * span + 1;
+    int32_t *longer = w->longer + w->n_longer;
+    for (int64_t i = w->n, stop = i + n; i < stop; i++, edges += 2, ends += 2) {
+        int64_t start = *edges;
+        int32_t size = (int32_t)(*ends - start);
+        uint64_t low, high, kept = first[size & 7];
+        memcpy(&low, text + start, 8);
+        memcpy(&high, text + start + 8, 8);
+        w->start[i] = (int32_t)start;
+        w->size[i] = size;
+        w->low[i] = size > 8 ? low : low & kept;
+        w->high[i] = size > 8 ? high & kept : 0;
+        *longer = (int32_t)i;
+        longer += size > LONGEST;
+    }
+    w->n += n;
+    w->n_longer = (int)(longer - w->longer);
 }
 
 /* Of 64 slots of two numbers, the first in the lowest place: whether the first number is not 0. */
@@ -133,22 +173,47 @@ static inline uint64_t in_use(const uint32_t *slots) {
     return ~empty;
 }
 
-/* The places of the slots in use among n, a multiple of 64, and of those that stand without a gap behind them. */
-CLONED static int32_t *all_in_use(const uint32_t *slots, int64_t n, int32_t *at) {
-    for (int64_t base = 0; base < n || slots[2 * base]; base += 64)
-        at = places(in_use(slots + 2 * base), (int32_t)base, at);
-    return at;
+/* Empties n slots, a multiple of 64, and those that stand without a gap behind them: columns and counts in order, and the sum of
+   the counts' squares. Slots lie nearly in that order. Returns how many were in use. `counts` must have room for 8 more. */
+CLONED static int64_t drain(uint32_t *slots, int64_t n, int32_t *columns, int32_t *counts, int64_t *squares) {
+    int32_t *at = counts, largest = -1;         /* at first the places of the slots; each gives way to the count that it had */
+    int64_t n_used, sum = 0;
+    for (int64_t base = 0; base < n || slots[2 * base]; base += 64) at = places(in_use(slots + 2 * base), (int32_t)base, at);
+    n_used = at - counts;
+    for (int64_t i = 0; i < n_used; i++) {
+        uint32_t *slot = slots + 2 * (int64_t)counts[i];
+        int32_t column = (int32_t)slot[0] - 1, count = (int32_t)slot[1];
+        int64_t k = i;
+        slot[0] = slot[1] = 0;
+        if (column < largest)
+            for (; k > 0 && columns[k - 1] > column; k--) columns[k] = columns[k - 1], counts[k] = counts[k - 1];
+        else
+            largest = column;
+        columns[k] = column;
+        counts[k] = count;
+    }
+    for (int64_t i = 0; i < n_used; i++) sum += (int64_t)counts[i] * counts[i];
+    *squares = sum;
+    return n_used;
+}
+
+CLONED static void divide_floats(const int32_t *counts, int64_t n, double by, float *restrict out) {
+    for (int64_t i = 0; i < n; i++) out[i] = (float)((double)(float)counts[i] / by);
+}
+
+CLONED static void divide_doubles(const int32_t *counts, int64_t n, double by, double *restrict out) {
+    for (int64_t i = 0; i < n; i++) out[i] = counts[i] / by;
 }
 
 /* MurmurHash3 of the tokens in line, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign. */
-CLONED static void hash_all(Waiting *w, int n, uint32_t mask, int signs) {
-    n = (n + 7) / 8 * 8;
+CLONED static void hash_all(Waiting *w, uint32_t mask, int signs) {
+    int n = (w->n + 7) / 8 * 8;
     for (int i = 0; i < n; i++) {
-        uint32_t size = w->size[i], h = 0, m;
-        for (int k = 0; k < WORDS; k++) {           /* a word that is not whole is the tail, and zeros are nothing */
-            h ^= scramble(w->words[i][k]);
+        uint32_t size = (uint32_t)w->size[i], h = 0, m;
+        for (uint32_t k = 0; k < LONGEST / 4; k++) {    /* a word that is not whole is the tail, and zeros are nothing */
+            h ^= scramble((uint32_t)((k < 2 ? w->low : w->high)[i] >> 32 * (k & 1)));
             m = (h << 13 | h >> 19) * 5 + 0xe6546b64;
-            h = size >= 4 * (uint32_t)k + 4 ? m : h;
+            h = size >= 4 * k + 4 ? m : h;
         }
         h ^= size;
         h = (h ^ h >> 16) * 0x85ebca6b;

@@ -5,13 +5,17 @@ cdef extern from "_hashing/lanes.h":
     enum: QUEUE
     enum: STRETCH
     ctypedef struct Waiting:
-        uint32_t column[QUEUE]
-        int32_t sign[QUEUE]
+        uint32_t[QUEUE] column
+        int32_t[QUEUE] sign, start, size, longer
+        int n, n_longer
     int64_t fold(const unsigned char* text, int64_t n, unsigned char* out, unsigned char* flags, bint lower,
                  bint words) noexcept nogil
     void map_bits() noexcept nogil
     int32_t* edges_of(const unsigned char* flags, int64_t n, bint longer, int32_t* edge) noexcept nogil
-    int32_t* all_in_use(const uint32_t* slots, int64_t n, int32_t* at) noexcept nogil
-    int line_up(Waiting* w, int lined, const unsigned char* text, const int32_t* edges, int n, int span, int* longer,
-                int* n_longer) noexcept nogil
-    void hash_all(Waiting* w, int n, uint32_t mask, int signs) noexcept nogil
+    int64_t drain(uint32_t* slots, int64_t n, int32_t* columns, int32_t* counts, int64_t* squares) noexcept nogil
+    void divide_floats(const int32_t* counts, int64_t n, double by, float* out) noexcept nogil
+    void divide_doubles(const int32_t* counts, int64_t n, double by, double* out) noexcept nogil
+    int32_t* ascii_words(const unsigned char* text, int64_t n, unsigned char* out, bint lower, bint longer,
+                         int32_t* edge) noexcept nogil
+    void line_up(Waiting* w, const unsigned char* text, const int32_t* edges, int n, int span) noexcept nogil
+    void hash_all(Waiting* w, uint32_t mask, int signs) noexcept nogil

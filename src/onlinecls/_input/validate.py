@@ -28,6 +28,7 @@ _INT64 = np.dtype(np.int64)
 _ENCODE = "Encode texts and categories as numbers first."
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
 _SHOWN_LENGTH = 200  # of a value in a message
+LONGEST_LABEL = 4096  # characters of a text that is a label (no path of a file is longer)
 
 
 def feature_names(who: str, X):
@@ -458,6 +459,8 @@ def plain_labels(who: str, name: str, y) -> np.ndarray:
 
 def _as_labels(who: str, name: str, y) -> np.ndarray:
     """An array; numpy would turn a list that mixes texts and others into texts."""
+    if isinstance(y, (list, tuple)):
+        _check_lengths(who, name, y)
     try:
         array = np.asarray(y)
     except ValueError:  # rows of different lengths, or bytes that are no text among texts
@@ -470,6 +473,16 @@ def _as_labels(who: str, name: str, y) -> np.ndarray:
         if not (all(isinstance(label, str) for label in y) or all(isinstance(label, bytes) for label in y)):
             return _array_of_objects(f"{who}: {name}", y)
     return array
+
+
+def _check_lengths(who: str, name: str, labels) -> None:
+    """An array of texts has room for the longest in every row: one of many MB would take all memory there is."""
+    for at, label in enumerate(labels):
+        if isinstance(label, (str, bytes)) and len(label) > LONGEST_LABEL:
+            raise ValueError(
+                f"{who}: {name} must have labels of at most {LONGEST_LABEL} characters, got one of {len(label)} at place {at}, "
+                f"{brief(label)}. Number such texts, and give the numbers."
+            )
 
 
 def _array_of_objects(what: str, values) -> np.ndarray:
@@ -485,6 +498,7 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
     """Labels of one type; name: the argument that they came in."""
     unknown = f"{who}: Unknown label type: " if name == "y" else f"{who}: "
     if y.dtype.kind == "O":  # all strings, or all numbers: a mixture has no order
+        _check_lengths(who, name, y)
         if all(isinstance(label, str) for label in y):
             y = y.astype(str) if y.size else y.astype("U1")
         elif all(isinstance(label, (numbers.Real, bytes)) for label in y) and len({isinstance(label, bytes) for label in y}) == 1:

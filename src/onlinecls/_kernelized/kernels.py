@@ -30,6 +30,11 @@ def _stacked(above, below):
     return _csr_array(vstack([above, below]))
 
 
+def matrix_of(vectors) -> Any:
+    """The matrix of support vectors that a `Support` has."""
+    return vectors.stacked() if isinstance(vectors, Unstacked) else vectors
+
+
 def first_row_number(rows: validate.Rows) -> int:
     """Where dense rows begin in the matrix that they are a part of."""
     return int(rows.indptr[0]) // rows.n_features
@@ -121,11 +126,32 @@ def scale_gamma(rows: validate.Rows) -> float:
     return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
 
 
+class Unstacked(NamedTuple):
+    """Support vectors as places (sorted) among the old ones and then the rows of a block: what a model has of them until they are
+    one matrix. It takes no memory to make: where there is none for the matrix, the model is a whole one all the same."""
+
+    old: Any
+    block: Any
+    members: np.ndarray
+
+    def stacked(self) -> Any:
+        n_old = 0 if self.old is None else self.old.shape[0]
+        n_kept = int(np.searchsorted(self.members, n_old))
+        if n_kept == n_old == len(self.members):
+            return self.old
+        kept = self.old if n_kept == n_old else self.old[self.members[:n_kept]]
+        fresh = self.block[self.members[n_kept:] - n_old]
+        if n_kept == 0:
+            return fresh
+        return _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
+
+
 class Support(NamedTuple):
     """All that is read by those who predict, one tuple so that they find what belongs together: learning changes copies and puts
     them in its place after each block.
 
-    vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column).
+    vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); or
+    `Unstacked`.
     alpha : coefficients, (columns, at least size). tally : counters, see `_core.TALLY`. dropped : support vectors given up for
     the budget. norm : one class, ||w||².
     """
@@ -161,9 +187,12 @@ class SupportState(Counted):
     dtype = np.dtype(np.float64)  # of rows and coefficients alike
 
     size = property(lambda self: self.support.size)
-    vectors = property(lambda self: self.support.vectors)
     alpha = property(lambda self: self.support.alpha)
     tally = property(lambda self: self.support.tally)
+
+    @property
+    def vectors(self) -> Any:
+        return matrix_of(self.support.vectors)
 
     @property
     def n_columns(self) -> int:
@@ -243,6 +272,7 @@ class SupportState(Counted):
         step(model, block, taken) runs a compiled pass on a block, rows of kernel values: `taken` are their places in what was
         given.
         """
+        self._stack()
         matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
         first = first_row_number(rows) if precomputed and rows.n_rows else 0
         if precomputed and len(self.slot_of) == 0:
@@ -269,25 +299,18 @@ class SupportState(Counted):
                 step(model, _rows_of(K), taken)
             finally:  # an interrupt leaves a whole number of rows
                 if (model.tally != self.tally).any():
-                    members = np.asarray(model.members)[: model.size]
-                    vectors = self._vectors_of(added, members, n_old)
-                    self.P, self.Q, self.norms, self.origin = P, Q, norms, origin
-                    self.support = Support(len(members), vectors, alpha, model.tally, model.dropped, model.norm)
+                    unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
+                    found = Support(model.size, unstacked, alpha, model.tally, model.dropped, model.norm)
+                    self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
+                    self._stack()
 
     def _like_vectors(self, X):
         """X dense or CSR as the support vectors are."""
         return X if self.vectors is None or self.kernel.name == "precomputed" else _alike(X, self.vectors)
 
-    def _vectors_of(self, added, members: np.ndarray, n_old: int):
-        """The support vectors after a block: members are places among the old ones and then the block's rows, in order."""
-        n_kept = int(np.searchsorted(members, n_old))
-        if n_kept == n_old == len(members):
-            return self.vectors
-        kept = self.vectors if n_kept == n_old else self.vectors[members[:n_kept]]
-        fresh = added[members[n_kept:] - n_old]
-        if n_kept == 0:
-            return fresh
-        return _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
+    def _stack(self) -> None:
+        """Make the support vectors one matrix."""
+        self.support = self.support._replace(vectors=self.vectors)
 
     def scores(self, who: str, rows) -> np.ndarray:
         """w.φ(x) of each row and column, (n_rows, n_columns)."""
@@ -296,6 +319,7 @@ class SupportState(Counted):
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
         """The same, and (one class) the ||w||² that goes with it."""
         size, vectors, alpha, _, _, norm = self.support
+        vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
         step = max(READ_ENTRIES // max(size, 1), 1)
         for start in range(0, X.shape[0] if size else 0, step):

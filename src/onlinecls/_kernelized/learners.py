@@ -28,7 +28,7 @@ from .._registry import (
     Real,
     parameter_error,
 )
-from .kernels import NO_NUMBERS, Kernel, SupportState, scale_gamma
+from .kernels import NO_NUMBERS, Kernel, SupportState, matrix_of, scale_gamma
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -465,7 +465,7 @@ def _linear_weights(model: _KernelModel) -> np.ndarray:
     size, vectors, alpha, *_ = state.support
     if size == 0:
         return np.zeros((len(alpha), state.n_features))
-    return np.asarray(alpha[:, :size] @ vectors)
+    return np.asarray(alpha[:, :size] @ matrix_of(vectors))
 
 
 class _KernelEstimator(_KernelModel):

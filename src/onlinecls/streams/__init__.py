@@ -7,12 +7,14 @@ A line of each format:
     tsv             spam<TAB>Cheap pills, buy now
     csv             label,text  and then  spam,"Cheap pills, buy now"
     jsonl           {"label": "spam", "text": "Cheap pills"}  or  {"label": 1, "features": {"price": 9.5, "color": "red"}}
+                    or  {"label": 1, "price": 9.5, "color": "red"}
     parquet, arrow  columns label and text, or label and numbers
     pairs           any iterable of (text, label)
 """
 
 from ._errors import MalformedLineError
+from ._metadata import options_of
 from ._read import read
 from ._stream import Batch, Stream
 
-__all__ = ["Batch", "MalformedLineError", "Stream", "read"]
+__all__ = ["Batch", "MalformedLineError", "Stream", "options_of", "read"]

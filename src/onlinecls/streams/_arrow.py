@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from itertools import chain
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from .._input.escaping import escaped, is_utf8
 from .._input.rows import Rows
 from ..text import HashingVectorizer
 from ._errors import MalformedLineError, Tally
-from ._records import Columns, Texts, WrongRecordError, decoded, number, shown
+from ._records import Texts, WrongRecordError, decoded, number, shown
+from ._tables import CATEGORY, NUMBER, Columns, Layout, category
+
+_LOOKED_AT = 1000  # rows, of lists whose length the type does not tell
 
 
 def _pyarrow(who: str):
@@ -40,7 +44,7 @@ class Table:
     """One file: names of its columns, number of its rows if that is known, and its rows."""
 
     def __init__(self, source, format: str):
-        pa = _pyarrow(source.name)
+        pa = self._pa = _pyarrow(source.name)
         if source.packed and format == "parquet":
             raise ValueError(f"{source.name}: Parquet is read in pieces from its end, got a compressed file. Unpack it first.")
         place, self.n_rows = source.path or source.file, None
@@ -48,7 +52,8 @@ class Table:
         with self._reading():
             if format == "parquet":
                 self._file = pa.parquet.ParquetFile(place)
-                self.names, self.n_rows = list(self._file.schema_arrow.names), self._file.metadata.num_rows
+                self._schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+                self.names = list(self._schema.names)
                 self._batches = None
                 return
             if source.peek(8).startswith(b"ARROW1") and not source.packed:
@@ -56,7 +61,34 @@ class Table:
                 self._batches = map(reader.get_batch, range(reader.num_record_batches))
             else:
                 reader = self._batches = pa.ipc.open_stream(source)
-            self._file, self.names = None, list(reader.schema.names)
+            self._file, self._schema, self.names = None, reader.schema, list(reader.schema.names)
+
+    def _first_rows(self, name: str):
+        """Values of a column, from the beginning."""
+        with self._reading():
+            if self._batches is None:
+                batch = next(self._file.iter_batches(batch_size=_LOOKED_AT, columns=[name]), None)
+            else:
+                self._batches = iter(self._batches)
+                batch = next(self._batches, None)
+                self._batches = chain([] if batch is None else [batch], self._batches)
+            return [] if batch is None else batch.select([name]).slice(0, _LOOKED_AT).column(0).to_pylist()
+
+    def tell_kinds(self, layout: Layout) -> None:
+        """What the columns of a layout are, by their types."""
+        types, schema = self._pa.types, self._schema
+        for name in [name for name, kind in layout.kinds.items() if kind is None]:
+            if self.names.count(name) > 1:
+                continue  # refused where it is read
+            kind = schema.field(name).type
+            text = kind.value_type if types.is_dictionary(kind) else kind
+            if str(text).removeprefix("large_").startswith("string"):
+                layout.kinds[name] = CATEGORY
+            elif types.is_fixed_size_list(kind):
+                layout.kinds[name] = kind.list_size
+            elif types.is_list(kind) or types.is_large_list(kind):
+                layout.kinds[name] = next((len(values) for values in self._first_rows(name) if values is not None), 1)
+        layout.close()
 
     def pieces(self, names, n_rows: int):
         """The columns of n_rows rows at a time, or of fewer."""
@@ -74,24 +106,20 @@ class Table:
                 yield piece
 
 
-def batches(files, format, table, columns: Columns, read_label, vectorizer, dtype, batch_rows: int, tally: Tally):
-    """(X, y, weight) of each batch of rows; table is the first file's."""
-    places = [k for k in (columns.label, columns.text, columns.weight, *columns.features) if k is not None]
-    names = [columns.names[k] for k in dict.fromkeys(places)]
+def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, tally: Tally):
+    """(X, y, weight) of each batch of rows; table is the first file's. rows : collects those of the table, or has the vectorizer."""
     for source in files:
         table = table or Table(source, format)
-        if not set(names) <= set(table.names):
-            raise ValueError(f"{source.name}: expected columns {names} as in the first file, got {table.names}.")
-        twice = [name for name in names if table.names.count(name) > 1]
-        if twice:
-            raise ValueError(f"{source.name}: expected one column of a name, got several named {twice[0]!r}.")
+        columns = Columns(layout, source.name, table.names)
+        places = [k for k in (columns.label, columns.text, columns.weight, *columns.features) if k is not None]
+        names = [columns.names[k] for k in dict.fromkeys(places)]
         size, done = files.size_of(source), 0
         for piece in table.pieces(names, batch_rows):
             part = _Part(source.name, done, piece, columns, tally)
             done += piece.num_rows
             if table.n_rows and size:
                 source.claimed = size * done // table.n_rows
-            batch = part.read(read_label, vectorizer, dtype)
+            batch = part.read(read_label, rows)
             if batch is not None:
                 yield batch
         table = None
@@ -103,27 +131,81 @@ class _Part:
     def __init__(self, name: str, first: int, piece, columns: Columns, tally: Tally):
         self.name, self.first, self.piece, self.columns, self.tally = name, first, piece, columns, tally
         self.good, self.pa = np.ones(piece.num_rows, bool), _pyarrow(name)
+        self.all = np.arange(piece.num_rows)
 
-    def read(self, read_label, vectorizer, dtype):
+    def read(self, read_label, rows):
         y = None if read_label.kind is None else self._labels(self._column(self.columns.label), read_label)
-        weight = None if self.columns.weight is None else self._numbers(self.columns.weight, "a weight >= 0", 0.0)
-        if self.columns.text is None:
-            limit = float(np.finfo(dtype).max)
-            wanted = f"a finite number that is a {np.dtype(dtype)}"
-            names = self.columns.names
-            parts = [self._numbers(k, f"{wanted} in column {names[k]!r}", -limit, limit) for k in self.columns.features]
-            X = Rows.of_table(np.stack(parts, axis=1)[self.good].astype(dtype))
-        else:
-            X = self._texts(vectorizer)
+        weight = None
+        if self.columns.weight is not None:
+            weight = self._numbers(self._column(self.columns.weight), self.all, "a weight >= 0", 0.0)
+        X = self._table(rows) if self.columns.text is None else self._texts(rows.vectorizer)
+        for n_before in (np.cumsum(self.good) - self.good)[~self.good].tolist():
+            self.tally.leave_out(n_before)
         if not self.good.any():
             return None
         return X, None if y is None else read_label.array(y[self.good].tolist()), None if weight is None else weight[self.good]
 
-    def _column(self, place: int):
-        """A column that is safe to read, texts as bytes."""
+    def _table(self, rows):
+        """The rows of numbers, lists of numbers and categories."""
+        numbers, texts = np.zeros((len(self.all), rows.n_numbers)), []
+        start = 0
+        for place, (name, kind, what) in zip(self.columns.features, rows.kinds, strict=True):
+            column = self._column(place, nested=type(kind) is int)
+            if kind == CATEGORY:
+                texts.append(self._categories(column, name, what, rows.must_be_there))
+                continue
+            there = self.all[~column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)]
+            self._require(there, what, rows.must_be_there)
+            column = column if len(there) == len(self.all) else column.take(self.pa.array(there))
+            wanted = f"a finite number that fits {rows.dtype} in {what}"
+            width = 1 if kind == NUMBER else kind
+            if kind == NUMBER:
+                numbers[there, start] = self._numbers(column, there, wanted, -rows.largest, rows.largest)
+            else:
+                numbers[there, start : start + width] = self._lists(column, there, width, wanted, rows.largest)
+            start += width
+        if not self.good.any():
+            return None
+        if rows.hashed is None:
+            return Rows.of_table(numbers[self.good].astype(rows.dtype))
+        for row in np.flatnonzero(self.good).tolist():
+            rows.add_read(numbers[row].tolist(), [each[row] for each in texts if each[row] is not None])
+        return rows.take()
+
+    def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
+        if must_be_there:
+            for row in np.setdiff1d(self.all, there).tolist():
+                self._refuse(row, f"expected a value in {what}, got none (missing='absent' takes it for 0)")
+
+    def _lists(self, column, there: np.ndarray, width: int, wanted: str, largest: float) -> np.ndarray:
+        """Lists of numbers, of one length."""
+        lengths = np.array([width if each is None else len(each) for each in column]) if len(there) else np.zeros(0, int)
+        for row, length in zip(there.tolist(), lengths.tolist(), strict=True):
+            if length != width:
+                self._refuse(row, f"expected a list of {width} numbers, got {length}")
+        right = lengths == width
+        values = column.filter(self.pa.array(right)).flatten() if not right.all() else column.flatten()
+        found = np.zeros((len(there), width))
+        found[right] = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest).reshape(-1, width)
+        return found
+
+    def _categories(self, column, name, what: str, must_be_there: bool) -> list:
+        """name=value of each row; None where there is no value."""
+        found = [None] * len(self.all)
+        for row, value in self._values(column):
+            try:
+                found[row] = None if value is None else category(name, decoded(value) if isinstance(value, bytes) else value, what)
+            except WrongRecordError as error:
+                self._refuse(row, str(error))
+        there = np.array([row for row, text in enumerate(found) if text is not None or not self.good[row]], int)
+        self._require(there, what, must_be_there)
+        return found
+
+    def _column(self, place: int, nested: bool = False):
+        """A column that is safe to read, texts as bytes. nested : whether it holds lists."""
         name = self.columns.names[place]
         column, types = self.piece.column(name), self.pa.types
-        if types.is_nested(column.type) or types.is_null(column.type):  # a null column has any number of rows in no bytes
+        if types.is_nested(column.type) != nested or types.is_null(column.type):  # a null column has any number of rows in no bytes
             raise ValueError(f"{self.name}: a column must hold numbers or texts, got {name!r} of type {column.type}.")
         return sound(column, f"{self.name}: the column {name!r} must be")
 
@@ -154,20 +236,20 @@ class _Part:
                     continue
                 yield row, value
 
-    def _numbers(self, place: int, what: str, least: float, most: float = np.inf):
-        column = self._column(place)
+    def _numbers(self, column, rows: np.ndarray, what: str, least: float, most: float = np.inf):
+        """The values of a column, which are those of these rows."""
         try:
             values = column.to_numpy(zero_copy_only=False).astype(np.float64)  # NaN for null
         except (self.pa.ArrowException, TypeError, ValueError, ArithmeticError):
             values = np.full(len(column), np.nan)
-            for row, value in self._values(column):
+            for at, value in self._values(column):
                 try:
-                    values[row] = number(value, what)
+                    values[at] = number(value, what)
                 except WrongRecordError as error:
-                    self._refuse(row, str(error))
+                    self._refuse(int(rows[at]), str(error))
         bad = ~(np.isfinite(values) & (values >= least) & (values <= most))
-        for row in np.flatnonzero(bad & self.good).tolist():
-            self._refuse(row, f"expected {what}, got {shown(column[row].as_py())}")
+        for at in np.flatnonzero(bad & self.good[rows]).tolist():
+            self._refuse(int(rows[at]), f"expected {what}, got {shown(column[at].as_py())}")
         return values
 
     def _texts(self, vectorizer):

@@ -8,13 +8,14 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
 from ._errors import MalformedLineError, Tally, excerpt
-from ._lines import BEHIND
+from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
 
 
 def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, guard):
-    """Yield what ``parser.take()`` gives, once a batch. Where reading fails, the rows before that come first.
+    """Yield what ``parser.take()`` gives, once a batch. Where reading fails, the rows before that come first, and where a pipe
+    is silent, those that have come.
 
     guard: a context within which the parser runs.
     """
@@ -22,16 +23,24 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
         for source in files:
             skip_bom(source)
             parser.begin()
-            for block, start, stop in _blocks(source, block_bytes, max_line_bytes):
+            for block, start, stop in blocks(source, block_bytes, max_line_bytes):
+                if block is None and not stop:
+                    if parser.n_rows:
+                        yield parser.take()
+                    continue
                 if block is None:
                     parser.skip_line()
-                    tally.refuse(MalformedLineError(source.name, parser.line_number, stop + 1, _too_long(max_line_bytes)))
+                    error = MalformedLineError(source.name, parser.line_number, stop + 1, too_long(max_line_bytes))
+                    tally.refuse(error, parser.n_rows)
                     continue
                 while start < stop:
                     with guard:
                         start, fault = parser.feed(block, start, stop)
-                    if fault:
-                        tally.refuse(MalformedLineError(source.name, parser.line_number, *_told(parser, block, fault)))
+                    if fault == BLANK:
+                        tally.leave_out(parser.n_rows)
+                    elif fault:
+                        error = MalformedLineError(source.name, parser.line_number, *_told(parser, block, fault))
+                        tally.refuse(error, parser.n_rows)
                     if parser.full:
                         yield parser.take()
     except (ValueError, OSError):
@@ -66,9 +75,15 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             pass
         del jobs[0]
         n_lines, found, faults, error = job.result()
-        yield from found
-        for line, column, problem in faults:
-            tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem))
+        if not tally.skipping:
+            yield from found
+        for line, n_before, column, problem in faults:
+            if problem is None:
+                tally.leave_out(n_before)
+            else:
+                tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem), n_before)
+        if tally.skipping:
+            yield from found
         if error:
             raise error
         lines[job.file] += n_lines
@@ -76,10 +91,10 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
     def begin():
         for number, source in enumerate(files):
             skip_bom(source)
-            for block, start, stop in _blocks(source, block_bytes, max_line_bytes, spare):
+            for block, start, stop in blocks(source, block_bytes, max_line_bytes, spare):
                 if block is None:
-                    too_long = 1, (), [(1, stop + 1, _too_long(max_line_bytes))], None
-                    jobs.append(_Job(number, source.name, lambda found=too_long: found))
+                    refused = 1, (), [(1, 0, stop + 1, too_long(max_line_bytes))], None
+                    jobs.append(_Job(number, source.name, lambda found=refused: found))
                 else:
                     jobs.append(_Job(number, source.name, work, block, start, stop))
                     offered.put(jobs[-1])
@@ -159,15 +174,18 @@ class _Job:
 
 
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
-    """The lines of a block, the batches, what is wrong as (line, column, problem), and what made the parser give up."""
-    found, faults, error = [], [], None
+    """The lines of a block, the batches, what is wrong as (line, rows before it, column, problem; None of a blank line), and what
+    made the parser give up."""
+    found, faults, error, n_rows, is_right = [], [], None, 0, True
     parser.begin()
     try:
-        while start < stop and (skipping or not faults):
+        while start < stop and (skipping or is_right):
             start, fault = parser.feed(block, start, stop)
             if fault:
-                faults.append((parser.line_number, *_told(parser, block, fault)))
+                is_right = fault == BLANK
+                faults.append((parser.line_number, n_rows + parser.n_rows, *_told(parser, block, fault)))
             if parser.full:
+                n_rows += parser.n_rows
                 found.append(parser.take())
     except ValueError as refused:
         error = refused
@@ -176,18 +194,21 @@ def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     return parser.line_number, found, faults, error
 
 
-def _told(parser, block, fault) -> tuple[int, str]:
+def _told(parser, block, fault) -> tuple[int, str | None]:
     column, expected = fault
+    if fault == BLANK:
+        return fault
     first, last = parser.line
     return column, f"expected {expected}, got {excerpt(bytes(block[first + column - 1 : last]))}"
 
 
-def _too_long(max_line_bytes: int) -> str:
+def too_long(max_line_bytes: int) -> str:
     return f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
 
 
-def _blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):
-    """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes and more that is left out.
+def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):
+    """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes and more that is left out, (None, 0, 0)
+    where a pipe is silent: what has come should not wait for what has not.
 
     What is there is given out at once, in one buffer that the next block overwrites. With `spare` a block is read until it is
     full, and the buffer is the caller's until it comes back by that queue.
@@ -195,6 +216,8 @@ def _blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | 
     buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
     held, too_long, more, failure = 0, False, True, None  # held: bytes of a line without its end, at the front
     while more:
+        if spare is None and source.is_silent():
+            yield None, 0, 0
         room, end, n = len(buffer) - 1 - BEHIND, held, 1
         try:
             with memoryview(buffer) as view:

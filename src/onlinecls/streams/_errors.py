@@ -48,13 +48,24 @@ class Tally:
         self.skipping = skipping
         self.n_rows = self.nnz = self.n_skipped = 0
         self.reasons: deque[str] = deque(maxlen=KEPT)
+        self.gaps: list[int] = []  # of lines without a row: the rows of the stream before each
 
-    def refuse(self, error: MalformedLineError) -> None:
-        """Raise the error, or count it."""
+    def refuse(self, error: MalformedLineError, n_before: int | None = None) -> None:
+        """Raise the error, or count it. n_before : rows of the batch that is being made, where it is known now."""
         if not self.skipping:
             raise error
         self.n_skipped += 1
         self.reasons.append(str(error))
+        if n_before is not None:
+            self.leave_out(n_before)
+
+    def leave_out(self, n_before: int) -> None:
+        """A line has no row."""
+        self.gaps.append(self.n_rows + n_before)
+
+    def take_gaps(self) -> tuple[int, ...]:
+        gaps, self.gaps = tuple(self.gaps), []
+        return gaps
 
 
 def excerpt(rest: bytes) -> str:

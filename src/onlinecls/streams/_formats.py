@@ -29,7 +29,7 @@ def by_name(name: str) -> str | None:
     return _SUFFIXES.get(suffix)
 
 
-def detect(source, wanted: str, labelled: bool) -> str:
+def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
     """The format of a source: the one that is wanted unless that is "auto"."""
     if wanted not in ("auto", *FORMATS):
         raise ValueError(f"read: format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {wanted!r}.")
@@ -38,13 +38,15 @@ def detect(source, wanted: str, labelled: bool) -> str:
     format = by_name(source.name)
     if format is not None:
         return format
-    head = source.peek()
+    head = source.peek(settled=likely is None)
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    lines = [line.rstrip(b"\r") for line in source.peek_lines() if line.strip()][:_LINES]
+    lines = [line.rstrip(b"\r") for line in source.peek_lines(settled=likely is None) if line.strip()][:_LINES]
     format = by_lines(lines)
+    if likely in FORMATS and likely not in ("parquet", "arrow") and not _speaks_against(likely, format, lines):
+        return likely
     if format is None and lines and not labelled:
         return "tsv"  # texts alone
     if format is None:
@@ -54,6 +56,13 @@ def detect(source, wanted: str, labelled: bool) -> str:
             f"Give format= one of {', '.join(map(repr, FORMATS))}."
         )
     return format
+
+
+def _speaks_against(likely: str, found: str | None, lines: list[bytes]) -> bool:
+    """Whether lines are of another format by more than a chance: texts may have commas and tabs, and be numbers."""
+    if found == "svmlight":
+        return likely != found and any(b":" in line for line in lines)
+    return found in ("vw", "jsonl") and likely != found
 
 
 def by_lines(lines: list[bytes]) -> str | None:

@@ -6,6 +6,7 @@ cdef enum Found:            # in a line
     NOTHING
     ROW
     FAULT
+    EMPTY               # a line without a row, where that matters
 
 
 cdef struct Entry:          # a non-zero
@@ -20,7 +21,7 @@ cdef struct Slot:           # of the table of labels
 
 
 cdef class Labels:
-    cdef bint numbers, texts
+    cdef bint numbers, texts, unread
     cdef double* values
     cdef int32_t* codes
     cdef Slot* slots

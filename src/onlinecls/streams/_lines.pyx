@@ -23,6 +23,7 @@ cdef enum:
     FEW = 24                    # entries that sort faster by insertion
 
 BEHIND = BEHIND_BYTES
+BLANK = (0, None)               # in the place of a fault: a line that is none, and has no row
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -40,7 +41,7 @@ cdef class Labels:
     """The labels of a batch. kind: "number"; "str", each different text kept once and counted; or None, not read."""
 
     def __cinit__(self, kind, Py_ssize_t batch_rows):
-        self.numbers, self.texts = kind == "number", kind == "str"
+        self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
         self.names, self.array = [], np.empty(0, "U1")
         if self.numbers:
             self.values = <double*>sized(NULL, batch_rows * sizeof(double))
@@ -152,7 +153,8 @@ cdef class LineParser:
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the lines of text[start:stop], the last of which ends there, until the batch is full; BEHIND bytes lie behind it.
 
-        Returns where the next line starts, and None or, about the line before it, (column, what was expected).
+        Returns where the next line starts, and None or, about the line before it, (column, what was expected). Where labels are
+        not read, a line without a row is `BLANK`: predictions keep their lines.
         """
         cdef Found found
         self.position = start
@@ -164,6 +166,8 @@ cdef class LineParser:
                     found = self._run(&text[0], stop)
             except UnicodeDecodeError as error:
                 return self.position, (self.where - &text[self.line_at] + 1 + error.start, "text in UTF-8")
+            if found == EMPTY:
+                return self.position, BLANK
             if found == FAULT:
                 return self.position, (self.where - &text[self.line_at] + 1, self.expected.decode())
         return self.position, None
@@ -180,6 +184,7 @@ cdef class LineParser:
     cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil:
         cdef const unsigned char* line
         cdef const unsigned char* end
+        cdef Found found
         while self.position < stop and self.n_rows < self.batch_rows and self.nnz < self.batch_nnz:
             line = text + self.position
             end = <const unsigned char*>memchr(line, 10, stop - self.position)
@@ -188,8 +193,11 @@ cdef class LineParser:
             if end > line and (end - 1)[0] == 13:        # \r\n
                 end -= 1
             self.line_end = end - text
-            if self.parse(line, end) == FAULT:
+            found = self.parse(line, end)
+            if found == FAULT:
                 return FAULT
+            if found == NOTHING and self.labels.unread:
+                return EMPTY
         return NOTHING
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:

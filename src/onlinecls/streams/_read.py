@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from ..text import HashingVectorizer, compiled_hasher
-from . import _arrow, _blocks, _formats, _records
+from ..text import HashingVectorizer, compiled_hasher, sketch_of
+from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Tally
 from ._lines import Labels
 from ._sources import Files
@@ -23,7 +25,7 @@ from ._tsv import TsvParser
 from ._vw import VWParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import IO, Any, Literal, Protocol, TypeAlias
 
     from .._input.types import FloatType
@@ -39,14 +41,18 @@ if TYPE_CHECKING:
 _MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
+_SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # the first of a line
+_VW_LABEL = re.compile(rb"[ \t]*([^\s|']\S*)[ \t]+[^|]*\|")
 
 
 def read(
-    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *,
+    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *, likely: str | None = None,
     n_features: int | None = None, batch_rows: int = 4096,
-    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
+    dtype: FloatType = "float32", labels: Literal["auto", "first", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
-    text: str | int | None = None, weight: str | int | None = None, features: Sequence[str | int] | str | None = None,
+    text: str | int | None = None, weight: str | int | None = None,
+    features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
+    ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
     delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
@@ -63,6 +69,8 @@ def read(
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
         suffix of compression), else from its first lines. ``help(onlinecls.streams)`` shows a line of each.
+    likely : str, default=None
+        With "auto", the format to take where nothing speaks against it: that of the data from which a model has learnt.
     n_features : int in 1..2**56, default=2**20
         Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
         tables of numbers it is the number of their columns. The vectorizer's, if one is given.
@@ -70,9 +78,9 @@ def read(
         Rows in a batch; fewer where 2^18 non-zeros come first.
     dtype : {"float32", "float64"}, default="float32"
         Of X: a decimal is rounded to float64, exactly, and then to this. A vectorizer of your own brings its own.
-    labels : {"auto", "number", "str", None}, default="auto"
-        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. None reads files
-        with and without labels, and gives none.
+    labels : {"auto", "first", "number", "str", None}, default="auto"
+        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. "first": what the
+        first one is in svmlight and VW, too. None reads files with and without labels, and gives none.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files that are read apart, for
         training and for prediction, always agree. False: index 1 is column 0. "auto", as scikit-learn decides, is a guess in a
@@ -82,8 +90,14 @@ def read(
     label, text, weight : str or int, default=None
         Column or key of the labels (default "label"; 0 in a CSV file without a header), of the texts (default "text" if there is
         one, else the table is numbers) and of the weights (default none). In CSV, JSON lines, Parquet and Arrow.
-    features : list of str or int, or str, default=None
-        The columns of a table of numbers (default all but label and weight); in JSON lines the key of the features ("features").
+    features : list of str or int, dict or str, default=None
+        The columns of a table (default all but label and weight). A dict, `Stream.features` of the stream that a model has learnt
+        from, is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a
+        missing or an unknown one is an error. A str is the key of the features in JSON lines ("features").
+    categories, ignore : list of str or int, default=()
+        Columns of a table whose values are names, numbers though they may be, and columns that are no features.
+    missing : {"absent", "error"}, default="absent"
+        Whether a value that is missing (an empty field or NA in CSV, null, NaN in Arrow) is 0, or its row malformed.
     delimiter : str, default=","
         Of CSV.
     header : bool, default=True
@@ -129,9 +143,9 @@ def read(
     ('vw', 2)
     """
     reader = _Reader(
-        format=format, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
-        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, delimiter=delimiter, header=header,
-        on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+        format=format, likely=likely, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
+        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, categories=categories, ignore=ignore,
+        missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
     )
     return reader.stream(source, prefetch)
 
@@ -140,6 +154,7 @@ class _Reader:
     """The options of `read`, checked."""
 
     format: str
+    likely: str | None
     n_features: Any
     batch_rows: int
     dtype: Any
@@ -150,6 +165,9 @@ class _Reader:
     text: Any
     weight: Any
     features: Any
+    categories: Any
+    ignore: Any
+    missing: str
     delimiter: str
     header: bool
     on_error: str
@@ -167,9 +185,11 @@ class _Reader:
         except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             pass
         _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
-        _require(self.labels in ("auto", "number", "str", None), "labels", "'auto', 'number', 'str' or None", self.labels)
+        kinds = "'auto', 'number', 'str' or None"
+        _require(self.labels in ("auto", "first", "number", "str", None), "labels", kinds, self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
+        _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
         _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
         self.labelled, self.tally, self.parallel = self.labels is not None, Tally(self.on_error == "skip"), False
@@ -182,7 +202,8 @@ class _Reader:
                 )
             self.n_features = width if width is not None else self.n_features
             self._require_whole("n_features", self.n_features)
-        self.n_features = 2**20 if self.n_features is None else int(self.n_features)
+        self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
+        self.layout: _tables.Layout | None = None  # of a table, once it is known
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
@@ -197,16 +218,22 @@ class _Reader:
                 kind = type(source).__name__
                 raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
             batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
-            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch)
+            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch, self._told("pairs"))
         files = Files(_listed(source), stop)
         try:
-            format = _formats.detect(files.current, self.format, self.labelled)
+            format = _formats.detect(files.current, self.format, self.likely, self.labelled)
             batches = getattr(self, f"_{format}")(files)
             prefetch = prefetch and not self.parallel  # there the caller's thread is one of those that parse
-            return Stream(format, self.n_features, files.total, self._counted(batches, files), files, stop, prefetch)
+            counted = self._counted(batches, files)
+            return Stream(format, self.n_features, files.total, counted, files, stop, prefetch, self._told(format))
         except BaseException:
             files.close()
             raise
+
+    def _told(self, format: str) -> tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]]:
+        layout = self.layout
+        features = None if layout is None or layout.text is not None else layout.kinds
+        return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.told(self, format)
 
     def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
         """(Batch, Progress) of each (X, y, weight)."""
@@ -219,7 +246,7 @@ class _Reader:
 
     def _progress(self, files: Files | None) -> Progress:
         tally = self.tally
-        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons))
+        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons), tally.take_gaps())
 
     # --- one method a format ----------------------------------------------------------------------------------------------------
 
@@ -230,13 +257,16 @@ class _Reader:
             lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
-        return self._lines(files, lambda: SvmlightParser(self._label_buffer("number"), *options))
+        kind = self._kind_of_first(files, _SVMLIGHT_LABEL)
+        return self._lines(files, lambda: SvmlightParser(self._label_buffer(kind), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
-        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype
-        return self._lines(files, lambda: VWParser(self._label_buffer("number"), *options))
+        names, lock = sketch_of(self.vectorizer) or (None, None)
+        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names
+        kind = self._kind_of_first(files, _VW_LABEL)
+        return self._lines(files, lambda: VWParser(self._label_buffer(kind), *options), lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer = self._vectorizer()
@@ -249,39 +279,65 @@ class _Reader:
         return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
 
     def _csv(self, files: Files) -> Iterator[Any]:
-        rows = _records.rows_of_csv(files, self.delimiter)
-        first = next(rows, None)
-        if first is None:
-            raise ValueError(f"{files.current.name}: expected CSV with a header, got an empty file.")
-        if isinstance(first[1], Exception):
-            raise ValueError(f"{files.current.name}: {first[1]}")
-        names = first[1] if self.header else list(range(len(first[1])))
-        columns = self._columns(files, names, "label" if self.header else 0)
-        rows = _without_headers(rows, first, self.header)
-        records = _records.csv_records(rows, columns, self.labelled)
-        return self._from_records(records, self._content(columns), "str", columns.weight is not None)
+        rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes), files.current.name
+        ahead = []
+        for item in rows:
+            ahead.append(item)
+            if item[1] not in (_records.PAUSE, _records.FILE):
+                break
+        else:
+            raise ValueError(f"{who}: expected CSV with a header, got an empty file.")
+        first = ahead[-1][1]
+        if isinstance(first, Exception):
+            raise ValueError(f"{who}: {first}")
+        layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
+        rows = _tables.csv_rows(chain(ahead, rows), layout, self.header)
+        rows = _tables.looked_at(layout, rows, _tables.values_of_csv)
+        return self._from_records(_tables.csv_records(rows), self._content(layout), "str", layout.weight is not None)
 
     def _jsonl(self, files: Files) -> Iterator[Any]:
-        label, text, features = self.label or "label", self.text or "text", self.features or "features"
+        label, text = self.label or "label", self.text or "text"
+        features = self.features if isinstance(self.features, str) else "features"
+        layout = self._layout_of_objects(files, label, text, features)
+        if layout is not None:
+            records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes)
+            return self._from_records(records, self._content(layout), "auto", layout.weight is not None)
 
         def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
             content = _records.Named(record, text, features)
             return record.get(label), content, None if self.weight is None else record.get(self.weight)
 
+        names, _ = sketch_of(self.vectorizer) or (None, None)
         content = _records.TextsOrFeatures(
             lambda: _records.Texts(self._vectorizer()),
-            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype),
+            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
         )
         records = _records.jsonl(files, read_object, self.max_line_bytes)
         return self._from_records(records, content, "auto", self.weight is not None)
 
+    def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
+        """Of JSON objects whose values are their features; None where a key holds a text, or an object of features."""
+        if isinstance(self.features, dict):
+            return self._layout(files.current.name, [], label)
+        objects = []
+        for line in files.current.peek_lines():
+            with suppress(_records.WrongRecordError):
+                objects += [_records.json_object(line, self.max_line_bytes)] if line.strip() else []
+        if self.text is not None or isinstance(self.features, str) or not objects or {text, features} & objects[0].keys():
+            return None
+        layout = self._layout(files.current.name, list(objects[0]), label)
+        for record in objects:
+            for name in record.keys() & layout.kinds.keys():
+                layout.see(name, record[name])
+        layout.close()
+        return layout
+
     def _parquet(self, files: Files, format: str = "parquet") -> Iterator[Any]:
         table = _arrow.Table(files.current, format)
-        columns = self._columns(files, table.names, "label")
-        vectorizer = None if columns.text is None else self._vectorizer()
-        self.n_features = len(columns.features) if columns.text is None else self.n_features
-        labels = _records.LabelReader(self.labels)
-        return _arrow.batches(files, format, table, columns, labels, vectorizer, self.dtype, self.batch_rows, self.tally)
+        layout = self._layout(files.current.name, table.names, "label")
+        table.tell_kinds(layout)
+        labels = _records.LabelReader(self._kind("auto"))
+        return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.tally)
 
     def _arrow(self, files: Files) -> Iterator[Any]:
         return self._parquet(files, "arrow")
@@ -289,7 +345,17 @@ class _Reader:
     # --- their parts ------------------------------------------------------------------------------------------------------------
 
     def _kind(self, default: str) -> str | None:
-        return default if self.labels == "auto" else self.labels
+        return default if self.labels in ("auto", "first") else self.labels
+
+    def _kind_of_first(self, files: Files, label: re.Pattern[bytes]) -> str:
+        """What the first label is, where that is asked for; else a number."""
+        if self.labels == "first":
+            found = (label.match(line) for line in files.current.peek_lines())
+            first = next((each[1] for each in found if each), b"0")
+            with suppress(_records.WrongRecordError):
+                return "number" if math.isfinite(_records.number(first, "a label")) else "str"
+            return "str"
+        return "number"
 
     def _label_buffer(self, default: str) -> Labels:
         return Labels(self._kind(default), self.batch_rows)
@@ -310,16 +376,18 @@ class _Reader:
             return self.vectorizer
         return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
 
-    def _columns(self, files: Files, names: list[Any], label: str | int) -> _records.Columns:
-        wanted = self.label if self.label is not None else label
-        who = files.current.name
-        return _records.Columns(who, names, wanted, self.text, self.weight, self.features, self.labelled)
+    def _layout(self, who: str, names: list[Any], label: str | int) -> _tables.Layout:
+        self.layout = _tables.Layout(who, names, self, self.label if self.label is not None else label)
+        return self.layout
 
-    def _content(self, columns: _records.Columns) -> Any:
-        if columns.text is not None:
+    def _content(self, layout: _tables.Layout) -> Any:
+        """What collects the texts, or the rows of the table."""
+        if layout.text is not None:
             return _records.Texts(self._vectorizer())
-        self.n_features = len(columns.features)
-        return _records.Numbers(len(columns.features), self.dtype)
+        names, _ = sketch_of(self.vectorizer) or (None, None)
+        rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype, names)
+        self.n_features = rows.n_features
+        return rows
 
 
 def _require(right: bool, name: str, needed: str, got: object) -> None:
@@ -337,17 +405,3 @@ def _is_one_file(source: object) -> bool:
 
 def _listed(source: Any) -> list:
     return list(source) if isinstance(source, (list, tuple)) else [source]
-
-
-def _without_headers(rows: Iterator[Any], first: Any, header: bool) -> Iterator[Any]:
-    """The rows of data: the header of each file must be that of the first."""
-    file, names = first[0][0], first[1]
-    if not header:
-        yield first
-    for where, row in rows:
-        if header and where[0] != file:
-            file = where[0]
-            if row != names:
-                raise ValueError(f"{file}: expected the header of the first file, {names}, got {row}.")
-            continue
-        yield where, row

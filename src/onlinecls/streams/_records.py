@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import json
 import math
 
 import numpy as np
 
 from .._input.escaping import escaped
-from .._input.rows import Rows
-from ._blocks import skip_bom
+from ._blocks import blocks, skip_bom, too_long
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
 
+PAUSE, FILE, NO_ROW = object(), object(), object()  # in the place of a record: the pipe is silent; a file begins; an empty line
 _BATCH_CHARS = 1 << 22  # of texts in a batch
+_BLOCK = 1 << 20  # bytes
 
 
 class WrongRecordError(ValueError):
@@ -126,29 +126,11 @@ class Texts:
         return self.vectorizer.transform(texts)
 
 
-class Numbers:
-    """The rows of a table of numbers."""
-
-    def __init__(self, n_columns: int, dtype):
-        self.n_columns, self.dtype, self.rows = n_columns, np.dtype(dtype), []
-        self.largest = float(np.finfo(self.dtype).max)
-        self.full = False
-
-    def add(self, row) -> None:
-        if any(abs(value) > self.largest for value in row):
-            raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got {shown(max(row, key=abs))}")
-        self.rows.append(row)
-
-    def take(self):
-        rows, self.rows = self.rows, []
-        return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_columns))
-
-
 class Features:
     """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
 
-    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype):
-        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype), dtype
+    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype, names=None):
+        self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype, 0, names), dtype
 
     def add(self, features) -> None:
         if not isinstance(features, dict):
@@ -170,7 +152,7 @@ class Features:
 
 
 class Named:
-    """What a JSON object holds besides its label: a text, or features."""
+    """What a JSON object holds besides its label: a text, or an object of features."""
 
     def __init__(self, record: dict, text: str, features: str):
         if text not in record and features not in record:
@@ -218,10 +200,15 @@ class Batcher:
             label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
             self.rows.add(content)
         except WrongRecordError as error:
-            self.tally.refuse(MalformedLineError(*where, None, f" {error}"))
+            self.tally.refuse(MalformedLineError(*where, None, f" {error}"), len(self.labels))
             return
         self.labels.append(label)
         self.weights.append(weight)
+
+    def leave_out(self) -> None:
+        """An empty line, which matters where labels are not read: predictions keep their lines."""
+        if self.read_label.kind is None:
+            self.tally.leave_out(len(self.labels))
 
     @property
     def full(self) -> bool:
@@ -236,8 +223,11 @@ def batches(records, batcher: Batcher):
     """(where, record) pairs into batches. Where reading fails, the rows before that come first."""
     try:
         for where, record in records:
-            batcher.add(where, record)
-            if batcher.full and batcher.labels:
+            if record is NO_ROW:
+                batcher.leave_out()
+            elif record is not PAUSE:
+                batcher.add(where, record)
+            if batcher.labels and (batcher.full or record is PAUSE):
                 yield batcher.take()
     except (ValueError, OSError):
         if batcher.labels:
@@ -250,31 +240,37 @@ def batches(records, batcher: Batcher):
 # --- formats -------------------------------------------------------------------------------------------------------------------
 
 
+def pieces_of(source, max_line_bytes: int):
+    """Bytes of whole lines; None for a line that is too long, `PAUSE` where a pipe is silent."""
+    skip_bom(source)
+    for block, start, stop in blocks(source, _BLOCK, max_line_bytes):
+        if block is None:
+            yield None if stop else PAUSE
+        else:
+            yield bytes(memoryview(block)[start:stop])
+
+
 def text_lines(files, max_line_bytes: int):
-    """((name, number), line without its end) of each line that is not empty; None for a line that is too long."""
+    """((name, number), line without its end) of each line; for it None if it is too long, `NO_ROW` if it is empty, or `PAUSE`."""
     for source in files:
-        skip_bom(source)
-        reader, n = io.BufferedReader(source, 1 << 20), 0
-        while line := reader.readline(max_line_bytes + 1):
-            n += 1
-            if not line.endswith(b"\n") and len(line) > max_line_bytes:
-                while (rest := reader.readline(max_line_bytes)) and not rest.endswith(b"\n"):
-                    pass
-                yield (source.name, n), None
+        n = 0
+        for piece in pieces_of(source, max_line_bytes):
+            if piece is PAUSE:
+                yield (source.name, n), PAUSE
                 continue
-            line = line.removesuffix(b"\n").removesuffix(b"\r")
-            if line:
-                yield (source.name, n), line
-        reader.detach()  # closing is the files' business
+            for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
+                n += 1
+                line = line if line is None else line.removesuffix(b"\r")
+                yield (source.name, n), NO_ROW if line == b"" else line
 
 
 def jsonl(files, read_object, max_line_bytes: int):
     """A JSON object a line; read_object takes a dict."""
     for where, line in text_lines(files, max_line_bytes):
-        yield where, lambda line=line: read_object(_json(line, max_line_bytes))
+        yield where, line if line in (PAUSE, NO_ROW) else lambda line=line: read_object(json_object(line, max_line_bytes))
 
 
-def _json(line, max_line_bytes):
+def json_object(line, max_line_bytes: int) -> dict:
     line = _bounded(line, max_line_bytes)
     try:
         record = json.loads(line)
@@ -287,7 +283,7 @@ def _json(line, max_line_bytes):
 
 def _bounded(line, max_line_bytes):
     if line is None:
-        raise WrongRecordError(f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one")
+        raise WrongRecordError(too_long(max_line_bytes))
     return line
 
 
@@ -303,77 +299,66 @@ def tsv(files, labelled: bool, max_line_bytes: int):
         return label, text if tab else label, None
 
     for where, line in text_lines(files, max_line_bytes):
-        yield where, lambda line=line: record(line)
+        yield where, line if line in (PAUSE, NO_ROW) else lambda line=line: record(line)
 
 
-def rows_of_csv(files, delimiter: str):
-    """((name, number of its first line), fields) of each row that is not empty; for fields, what is wrong with them."""
+class _CsvLines:
+    """The lines of a file for Python's csv, which may take several for a row."""
+
+    def __init__(self, source, max_line_bytes: int):
+        self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
+        self._ahead = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> str:
+        if self._ahead is None:
+            self.is_pause()
+        line, self._ahead = self._ahead, None
+        if line is None:
+            raise StopIteration
+        if line is not PAUSE:
+            return line.decode("utf-8", "surrogateescape")
+        return next(self)
+
+    def is_pause(self) -> bool:
+        """Whether a pipe is silent before the next line. Asked once, it is not waited for."""
+        while self._ahead is None:
+            self._ahead = next(self._lines, None)
+            if self._ahead is None:
+                piece = next(self._pieces, b"")
+                if piece == b"":
+                    return False
+                if piece is None:
+                    raise WrongRecordError(too_long(self._most))
+                self._lines = iter((PAUSE,) if piece is PAUSE else piece.splitlines(keepends=True))
+        if self._ahead is PAUSE:
+            self._ahead = None
+            return True
+        return False
+
+
+def rows_of_csv(files, delimiter: str, max_line_bytes: int):
+    """((name, number of its first line), fields) of each row that is not empty; for fields, what is
+    wrong with them, `PAUSE` or `FILE`."""
     for source in files:
-        skip_bom(source)
-        text = io.TextIOWrapper(io.BufferedReader(source, 1 << 20), encoding="utf-8", errors="surrogateescape", newline="")
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        lines = _CsvLines(source, max_line_bytes)
+        yield (source.name, 0), FILE
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
             where = source.name, reader.line_num + 1
             try:
-                row = next(reader)
+                row = PAUSE if lines.is_pause() else next(reader)
             except StopIteration:
                 break
+            except WrongRecordError as error:
+                row = error
             except csv.Error as error:
                 hint = " Longer fields: csv.field_size_limit(characters)." if "field limit" in str(error) else ""
                 row = WrongRecordError(f"expected CSV, got something else: {error}.{hint}")
             if row:
                 yield where, row
-        text.detach().detach()
-
-
-class Columns:
-    """The places of what is read among named columns. text: None in a table of numbers, whose columns are features."""
-
-    def __init__(self, who: str, names: list, label, text, weight, features, labelled: bool):
-        self.who, self.names = who, names
-        self.label = self._place(label, "labels") if labelled or label in names else None
-        self.weight = None if weight is None else self._place(weight, "weights")
-        if text is None and features is None and "text" in names:
-            text = "text"
-        self.text = None if text is None else self._place(text, "texts")
-        if features is not None:
-            self.features = [self._place(each, "features") for each in features]
-        else:
-            taken = {self.label, self.weight}
-            self.features = [] if self.text is not None else [k for k in range(len(names)) if k not in taken]
-        if self.text is None and not self.features:
-            raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
-
-    def _place(self, name, what: str) -> int:
-        if name not in self.names:
-            raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
-        return self.names.index(name)
-
-
-def csv_records(rows, columns: Columns, label_is_read: bool):
-    """Rows of fields as records."""
-    width = len(columns.names)
-
-    def record(row):
-        if isinstance(row, WrongRecordError):
-            raise row
-        if len(row) != width:
-            raise WrongRecordError(f"expected {width} fields, got {len(row)}")
-        if not all(map(str.isascii, row)):
-            for field in row:
-                utf8(field)
-        if columns.text is not None:
-            content = row[columns.text]
-        else:
-            content = [number(row[k], f"column {columns.names[k]!r}") for k in columns.features]
-        return (
-            row[columns.label] if label_is_read else None,
-            content,
-            None if columns.weight is None else row[columns.weight],
-        )
-
-    for where, row in rows:
-        yield where, lambda row=row: record(row)
 
 
 def pairs(items):

@@ -15,6 +15,8 @@ from importlib import import_module
 HEAD = 1 << 16  # bytes that are looked at before the first line is read
 _RAW = 1 << 17  # bytes that are asked of the disk at a time
 _UNPACKED = 1 << 16  # bytes that are asked of a compressed file at a time
+_PAUSE = 0.002  # seconds without a byte after which a pipe counts as silent: what has come is then given out
+_SETTLED = 0.2  # the same, after a whole line, before the format is told from what has come
 
 # How a compressed file begins, and the modules that unpack it, the first that is there.
 _PACKED = (
@@ -41,9 +43,14 @@ class _Raw(io.RawIOBase):
         return True
 
     def peek(self, n: int) -> bytes:
-        while len(self._ahead) < n and (more := self._read(n - len(self._ahead))):
+        """The first n bytes, or fewer where a line ends before: no compressed file begins so, and a pipe may say no more."""
+        while len(self._ahead) < n and b"\n" not in self._ahead and (more := self._read(n - len(self._ahead))):
             self._ahead += more
         return self._ahead
+
+    def is_silent(self, seconds: float) -> bool:
+        """Whether nothing comes through a pipe for so long. (At its end something comes: that there is nothing more.)"""
+        return self._waits and not self._ahead and not select.select([self._file], [], [], seconds)[0]
 
     def readinto(self, buffer) -> int:
         if not self._ahead and isinstance(self._file, io.FileIO) and not self._waits:
@@ -103,22 +110,37 @@ class Source(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def peek(self, n: int = HEAD) -> bytes:
-        """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too."""
+    def is_silent(self, seconds: float = _PAUSE) -> bool:
+        """Whether a pipe gives nothing for now. Of a compressed one that is not known: its bytes come in blocks."""
+        return not self._head and not self.packed and self._raw.is_silent(seconds)
+
+    def peek(self, n: int = HEAD, settled: bool = True) -> bytes:
+        """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too.
+
+        Of a pipe that is silent behind a whole line, what has come; settled : after having waited whether more does.
+        """
+        pause = _SETTLED if settled else 0.0
         try:
-            while len(self._head) < n and not self._failure and (more := self._more(n - len(self._head))):
+            while len(self._head) < n and not self._failure and not self._pauses(pause):
+                more = self._more(n - len(self._head))
                 self._head += more
+                if not more:
+                    break
         except (ValueError, OSError) as error:
             if b"\n" not in self._head:
                 raise
             self._failure = error
         return self._head
 
-    def peek_lines(self) -> list[bytes]:
+    def _pauses(self, seconds: float) -> bool:
+        return b"\n" in self._head and not self.packed and self._raw.is_silent(seconds)
+
+    def peek_lines(self, settled: bool = True) -> list[bytes]:
         """The lines of the first HEAD bytes; the last of them only if nothing of it can be missing, or if it is the only one."""
-        head = self.peek()
+        head = self.peek(settled=settled)
         lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-        return lines[:-1] if (len(head) >= HEAD or self._failure) and len(lines) > 1 else lines
+        cut = len(head) >= HEAD or self._failure or self._raw.is_silent(0.0)
+        return lines[:-1] if cut and len(lines) > 1 else lines
 
     def drop(self, n: int) -> None:
         """The first n bytes, which were looked at, are not read again."""

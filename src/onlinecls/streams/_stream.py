@@ -49,6 +49,7 @@ class Progress(NamedTuple):
     nnz: int = 0
     n_skipped: int = 0
     skipped: tuple[str, ...] = ()
+    gaps: tuple[int, ...] = ()
 
 
 class Stream:
@@ -61,6 +62,13 @@ class Stream:
     format : str
     n_features : int
         Columns of every X.
+    features : dict or None
+        Of a table the columns, {name: "number", "category", "ignore" or the length of a list}; None of texts and hashed names.
+    feature_names : tuple of str
+        Of the first columns of X, which stand for numbers of a table; categories are hashed into those behind them.
+    metadata : dict
+        How rows are read, for ``model.save(path, metadata=stream.metadata)``: the command line then predicts with the model, and
+        `options_of` reads further files in the same way.
     bytes_read : int
         Bytes of the files, as they lie on the disk, that were read for the batches given out so far.
     bytes_total : int or None
@@ -71,13 +79,17 @@ class Stream:
         Malformed lines left out so far (``on_error="skip"``).
     skipped : tuple of str
         What was wrong with the last five of them.
+    gaps : tuple of int
+        Of lines that were left out since the batch before, n_rows as it was before each: predictions can keep their lines.
+        Empty lines are among them with ``labels=None``.
     """
 
     def __init__(
         self, format: str, n_features: int, bytes_total: int | None, batches: Any, files: Files | None, stop: threading.Event,
-        prefetch: bool,
+        prefetch: bool, columns: tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]],
     ) -> None:
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
+        self.features, self.feature_names, self.metadata = columns
         self._progress, self._next = Progress(), batches.__next__
         thread: threading.Thread | None = None
         wanted: queue.SimpleQueue[Any] | None = None
@@ -149,6 +161,10 @@ class Stream:
     @property
     def skipped(self) -> tuple[str, ...]:
         return self._progress.skipped
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        return self._progress.gaps
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:

@@ -7,6 +7,7 @@ from libc.string cimport memchr, memcpy
 import numpy as np
 
 from .._hashing.murmur cimport block_at, finished, mixed
+from .._hashing.sketch cimport Names
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
 from ._numbers cimport is_digit, read_number
 
@@ -113,13 +114,26 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
     return is_word(p, n, b"nan") or is_word(p, n, b"inf") or is_word(p, n, b"infinity")
 
 
+cdef enum:
+    NAME_BYTES = 64                 # of namespace^feature, that are remembered
+
+
+cdef inline Py_ssize_t append(unsigned char* text, Py_ssize_t n, const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """The text of n bytes with those from p to end behind it, as far as there is room; its new length."""
+    cdef Py_ssize_t more = min(end - p, NAME_BYTES - n)
+    memcpy(text + n, p, more)
+    return n + more
+
+
 cdef class VWParser(EntryParser):
+    cdef Names names                # None, or what remembers the names of columns
     cdef double* importances        # of the rows
     cdef uint32_t mask
     cdef bint in_order              # the columns of the row so far
 
-    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
+    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, names=None):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
+        self.names = names
         self.mask = <uint32_t>(self.n_features - 1)
         self.importances = <double*>sized(self.importances, batch_rows * sizeof(double))
 
@@ -180,10 +194,12 @@ cdef class VWParser(EntryParser):
     cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
         """The features of the namespace whose '|' is just before p; the next '|' or the end, NULL for a fault."""
         cdef const unsigned char* name = p
+        cdef const unsigned char* space = p         # the name of the namespace
+        cdef const unsigned char* space_end
         cdef const unsigned char* field
         cdef uint32_t seed = 0, hash, n_anonymous = 0
         cdef double scale = 1.0, value
-        p = after_name(p)
+        p = space_end = after_name(p)
         if p > name:
             seed = hash_name(name, p, 0)
         if p < end and p[0] == 58:
@@ -228,6 +244,21 @@ cdef class VWParser(EntryParser):
                 if self.at > self.nnz:
                     self.in_order &= hash > self.entries[self.at - 1].column
                 push(self, hash, value)
+                if self.names is not None:
+                    self._note(hash, space, space_end, name, p)
+
+    cdef int _note(
+        self, uint32_t column, const unsigned char* space, const unsigned char* space_end, const unsigned char* name,
+        const unsigned char* end,
+    ) except -1 nogil:
+        """Remember the feature of a column: namespace^name, or ^name:text; a number behind the name is not part of it."""
+        cdef unsigned char[NAME_BYTES] text
+        cdef const unsigned char* colon = after_name(name)
+        cdef Py_ssize_t n = append(text, 0, space, space_end)
+        if n:
+            n = append(text, n, b"^", <const unsigned char*>b"^" + 1)
+        n = append(text, n, name, colon if colon < end and like_number(colon + 1, end) else end)
+        return self.names.note(column, False, text, n)
 
     def take(self):
         cdef double[::1] weights

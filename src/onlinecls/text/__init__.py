@@ -9,10 +9,21 @@
 ['pills']
 """
 
-from ._names import Contribution, Feature, FeatureNames, packed_names, top_columns, unpacked_names  # noqa: F401 (for the command line)
+from ._names import (
+    Contribution,
+    Feature,
+    FeatureNames,
+    contributions,  # noqa: F401 (this and the next: for the command line)
+    packed_names,  # noqa: F401
+    top_columns,  # noqa: F401
+    unpacked_names,  # noqa: F401
+    weights_towards,  # noqa: F401
+)
+from ._told import told_parameters, vectorizer_of  # noqa: F401 (for the streams)
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)
+    sketch_of,  # noqa: F401 (the same)
 )
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

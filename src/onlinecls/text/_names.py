@@ -13,6 +13,7 @@ from .._hashing.sketch import Names
 from .._input.compat import issparse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .._input.types import Matrix
@@ -142,7 +143,7 @@ class FeatureNames:
         signs = np.array([sign for _, _, sign in known])
         found = {}
         for c, label in enumerate(_labels(model)):
-            weights, std = _weights(model, c)
+            weights, std = weights_towards(model, c)
             weights = signs * weights[columns]
             top = np.lexsort((columns, -weights))[: int(k)]
             found[label] = [
@@ -182,16 +183,25 @@ class FeatureNames:
         if label not in labels:
             raise ValueError(f"FeatureNames: label must be one of the model's classes, {labels}, got {label!r}.")
         c = labels.index(label)
-        weights, std = _weights(model, c)
-        found = []
-        for column, value in zip(row.indices.tolist(), row.data.tolist(), strict=True):
-            name, shared, sign = self._sketch.look_up(column)
-            weight, spread = float(weights[column]), _entry(std, column)
-            found.append(Contribution(name, weight * value, weight * sign, value * sign, spread, column, shared))
         intercept = _of_class(model, np.reshape(model.intercept_, (-1, 1)), c)[0]
-        if intercept:
-            found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
-        return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
+        return contributions(weights_towards(model, c), intercept, row.indices.tolist(), row.data.tolist(), self._sketch.look_up)
+
+    def look_up(self, column: int) -> tuple[str | None, bool, int]:
+        """The name of a column or None, whether tokens of others fell on it, and the sign of the name's hash."""
+        return self._sketch.look_up(column)
+
+
+def contributions(weights_and_std: tuple, intercept: float, columns: list, values: list, look_up: Callable) -> list[Contribution]:
+    """What each feature of a row adds to a score, the largest in magnitude first. look_up(column) : (name, shared, sign)."""
+    weights, std = weights_and_std
+    found = []
+    for column, value in zip(columns, values, strict=True):
+        name, shared, sign = look_up(column)
+        weight, spread = float(weights[column]), _entry(std, column)
+        found.append(Contribution(name, weight * value, weight * sign, value * sign, spread, column, shared))
+    if intercept:
+        found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
+    return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
 
 
 def packed_names(names: FeatureNames) -> dict:
@@ -209,14 +219,25 @@ def unpacked_names(packed: dict) -> FeatureNames:
     return names
 
 
-def top_columns(model: Any, k: int) -> dict[object, list[Feature]]:
-    """As `FeatureNames.top_features`, by the numbers of columns; of one vector of weights towards its two classes."""
+def top_columns(model: Any, k: int, look_up: Callable) -> dict[object, list[Feature]]:
+    """As `FeatureNames.top_features`, of all columns, by names or numbers; of one vector of weights towards its two classes.
+
+    look_up(column) : (name or None, shared, sign).
+    """
     found = {}
     for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
-        weights, std = _weights(model, c)
-        top = np.argsort(-weights, kind="stable")[:k]
-        top = top[weights[top] > 0]
-        found[label] = [Feature(f"column {i}", float(weights[i]), _entry(std, i), int(i), False) for i in top.tolist()]
+        weights, std = weights_towards(model, c)
+        # A name whose hash has the sign -1 speaks for the class where the weight is below 0.
+        both = np.argsort(-np.abs(weights), kind="stable")
+        features: list[Feature] = []
+        for column in both.tolist():
+            name, shared, sign = look_up(column)
+            if len(features) == k or not weights[column]:
+                break
+            if sign * weights[column] > 0:
+                shown = f"column {column}" if name is None else name
+                features.append(Feature(shown, float(sign * weights[column]), _entry(std, column), column, shared))
+        found[label] = features
     return found
 
 
@@ -235,7 +256,7 @@ def _entry(std: np.ndarray | None, column: int) -> float | None:
     return None if std is None else float(std[column])
 
 
-def _weights(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
+def weights_towards(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
     """Weights towards class c and their standard deviations, or None."""
     coef = model.coef_
     weights = _of_class(model, coef.toarray() if issparse(coef) else np.asarray(coef), c)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
+    from .._hashing.sketch import Names
+
 _WORDS = r"(?u)\b\w\w+\b"
 # Patterns that the compiled code knows, without "(?u)", and the characters a word must have.
 _NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
@@ -506,6 +508,12 @@ def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock |
         return None
     names = vectorizer.feature_names
     return vectorizer._hasher, None if names is None else names._lock
+
+
+def sketch_of(vectorizer: object) -> tuple[Names, Lock] | None:
+    """The compiled memory of names of a vectorizer, and its lock; None if it keeps none."""
+    names = getattr(vectorizer, "feature_names", None)
+    return (names._sketch, names._lock) if isinstance(names, FeatureNames) else None
 
 
 def _character_ngrams(text: str, least: int, most: int) -> list[str]:

@@ -1,0 +1,56 @@
+"""`onlinecls algorithms`, and the parameters of one: from the registry, and from signature and docstring of its class."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import textwrap
+
+import onlinecls
+
+from .._registry import ALGORITHMS
+from .learning import CLASSIFIERS, REGRESSORS, allowed_parameters
+
+
+def algorithms(options) -> None:
+    found = [
+        {"algorithm": name, "estimator": ALGORITHMS[name].estimator, "learns": "classes" if name in CLASSIFIERS else "numbers",
+         "title": ALGORITHMS[name].title, "paper": ALGORITHMS[name].paper}
+        for name in (*CLASSIFIERS, *REGRESSORS)
+    ]
+    if options.json:
+        print(json.dumps({"algorithms": found}))
+        return
+    widths = [max(len(each[key]) for each in found) for key in ("algorithm", "estimator", "learns")]
+    for each in found:
+        columns = (f"{each[key]:<{width}}" for key, width in zip(("algorithm", "estimator", "learns"), widths, strict=True))
+        print("  ".join([*columns, each["title"]]))
+
+
+def print_parameters(parser, name: str) -> None:
+    """Of `--param`, for `--help ALGORITHM`."""
+    if name not in ALGORITHMS or name not in (*CLASSIFIERS, *REGRESSORS):
+        parser.error(f"argument --help: must be one of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
+    algorithm = ALGORITHMS[name]
+    cls = getattr(onlinecls, algorithm.estimator)
+    defaults, told = inspect.signature(cls).parameters, _told_parameters(cls)
+    print(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n\n{inspect.getdoc(cls).splitlines()[0]}\n")
+    print("parameters, --param NAME=VALUE:")
+    for parameter in allowed_parameters(name):
+        value = algorithm.selects.get(parameter, defaults[parameter].default)
+        allowed = f", {algorithm.params[parameter]}" if parameter in algorithm.params else ""
+        print(f"  {parameter}={_shown(value)}{allowed}")
+        print(textwrap.indent(told.get(parameter, ""), "      ").rstrip())
+
+
+def _shown(value) -> str:
+    """As it would be written on the command line."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _told_parameters(cls) -> dict[str, str]:
+    """What the class's docstring says of each parameter."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(cls), re.MULTILINE | re.DOTALL)
+    parts = re.findall(r"^(\w[\w, ]*) : .*\n((?:^[ ]+.*\n|^\n)*)", (section[1] if section else "") + "\n", re.MULTILINE)
+    return {name: textwrap.dedent(text).strip() for names, text in parts for name in names.split(", ")}

@@ -1,0 +1,76 @@
+"""`onlinecls explain`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+
+from .._input.escaping import escaped
+from .._input.rows import part_of
+from .inputs import loaded, shown_label
+from .inspect import look_up_of, two_directions
+from .learning import is_regressor, skipped
+
+_NAMES = 100_000  # that are remembered of the rows explained
+
+
+def explain(options) -> None:
+    learner, _, inputs = loaded(options.model, options)
+    learner.densify()
+    inputs.keep_names(_NAMES)
+    with inputs.open(options.data, options, labels=None) as stream:
+        n = 0
+        for X, _, _ in stream.batches_of_rows():
+            for about in _explained(learner, X, look_up_of(inputs), options.top):
+                n += 1
+                print(json.dumps({"row": n, **about}) if options.json else _page(n, about))
+            sys.stdout.flush()
+        if stream.n_skipped:
+            print(skipped(stream.n_skipped, stream.skipped), file=sys.stderr)
+
+
+def _explained(learner, X, look_up, top: int):
+    """Of each row the prediction, its score, and what features add to it."""
+    from ..text import contributions, weights_towards
+
+    model = two_directions(learner) if is_regressor(learner) else learner
+    weights, intercepts = {}, np.reshape(learner.intercept_, -1)
+    for i in range(X.shape[0]):
+        row = part_of(X, i, i + 1)
+        label, c, score, std = _scored(learner, row)
+        if c not in weights:
+            weights[c] = weights_towards(model, c)
+        intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
+        start, stop = int(X.indptr[i]), int(X.indptr[i + 1])
+        found = contributions(weights[c], intercept, X.indices[start:stop].tolist(), X.data[start:stop].tolist(), look_up)
+        features = [each._replace(name=f"column {each.column}" if each.name is None else each.name)._asdict() for each in found[:top]]
+        yield {"prediction": label, "score": score, "std": std, "features": features}
+
+
+def _scored(learner, row) -> tuple:
+    """(prediction, place of the class, score towards it, its standard deviation or None)."""
+    more = {"return_std": True} if hasattr(learner, "covariance_") else {}
+    if is_regressor(learner):
+        said = learner.predict(row, **more)
+        value, std = (float(each[0]) for each in said) if more else (float(said[0]), None)
+        return value, 1, value, std
+    said = learner.decision_function(row, **more)
+    scores, std = (np.reshape(each, -1) for each in said) if more else (np.reshape(said, -1), None)
+    label = learner.predict(row).tolist()[0]
+    c = learner.classes_.tolist().index(label)
+    place = c if len(scores) > 1 else 0
+    score = float(scores[place]) if len(scores) > 1 or c == 1 else -float(scores[0])
+    return shown_label(label), c, score, None if std is None else float(std[place])
+
+
+def _page(n: int, about: dict) -> str:
+    spread = "" if about["std"] is None else f" ± {about['std']:.4f}"
+    prediction = about["prediction"]
+    shown = f"{prediction}, score {about['score']:.4f}" if isinstance(prediction, str) else f"{prediction:.6g}"
+    lines = [f"row {n}: {shown}{spread}"]
+    for f in about["features"]:
+        std = "" if f["std"] is None else f" ± {f['std']:.4f}"
+        lines.append(f"  {f['contribution']:>+9.4f}  {escaped(f['name'])}{' (shared)' * f['shared']}: {f['weight']:+.4f}{std} x {f['value']:.4g}")
+    return "\n".join(lines)

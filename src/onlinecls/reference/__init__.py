@@ -1,0 +1,44 @@
+"""The algorithms as one would write them down: NumPy, float64, dense, one row at a time. Slow, and there to be read and changed.
+
+A rule is a function from what a row comes to (`Stats`) to the step to take (`Step`). With a geometry, which says what a step
+moves, it is a learner with the interface of the others:
+
+>>> from onlinecls.reference import RuleClassifier, Stats, Step
+>>> def cautious(s: Stats) -> Step:
+...     "PA-I that goes half of the way."
+...     return Step(tau=min(1.0, 0.5 * s.loss / s.q)) if s.loss > 0.0 else Step()
+>>> learner = RuleClassifier(cautious).partial_fit([[3.0, 4.0]], [1], classes=[0, 1])
+>>> learner.coef_.round(9).tolist(), learner.intercept_.round(9).tolist()
+([[0.057692308, 0.076923077]], [0.019230769])
+
+RULES has the papers' rules, by their names in the library's tables, in their order and symbols; `RuleClassifier("arow",
+{"r": 1.0})` is AROWClassifier(r=1.0), some hundred times slower. The library's tests compare its compiled learners with these.
+
+`PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
+convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
+compute both sides of Lemma 1 as they go. docs/reference.md shows how to use all of this.
+"""
+
+from .estimators import PotentialClassifier, PotentialRegressor, RuleClassifier, RuleRegressor
+from .learners import GEOMETRIES, Additive, Gaussian, Learner, Model, Potential
+from .potential import (
+    LOSSES,
+    REGRESSION_LOSSES,
+    Entropic,
+    Loss,
+    PNorm,
+    PotentialLearner,
+    Quadratic,
+    SquaredNorm,
+    aggressive_p_norm_rate,
+    best_r,
+    conservative,
+    insensitive,
+)
+from .rules import RULES, Rule, Stats, Step
+
+__all__ = [
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Entropic", "Gaussian", "Learner", "Loss", "Model", "PNorm",
+    "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier",
+    "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
+]

@@ -1,0 +1,428 @@
+"""scikit-learn's interface around the slow learners."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._estimators.base import Estimator
+from .._input import validate
+from .._input.compat import classifier_tags, not_fitted, random_state, regressor_tags
+from .learners import GEOMETRIES, Model
+from .potential import LOSSES, REGRESSION_LOSSES, PotentialLearner, SquaredNorm, insensitive
+from .rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.types import Matrix, RandomState
+    from .rules import Stats, Step
+
+
+class _Slow(Estimator):
+    """Rows to dense float64, and passes over them."""
+
+    fit_intercept: bool
+    intercept_scaling: float
+    max_iter: int
+    shuffle: bool
+    random_state: RandomState
+    _model: Any
+
+    def _make(self) -> Callable[[int], Any]:
+        """d -> Learner."""
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def _read(self, X: Matrix, first: bool) -> np.ndarray:
+        rows = validate.read_rows(type(self).__name__, X, np.float64)
+        if not first:
+            self._check_features(X, rows.n_features)
+        matrix = rows.array()
+        dense = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
+        if self.fit_intercept:
+            dense = np.column_stack([dense, np.full(len(dense), float(self.intercept_scaling))])
+        return dense
+
+    def _weights(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+        weights = validate.read_weights(type(self).__name__, sample_weight, n_rows)
+        return weights if len(weights) else np.ones(n_rows)
+
+    def _fitted(self) -> Any:
+        if "_model" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._model
+
+    def _passes(self, n_rows: int) -> list[np.ndarray]:
+        generator: Any = random_state(type(self).__name__, self.random_state)
+        return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
+
+    def _weight_rows(self) -> np.ndarray:
+        """(vectors, features and the constant one)"""
+        raise NotImplementedError
+
+    @property
+    def t_(self) -> int:
+        """Rows of weight > 0 so far."""
+        return self._fitted().t
+
+    @property
+    def n_updates_(self) -> int:
+        """Rows that changed the model."""
+        return self._fitted().n_updates
+
+
+def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Callable[[int], Any]:
+    """d -> Learner, from a rule's name or a rule and its geometry."""
+    if isinstance(rule, str):
+        if rule not in RULES:
+            raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
+        found = RULES[rule]
+        rule, geometry, precision = found.step, found.geometry, found.precision
+    else:
+        geometry, precision = values["geometry"], values["precision"]
+    if not callable(rule) or geometry not in GEOMETRIES:
+        raise ValueError(
+            f"onlinecls.reference: rule must be a function Stats -> Step and geometry one of {', '.join(GEOMETRIES)}, got "
+            f"{rule!r} and geometry={geometry!r}."
+        )
+    own = {"margin": values.get("margin", 1.0), **(params or {})}
+    if geometry != "additive":
+        own.update(covariance=values["covariance"], initial_variance=values["initial_variance"])
+    if geometry == "potential":
+        if not callable(precision):
+            raise ValueError(f"onlinecls.reference: precision must be a function Stats -> float, got precision={precision!r}.")
+        own["precision"] = precision
+    return partial(GEOMETRIES[geometry], rule=rule, **own)
+
+
+class _SlowClassifier(_Slow):
+    """Labels and classes. All classes are known at the first call: those given, or those of its rows."""
+
+    _estimator_type = "classifier"
+    classes_: NDArray[Any]
+    multi_class: str
+
+    def __sklearn_tags__(self) -> Tags:
+        return classifier_tags(False)
+
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows in the order given, one pass. classes : at the first call, all there will be; default: those of y."""
+        return self._alone(self._learn, X, y, classes, sample_weight, False)
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch in `max_iter` passes."""
+        return self._alone(self._learn, X, y, None, sample_weight, True)
+
+    def _learn(self, X: Matrix, y: ArrayLike, classes: Any, sample_weight: Any, anew: bool) -> Self:
+        who, first = type(self).__name__, anew or "_model" not in self.__dict__
+        rows = self._read(X, first)
+        labels, weights = validate.read_labels(who, y, len(rows)), self._weights(sample_weight, len(rows))
+        if first:
+            known = np.unique(labels) if classes is None else validate.read_classes(who, classes)
+            if len(known) < 2:
+                raise ValueError(f"{who}: y must have at least 2 classes, got {known.tolist()}. Give them all by classes.")
+            model = self._new_model(rows.shape[1], len(known))
+        else:
+            known, model = self.classes_, self._model
+        codes, unknown = validate.encode(labels, known)
+        if unknown is not None:
+            raise validate.outside_classes(who, labels, unknown, known)
+        if first:
+            self._model, self.classes_, self.n_features_in_ = model, known, rows.shape[1] - bool(self.fit_intercept)
+        for order in self._passes(len(rows)) if anew else [range(len(rows))]:
+            for i in order:
+                if weights[i] > 0.0:
+                    model.consume(rows[i], int(codes[i]), float(weights[i]))
+        return self
+
+    def _new_model(self, d: int, k: int) -> Model:
+        return Model(self._make(), d, k, getattr(self, "multi_class", "crammer_singer"))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, one row a class, or one for two classes."""
+        W = self._fitted().W
+        return W[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Weight of the constant feature times its value."""
+        W = self._fitted().W
+        return W[:, -1] * self.intercept_scaling if self.fit_intercept else np.zeros(len(W))
+
+    @property
+    def covariance_(self) -> NDArray[np.float64]:
+        """Σ of the features' weights."""
+        Sigma, d = self._fitted().Sigma, self.n_features_in_
+        if Sigma is None:
+            raise AttributeError(f"{type(self).__name__}: the geometry has no covariance.")
+        return Sigma[:, :d] if Sigma.ndim == 2 else Sigma[:, :d, :d][slice(None) if len(Sigma) > 1 else 0]
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds on which `predict`, asked just before the update, would have been wrong."""
+        return self._fitted().n_mistakes
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """Scores: (n_samples,) for two classes, else (n_samples, n_classes)."""
+        scores = self._read(X, False) @ self._fitted().W.T
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
+
+    def score(self, X: Matrix, y: ArrayLike) -> float:
+        """Mean accuracy."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+
+class _Counted:
+    """A regressor's learner, with its counts."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner, self.t, self.n_updates = learner, 0, 0
+
+
+class _SlowRegressor(_Slow):
+    """Targets."""
+
+    _estimator_type = "regressor"
+    epsilon: float
+
+    def __sklearn_tags__(self) -> Tags:
+        return regressor_tags(False)
+
+    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the order given, one pass."""
+        return self._alone(self._learn, X, y, sample_weight, False)
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch in `max_iter` passes."""
+        return self._alone(self._learn, X, y, sample_weight, True)
+
+    def _learn(self, X: Matrix, y: ArrayLike, sample_weight: Any, anew: bool) -> Self:
+        first = anew or "_model" not in self.__dict__
+        rows = self._read(X, first)
+        targets = validate.read_targets(type(self).__name__, y, len(rows))
+        weights = self._weights(sample_weight, len(rows))
+        model = _Counted(self._make()(rows.shape[1])) if first else self._model
+        if first:
+            self._model, self.n_features_in_ = model, rows.shape[1] - bool(self.fit_intercept)
+        for order in self._passes(len(rows)) if anew else [range(len(rows))]:
+            for i in order:
+                if weights[i] > 0.0:
+                    model.n_updates += model.learner.step_towards(rows[i], float(targets[i]), float(weights[i]), self.epsilon)
+                    model.t += 1
+                    model.learner.t = model.t
+        return self
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights, (n_features,)."""
+        return self._fitted().learner.w[: self.n_features_in_]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Weight of the constant feature times its value, (1,)."""
+        w = self._fitted().learner.w
+        return w[-1:] * self.intercept_scaling if self.fit_intercept else np.zeros(1)
+
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
+        """w.x of each row."""
+        return self._read(X, False) @ self._fitted().learner.w
+
+
+class RuleClassifier(_SlowClassifier):
+    """A classifier from a rule, slowly: NumPy, one row at a time.
+
+    Parameters
+    ----------
+    rule : callable or str
+        A function Stats -> Step (with `params` as keyword arguments), or a name of `RULES`, whose geometry is then taken too.
+    params : dict, default=None
+        The rule's own parameters.
+    geometry : {"additive", "gaussian", "potential"}, default="additive"
+        What a step moves: w += tau z;  w += tau Σz and Σ^-1 += beta z z';  θ += tau z, w = Σθ and Σ^-1 += precision z z'.
+    precision : callable, default=None
+        "potential": Stats -> float, what Σ^-1 gains by the row. The rule then sees the margin m' by the new Σ.
+    covariance : {"diagonal", "full"}, default="diagonal"
+    initial_variance : float, default=1.0
+    multi_class : {"crammer_singer", "ovr"}, default="crammer_singer"
+    margin : float, default=1.0
+        The margin from which on a row is no loss.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+    max_iter : int, default=1
+        Passes of `fit`.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, covariance_, n_features_in_, t_, n_updates_, n_mistakes_
+        As of the compiled classifiers; float64.
+
+    Examples
+    --------
+    >>> from onlinecls.reference import RuleClassifier
+    >>> learner = RuleClassifier("arow", {"r": 1.0}, fit_intercept=False).partial_fit([[1.0, 2.0]], [1], classes=[-1, 1])
+    >>> learner.coef_.round(9).tolist(), learner.covariance_.tolist()
+    ([[0.166666667, 0.333333333]], [[0.5, 0.2]])
+    """
+
+    def __init__(
+        self, rule: str | Callable[..., Step], params: Mapping[str, Any] | None = None, *,
+        geometry: Literal["additive", "gaussian", "potential"] = "additive", precision: Callable[..., float] | None = None,
+        covariance: Literal["diagonal", "full"] = "diagonal", initial_variance: float = 1.0,
+        multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer", margin: float = 1.0, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
+    ) -> None:
+        self._assign(locals())
+
+    rule: Any
+    params: Any
+
+    def _make(self) -> Callable[[int], Any]:
+        return _learner_of(self.rule, self.params, self.get_params())
+
+
+class RuleRegressor(_SlowRegressor):
+    """A regressor from a rule, slowly. Parameters as `RuleClassifier`'s, and
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Errors up to epsilon are no loss: the rule sees the margin epsilon - |y - w.x|.
+
+    Examples
+    --------
+    >>> from onlinecls.reference import RuleRegressor
+    >>> learner = RuleRegressor("pa1_regression", {"C": 1.0}, epsilon=1.0, fit_intercept=False)
+    >>> learner.partial_fit([[1.0, 2.0]], [3.0]).coef_.round(9).tolist()
+    [0.4, 0.8]
+    """
+
+    def __init__(
+        self, rule: str | Callable[..., Step], params: Mapping[str, Any] | None = None, *, epsilon: float = 0.0,
+        geometry: Literal["additive", "gaussian", "potential"] = "additive", precision: Callable[..., float] | None = None,
+        covariance: Literal["diagonal", "full"] = "diagonal", initial_variance: float = 1.0, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
+    ) -> None:
+        self._assign(locals())
+
+    rule: Any
+    params: Any
+
+    def _make(self) -> Callable[[int], Any]:
+        return _learner_of(self.rule, self.params, self.get_params())
+
+
+def _loss_named(who: str, loss: Any, offered: dict) -> Any:
+    if isinstance(loss, str) and loss not in offered:
+        raise ValueError(f"{who}: loss must be a Loss or one of {', '.join(offered)}, got {loss!r}.")
+    return offered[loss] if isinstance(loss, str) else loss
+
+
+class PotentialClassifier(_SlowClassifier):
+    """The potential framework (NAROW paper, Fig. 1) for two classes: any f_t, any convex loss, any rates.
+
+    Parameters
+    ----------
+    f : object, default=None
+        `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`, or what has their methods. None: SquaredNorm().
+    loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
+    eta : float or callable, default=1.0
+        η_t, or a function of Stats and the signed row. `conservative`: 1 on mistakes alone.
+    fit_intercept, intercept_scaling, max_iter, shuffle, random_state
+        As of `RuleClassifier`.
+
+    Examples
+    --------
+    >>> from onlinecls.reference import PotentialClassifier, Quadratic
+    >>> learner = PotentialClassifier(Quadratic(r=1.0), fit_intercept=False).partial_fit([[1.0, 2.0]], [1], classes=[-1, 1])
+    >>> learner.coef_.tolist()
+    [[0.5, 0.4]]
+    >>> paid, allowed = learner.lemma_1([1.0, 0.0])
+    >>> round(paid, 3), round(allowed, 3)
+    (1.0, 1.65)
+    """
+
+    def __init__(
+        self, f: Any = None, loss: Any = "hinge", eta: float | Callable[[Stats, np.ndarray], float] = 1.0, *,
+        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self._assign(locals())
+
+    f: Any
+    loss: Any
+    eta: Any
+
+    def _make(self) -> Callable[[int], Any]:
+        f = SquaredNorm() if self.f is None else self.f
+        return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, LOSSES), eta=self.eta)
+
+    def _new_model(self, d: int, k: int) -> Model:
+        if k > 2:
+            raise ValueError(f"{type(self).__name__}: Only binary classification is supported: got {k} classes.")
+        return super()._new_model(d, k)
+
+    def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
+        """Both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
+        return self._fitted().learners[0].lemma_1(u, lam)
+
+
+class PotentialRegressor(_SlowRegressor):
+    """The potential framework for targets.
+
+    Parameters
+    ----------
+    f, eta
+        As of `PotentialClassifier`; Stats.margin is -|y - w.x|.
+    loss : {"absolute", "squared", "epsilon_insensitive"} or Loss, default="absolute"
+    epsilon : float, default=0.1
+        Of "epsilon_insensitive".
+    fit_intercept, intercept_scaling, max_iter, shuffle, random_state
+        As of `RuleClassifier`.
+
+    Examples
+    --------
+    >>> from onlinecls.reference import PotentialRegressor, SquaredNorm
+    >>> learner = PotentialRegressor(SquaredNorm(10.0), "squared", fit_intercept=False).partial_fit([[3.0, 4.0]], [1.0])
+    >>> learner.coef_.round(9).tolist()
+    [0.6, 0.8]
+    """
+
+    def __init__(
+        self, f: Any = None, loss: Any = "absolute", eta: float | Callable[[Stats, np.ndarray], float] = 1.0, *,
+        epsilon: float = 0.1, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1,
+        shuffle: bool = True, random_state: RandomState = None,
+    ) -> None:
+        self._assign(locals())
+
+    f: Any
+    loss: Any
+    eta: Any
+
+    def _make(self) -> Callable[[int], Any]:
+        f = SquaredNorm() if self.f is None else self.f
+        offered = {**REGRESSION_LOSSES, "epsilon_insensitive": insensitive(self.epsilon)}
+        return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, offered), eta=self.eta)
+
+    def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
+        """Both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
+        return self._fitted().learner.lemma_1(u, lam)

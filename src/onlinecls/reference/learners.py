@@ -1,0 +1,248 @@
+"""Learners in R^d, which know nothing of labels, and what makes learners of several classes of them.
+
+A learner is shown signed examples z = y x and wants the margin m = w.z large:
+
+>>> from onlinecls.reference import RULES, Gaussian
+>>> learner = Gaussian(2, RULES["arow"].step, r=1.0)
+>>> learner.step([3.0, 4.0])  # c=1.0: the row's weight. True when the model changed
+True
+>>> learner.w.round(9).tolist(), learner.Sigma.round(9).tolist()
+([0.115384615, 0.153846154], [0.1, 0.058823529])
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .rules import Stats, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+# Signed examples, and what a learner keeps, are arrays of float64.
+
+
+def blocks(Sigma: np.ndarray, z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The full blocks of Sigma, (d, d) or k of them one below the other, each with its part of z."""
+    d = Sigma.shape[1]
+    return zip(Sigma.reshape(-1, d, d), z.reshape(-1, d), strict=True)
+
+
+def times(Sigma: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Σz."""
+    return Sigma * z if Sigma.ndim == 1 else np.concatenate([S @ x for S, x in blocks(Sigma, z)])
+
+
+def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray) -> np.ndarray:
+    """Σ after Σ^-1 += beta z z': its diagonal form, or the full form on each class's own block."""
+    if Sigma.ndim == 1:
+        return Sigma / (1 + beta * z**2 * Sigma)
+    return np.concatenate([np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) for S, x in blocks(Sigma, z)])
+
+
+class Learner:
+    """What all learners share.
+
+    separable : whether blocks of z that are 0 leave the others' w alone. If not, Crammer-Singer's learner has all blocks.
+    state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
+    """
+
+    separable = True
+    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
+    Sigma: Any = None
+    w: Any
+
+    def __init__(self, d: int) -> None:
+        self.d, self.t = d, 0  # rows consumed so far; whoever shows them counts them
+        for name in self.state:
+            setattr(self, name, np.zeros(d))
+
+    def step(self, z: Any, c: float = 1.0) -> bool:
+        """Learn from z with weight c > 0.  True when the model changed; a zero row never changes it."""
+        z = np.asarray(z, dtype=np.float64)
+        return bool(np.any(z)) and self.update(z, c)
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        """The algorithm, for z != 0."""
+        raise NotImplementedError
+
+    def split(self, multi_class: str) -> dict[str, tuple[float, float]]:
+        """The factors by which the state splits, so that w becomes -w/2 and w/2."""
+        return self.state
+
+
+class Additive(Learner):
+    """w += tau z, for a rule Stats -> Step. `params` are handed to the rule; `margin` is the one that ends the loss of classes.
+
+    `learn` takes the margin, and the one that is wanted, from outside: for targets it is 0.
+    """
+
+    largest = float(np.finfo(np.float64).max / 4)  # a step whose scalars would pass it is left out
+
+    def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
+        super().__init__(d)
+        self.rule, self.wanted, self.params = rule, margin, params
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        return self.learn(z, float(self.w @ z), self.wanted, c)
+
+    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        """Learn the target y of x: a signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
+        x = np.asarray(x, dtype=np.float64)
+        error = y - float(self.w @ x)
+        return bool(np.any(x)) and self.learn(x if error >= 0.0 else -x, epsilon - abs(error), 0.0, c)
+
+    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), 0.0, c), **self.params)
+        if step.tau == 0.0 or not step.tau <= self.largest:
+            return False
+        self.w = self.w + step.tau * z
+        return True
+
+
+class Gaussian(Additive):
+    """w += tau Σz, Σ^-1 += beta z z', Σ (d,) when diagonal, (d, d) when full, at the start initial_variance times the identity.
+
+    Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`.
+    """
+
+    state: ClassVar = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
+    floor = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
+
+    def __init__(
+        self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0, **params: Any,
+    ) -> None:
+        super().__init__(d, rule, **params)
+        self.Sigma = initial_variance * {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
+
+    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        v = float(z @ times(self.Sigma, z))
+        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c), **self.params)
+        if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
+            return False
+        self.w = self.w + step.tau * times(self.Sigma, z)
+        self.Sigma = add_precision(self.Sigma, step.beta, z)
+        if self.Sigma.ndim == 1:
+            self.Sigma = np.maximum(self.Sigma, self.floor)
+        return True
+
+
+class Potential(Gaussian):
+    """θ += tau z, w = Σθ, Σ^-1 += precision(Stats) z z': the potential framework with f_t(w) = w'Σ_t^-1 w / 2 (NAROW, Fig. 1).
+
+    The rule sees m' = z'Σ_tθ, where Σ_t already holds z.  Without a step Σ_t is not kept.
+    """
+
+    theta: Any
+    state: ClassVar = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # w = Σθ, so that W = (-w/2, +w/2) here too
+
+    def __init__(
+        self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
+        initial_variance: float = 1.0, **params: Any,
+    ) -> None:
+        super().__init__(d, rule, covariance, initial_variance, **params)
+        self.precision = precision
+
+    @property
+    def w(self) -> np.ndarray:
+        return times(self.Sigma, self.theta)
+
+    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        q, chi = float(z @ z), float(z @ times(self.Sigma, z))
+        seen = add_precision(self.Sigma, self.precision(Stats(margin, max(0.0, wanted - margin), q, chi, c), **self.params), z)
+        peeked = float(z @ times(seen, self.theta))
+        step = self.rule(Stats(peeked, max(0.0, wanted - peeked), q, chi, c), **self.params)
+        if step.tau == 0.0:
+            return False
+        self.Sigma, self.theta = seen, self.theta + step.tau * z
+        return True
+
+
+GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
+
+
+class Model:
+    """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
+
+    make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
+    phi(x, y) puts x in block y and r is the top wrong class, so that ||z||² = 2||x||² and v = v_y + v_r need no code of their own.
+    """
+
+    def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
+        self.make, self.d, self.k, self.multi_class = make, d, k, multi_class
+        self.learners = [make(d) for _ in range(k if k > 2 else 1)]
+        self.t = self.n_mistakes = self.n_updates = 0
+
+    @property
+    def W(self) -> np.ndarray:
+        """(k, d) weights; k = 1 when one vector serves both classes."""
+        if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
+            return self.joint(self.learners).w.reshape(self.k, -1)
+        return np.stack([learner.w for learner in self.learners])
+
+    @staticmethod
+    def joint(learners: list[Any]) -> Any:
+        """One learner of the blocks of several."""
+        joint = copy(learners[0])
+        for name in joint.state:
+            setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
+        joint.d = sum(learner.d for learner in learners)
+        return joint
+
+    @property
+    def Sigma(self) -> np.ndarray | None:
+        """(k, d), or (k, d, d) for full covariance, or None."""
+        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
+
+    def predict(self, x: np.ndarray) -> int:
+        scores = self.W @ x
+        return int(self.k == 2 and scores[0] > 0) if self.k <= 2 else int(np.argmax(scores))
+
+    def consume(self, x: np.ndarray, y: int, c: float, known: bool = True) -> None:
+        """One round: predict, learn, count.  A label never seen before could not have been predicted."""
+        self.n_mistakes += not known or self.predict(x) != y
+        self.n_updates += self.learn(x, y, c)
+        self.t += 1
+        for learner in self.learners:
+            learner.t = self.t
+
+    def learn(self, x: np.ndarray, y: int, c: float) -> bool:
+        if self.k == 1:
+            return False
+        if self.k == 2:
+            return self.learners[0].step(x if y == 1 else -x, c)
+        if self.multi_class == "ovr":
+            return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.learners)])
+        return self.learn_crammer_singer(x, y, c)
+
+    def learn_crammer_singer(self, x: np.ndarray, y: int, c: float) -> bool:
+        """The learner in R^(k d) on z = phi(x, y) - phi(x, r).  z is 0 outside blocks y and r: if it may, it has but those."""
+        wrong = self.W @ x
+        wrong[y] = -np.inf
+        r = int(np.argmax(wrong))
+        blocks = [y, r] if self.learners[0].separable else list(range(self.k))
+        joint = self.joint([self.learners[j] for j in blocks])
+        updated = joint.step(np.concatenate([x if j == y else -x if j == r else 0 * x for j in blocks]), c)
+        for name in joint.state:
+            for j, part in zip(blocks, np.split(getattr(joint, name), len(blocks)), strict=True):
+                setattr(self.learners[j], name, part)
+        return updated
+
+    def add_class(self, at: int) -> None:
+        """A label joins as code `at`.  With the second the vector begins to learn, the third splits it; newcomers start at 0."""
+        if self.k == 2:
+            self.learners = [self.side(0), self.side(1)]
+        if self.k >= 2:
+            self.learners.insert(at, self.make(self.d))
+            self.learners[at].t = self.t
+        self.k += 1
+
+    def side(self, code: int) -> Any:
+        part = copy(self.learners[0])
+        for name, factors in part.split(self.multi_class).items():
+            setattr(part, name, factors[code] * getattr(part, name))
+        return part

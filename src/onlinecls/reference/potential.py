@@ -1,0 +1,284 @@
+"""The potential framework as it is printed: Orabona and Crammer (NIPS 2010), Fig. 1, Lemma 1 and Corollary 1.
+
+    w_t = ∇f*_t(θ_t);   if l_t(w_t) > 0:  z_t = ∂l_t(w_t),  θ_{t+1} = θ_t - η_t z_t
+
+for any convex loss l, any rates η_t, and functions f_t of four kinds, which may have seen x_t (not its label). Lemma 1, for any u
+and λ > 0, over the rounds that changed θ:
+
+    Σ η_t z_t.(w_t/λ - u)  <=  f_T(λu)/λ + 1/λ Σ [ η_t² ||z_t||²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t) ]
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .learners import Learner, add_precision, times
+from .rules import Stats, narow_precision, row_precision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Loss(NamedTuple):
+    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative."""
+
+    value: Callable[[float], float]
+    slope: Callable[[float], float]
+
+
+LOSSES = {
+    "hinge": Loss(lambda m: max(0.0, 1.0 - m), lambda m: -1.0 if m < 1.0 else 0.0),
+    "squared_hinge": Loss(lambda m: max(0.0, 1.0 - m) ** 2, lambda m: -2.0 * max(0.0, 1.0 - m)),
+    "log_loss": Loss(
+        lambda m: log1p(exp(-m)) if m > -30.0 else -m, lambda m: -1.0 / (1.0 + exp(m)) if m < 700.0 else 0.0
+    ),
+}
+
+
+def insensitive(epsilon: float) -> Loss:
+    """[|e| - epsilon]+"""
+    return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
+
+
+REGRESSION_LOSSES = {
+    "absolute": insensitive(0.0),
+    "squared": Loss(lambda e: e * e, lambda e: 2.0 * e),
+}
+
+
+def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
+    """The least Σ p log(n p), p >= 0 of sum 1, among the p that make these shares; infinite where none do.
+
+    signed: p+ - p- = shares, n = 2d, and the rest, 1 - ||shares||_1, goes to pairs as √(shares² + 4c²). Else p = shares, n = d.
+    """
+    d = len(shares)
+    if not signed:
+        if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
+            return inf
+        p, n = shares[shares > 0.0], d
+        return float(np.sum(p * np.log(n * p)))
+    if np.abs(shares).sum() > 1.0 + 1e-9:
+        return inf
+    low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = √(shares² + 4c²), whose sum grows with c: bisection
+    for _ in range(200):
+        c = (low + high) / 2
+        low, high = (c, high) if np.sqrt(shares**2 + 4 * c**2).sum() < 1.0 else (low, c)
+    both = np.sqrt(shares**2 + 4 * low**2)
+    p = np.concatenate([both + shares, both - shares]) / 2
+    p = p[p > 0.0]
+    return float(np.sum(p * np.log(2 * d * p)))
+
+
+# --- f -------------------------------------------------------------------------------------------------------------------------
+
+
+class SquaredNorm:
+    """f(w) = σ/2 ||w||²:  w = θ/σ."""
+
+    def __init__(self, sigma: float = 1.0) -> None:
+        self.sigma, self.beta = sigma, sigma
+
+    def begin(self, d: int) -> SquaredNorm:
+        """This function, in d dimensions."""
+        return self
+
+    def seen(self, x: np.ndarray) -> Any:
+        """f_t, which has seen the row x."""
+        return self
+
+    def value(self, u: np.ndarray) -> float:
+        return self.sigma * float(u @ u) / 2.0
+
+    def conjugate(self, theta: np.ndarray) -> float:
+        return float(theta @ theta) / (2.0 * self.sigma)
+
+    def weights(self, theta: np.ndarray) -> np.ndarray:
+        """∇f*(θ)."""
+        return theta / self.sigma
+
+    def dual_norm(self, z: np.ndarray) -> float:
+        """The norm dual to the one by which f is β-strongly convex."""
+        return float(np.linalg.norm(z))
+
+
+class PNorm(SquaredNorm):
+    """f(w) = ||w||_q²/(2(q - 1)), 1/p + 1/q = 1, p >= 2:  w_i = (q - 1) sgn(θ_i) |θ_i|^(p-1) / ||θ||_p^(p-2).
+
+    1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron. (The paper's f = ||w||_q²/2 is
+    (q - 1)-strongly convex, and the same algorithm with η = q - 1.)
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
+
+    def value(self, u: np.ndarray) -> float:
+        return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
+
+    def conjugate(self, theta: np.ndarray) -> float:
+        return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
+
+    def weights(self, theta: np.ndarray) -> np.ndarray:
+        norm = float(np.linalg.norm(theta, self.p))
+        if norm == 0.0:
+            return np.zeros(len(theta))
+        return (self.q - 1.0) * norm * np.sign(theta) * (np.abs(theta) / norm) ** (self.p - 1.0)
+
+    def dual_norm(self, z: np.ndarray) -> float:
+        return float(np.linalg.norm(z, self.p))
+
+
+class Entropic(SquaredNorm):
+    """f(w) = σ Σ p log(n p) over the shares p of w among n entries of a simplex of sum W: w = W p, or, signed, the differences of
+    2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for the norm ||z|| = W max |z|."""
+
+    def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0, signed: bool = True) -> None:
+        self.sigma, self.beta, self.W, self.signed = sigma, sigma, norm_bound, signed
+
+    def entries(self, theta: np.ndarray) -> np.ndarray:
+        exponents = self.W * theta / self.sigma
+        return np.concatenate([exponents, -exponents]) if self.signed else exponents
+
+    def value(self, u: np.ndarray) -> float:
+        """The least over the shares that make u; infinite where none do."""
+        return self.sigma * entropy_of_shares(np.asarray(u) / self.W, self.signed)
+
+    def conjugate(self, theta: np.ndarray) -> float:
+        exponents = self.entries(theta)
+        most = exponents.max()
+        return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
+
+    def weights(self, theta: np.ndarray) -> np.ndarray:
+        exponents = self.entries(theta)
+        p = np.exp(exponents - exponents.max())
+        p *= self.W / p.sum()
+        return p[: len(theta)] - p[len(theta) :] if self.signed else p
+
+    def dual_norm(self, z: np.ndarray) -> float:
+        return self.W * float(np.abs(z).max())
+
+
+class Quadratic(SquaredNorm):
+    """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
+
+    precision : of x (margin and loss are not known yet), with r or b; 1/r as the second-order Perceptron, or NAROW's.
+    """
+
+    beta = 1.0
+
+    def __init__(self, r: float | None = None, b: float | None = None, covariance: str = "diagonal") -> None:
+        if (r is None) == (b is None):
+            raise ValueError(f"Quadratic: one of r and b must be given, got r={r!r} and b={b!r}.")
+        self.r, self.b, self.covariance = r, b, covariance
+
+    def begin(self, d: int) -> Quadratic:
+        return self.of(np.ones(d) if self.covariance == "diagonal" else np.eye(d))
+
+    def of(self, Sigma: np.ndarray) -> Quadratic:
+        found = Quadratic(self.r, self.b, self.covariance)
+        found.Sigma = Sigma
+        return found
+
+    Sigma: np.ndarray
+
+    def seen(self, x: np.ndarray) -> Quadratic:
+        s = Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
+        gain = row_precision(s, self.r) if self.r is not None else narow_precision(s, float(self.b or 0.0))
+        return self.of(add_precision(self.Sigma, gain, x))
+
+    def value(self, u: np.ndarray) -> float:
+        return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
+
+    def conjugate(self, theta: np.ndarray) -> float:
+        return float(theta @ times(self.Sigma, theta)) / 2.0
+
+    def weights(self, theta: np.ndarray) -> np.ndarray:
+        return times(self.Sigma, theta)
+
+    def dual_norm(self, z: np.ndarray) -> float:
+        return sqrt(float(z @ times(self.Sigma, z)))
+
+
+# --- η -------------------------------------------------------------------------------------------------------------------------
+
+
+def conservative(s: Stats, z: np.ndarray) -> float:
+    """η_t = 1 on mistakes, m <= 0, and 0 else: the conservative form of an algorithm."""
+    return 1.0 if s.margin <= 0.0 else 0.0
+
+
+def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarray], float]:
+    """NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius."""
+
+    def rate(s: Stats, z: np.ndarray) -> float:
+        if s.margin <= 0.0:
+            return 1.0
+        return float(np.clip((radius**2 / 2.0 - s.margin) / np.linalg.norm(z, p) ** 2, 0.0, 1.0))
+
+    return rate
+
+
+def best_r(s: float, M: float, R: float, d: int) -> float:
+    """The r of NAROW 4.3 for the diagonal form: s M R²/(M R² - 2sd), where s < M R²/(2d); else infinite, the plain Perceptron.
+
+    s : the most rows that one of the informative features is in; M : the (expected) number of mistakes; R : the largest ||x||;
+    d : the number of features.
+    """
+    spare = M * R**2 - 2.0 * s * d
+    return s * M * R**2 / spare if spare > 0.0 else inf
+
+
+class PotentialLearner(Learner):
+    """Fig. 1 in R^d, with both sides of Lemma 1 kept as it goes (`lemma_1`).
+
+    f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
+    row; 0 means no update. The weight c of a row multiplies η.
+    """
+
+    theta: Any
+    state: ClassVar = {"theta": (-1 / 2, 1 / 2)}
+
+    def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
+        super().__init__(d)
+        self.f, self.loss, self.eta = f.begin(d), loss, eta
+        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w; Σ η z; the sum on the right side
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.f.weights(self.theta)
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        f = self.f.seen(z)
+        m = float(f.weights(self.theta) @ z)
+        return self.take(f, z, self.loss.slope(m) * z, m, self.loss.value(m), c)
+
+    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        """Learn the target y of x."""
+        x = np.asarray(x, dtype=np.float64)
+        if not x.any():
+            return False
+        f = self.f.seen(x)
+        e = y - float(f.weights(self.theta) @ x)
+        return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
+
+    def take(self, f: Any, x: np.ndarray, gradient: np.ndarray, m: float, loss: float, c: float) -> bool:
+        """θ -= η gradient, where there is a loss; and what Lemma 1 sums."""
+        rate = self.rate(Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c), x) if loss > 0.0 else 0.0
+        step = c * rate * gradient
+        if not step.any():
+            return False
+        self.left += float(step @ f.weights(self.theta))
+        self.pull = self.pull + step
+        self.right += f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
+        self.f, self.theta = f, self.theta - step
+        return True
+
+    def rate(self, s: Stats, z: np.ndarray) -> float:
+        return float(self.eta(s, z) if callable(self.eta) else self.eta)
+
+    def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
+        """Both sides of Lemma 1 so far for a competitor u: (paid, allowed)."""
+        u = np.asarray(u, dtype=np.float64)
+        return self.left / lam - float(self.pull @ u), (self.f.value(lam * u) + self.right) / lam

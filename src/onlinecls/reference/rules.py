@@ -1,0 +1,189 @@
+"""The papers' rules, as functions from what a row comes to (`Stats`) to the step to take (`Step`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+
+class Stats(NamedTuple):
+    """What a row comes to, z = y x (regression: sgn(y - w.x) x; several classes: the difference of two blocks).
+
+    margin : m = w.z (regression: epsilon - |y - w.x|); of a geometry with precision, m' by the Σ that has seen the row already.
+    loss : what the margin lacks of the one wanted, 1 (regression: 0); at least 0.
+    q : ||z||². v : z'Σz before the row, 0 where there is no Σ. weight : the row's c > 0.
+    """
+
+    margin: float
+    loss: float
+    q: float
+    v: float = 0.0
+    weight: float = 1.0
+
+
+class Step(NamedTuple):
+    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian)."""
+
+    tau: float = 0.0
+    beta: float = 0.0
+
+
+REST = Step()
+
+
+class Rule(NamedTuple):
+    """A rule with the geometry that it is for, and of the potential geometry what Σ^-1 gains, Stats -> float."""
+
+    step: Callable[..., Step]
+    geometry: str = "additive"
+    precision: Callable[..., float] | None = None
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _rule(name: str, geometry: str = "additive", precision: Callable[..., float] | None = None) -> Any:
+    """Enter a rule in RULES, by its name in the registry."""
+
+    def enter(step: Callable[..., Step]) -> Callable[..., Step]:
+        RULES[name] = Rule(step, geometry, precision)
+        return step
+
+    return enter
+
+
+@_rule("perceptron")
+def perceptron(s: Stats, eta0: float = 1.0) -> Step:
+    """m <= 0:  w += eta c z.  Tutorial III; NAROW 2."""
+    return Step(eta0 * s.weight) if s.margin <= 0.0 else REST
+
+
+@_rule("aggressive_perceptron")
+def aggressive_perceptron(s: Stats, eta0: float = 1.0) -> Step:
+    """m < 1:  w += eta c z.  Tutorial III, DA1."""
+    return Step(eta0 * s.weight) if s.loss > 0.0 else REST
+
+
+@_rule("pa1")
+def pa1(s: Stats, C: float = 1.0) -> Step:
+    """PA-I:  tau = min(C c, l / ||z||²).  Tutorial III; NAROW 4.1.  C = inf is PA (Crammer et al., NIPS 2003, 3)."""
+    return Step(min(C * s.weight, s.loss / s.q)) if s.loss > 0.0 else REST
+
+
+@_rule("pa2")
+def pa2(s: Stats, C: float = 1.0) -> Step:
+    """PA-II:  tau = l / (||z||² + 1/(2Cc)).  Crammer et al. (NIPS 2003), 5, whose gamma is 1/(2C)."""
+    return Step(s.loss / (s.q + 1.0 / (2.0 * C * s.weight))) if s.loss > 0.0 else REST
+
+
+@_rule("arow_regression", "gaussian")
+def least_squares(s: Stats, r: float) -> Step:
+    """w += l / (v + r/c) Σz,  Σ^-1 += c z z'/r,  on every row.  Recursive least squares; AROW (NIPS 2009), 7."""
+    return Step(s.loss / (s.v + r / s.weight), s.weight / r)
+
+
+@_rule("arow", "gaussian")
+def arow(s: Stats, r: float) -> Step:
+    """m < 1:  w += l / (v + r/c) Σz,  Σ^-1 += c z z'/r.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
+    return least_squares(s, r) if s.loss > 0.0 else REST
+
+
+def quantile(eta: float) -> float:
+    """phi = Φ^-1(eta)."""
+    return NormalDist().inv_cdf(eta)
+
+
+def stdev_alpha(m: float, v: float, phi: float) -> float:
+    """alpha = (-m psi + √(m² phi⁴/4 + v phi² zeta)) / (v zeta),  psi = 1 + phi²/2,  zeta = 1 + phi²."""
+    psi, zeta = 1 + phi**2 / 2, 1 + phi**2
+    return (-m * psi + sqrt(m**2 * phi**4 / 4 + v * phi**2 * zeta)) / (v * zeta)
+
+
+def stdev_step(alpha: float, v: float, phi: float) -> Step:
+    """w += alpha Σz,  Σ^-1 += (alpha phi/√u) z z',  √u = (-g + √(g² + 4v)) / 2,  g = alpha v phi.
+
+    As printed √u cancels to 0 when v << g². What is computed is the same number.
+    """
+    if not alpha > 0.0:
+        return REST
+    g = alpha * v * phi
+    return Step(alpha, alpha * phi / (2 * v / (g + sqrt(g**2 + 4 * v))))
+
+
+def held_back(step: Step, c: float) -> Step:
+    """A hard constraint has no price: a weight below 1 scales the step and the precision, and one above changes nothing."""
+    return Step(min(1.0, c) * step.tau, min(1.0, c) * step.beta)
+
+
+@_rule("cw_stdev", "gaussian")
+def cw_stdev(s: Stats, eta: float) -> Step:
+    """CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
+    phi = quantile(eta)
+    return held_back(stdev_step(stdev_alpha(s.margin, s.v, phi), s.v, phi), s.weight) if s.v > 0.0 else REST
+
+
+@_rule("cw_variance", "gaussian")
+def cw_variance(s: Stats, eta: float) -> Step:
+    """CW, variance form.  Dredze, Crammer, Pereira (ICML 2008): confidence-weighted linear classification."""
+    if not s.v > 0.0:
+        return REST
+    phi = quantile(eta)
+    b = 1 + 2 * phi * s.margin
+    alpha = (-b + sqrt(b**2 - 8 * phi * (s.margin - phi * s.v))) / (4 * phi * s.v)
+    return held_back(Step(alpha, 2 * alpha * phi), s.weight) if alpha > 0.0 else REST
+
+
+@_rule("scw1", "gaussian")
+def scw1(s: Stats, eta: float, C: float = 1.0) -> Step:
+    """SCW-I:  CW's alpha, at most C c.  Wang, Zhao, Hoi (ICML 2012), proposition 1."""
+    phi = quantile(eta)
+    if not phi * sqrt(s.v) > s.margin:
+        return REST
+    return stdev_step(min(C * s.weight, stdev_alpha(s.margin, s.v, phi)), s.v, phi)
+
+
+def scw2_alpha(m: float, v: float, phi: float, C: float) -> float:
+    """SCW-II's alpha, proposition 2 (LIBOL has n * 2 where n² is meant)."""
+    n = v + 1 / (2 * C)
+    gamma = phi * sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
+    return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
+
+
+@_rule("scw2", "gaussian")
+def scw2(s: Stats, eta: float, C: float = 1.0) -> Step:
+    """SCW-II: a squared penalty.  Proposition 2."""
+    phi = quantile(eta)
+    return stdev_step(scw2_alpha(s.margin, s.v, phi, C * s.weight), s.v, phi) if phi * sqrt(s.v) > s.margin else REST
+
+
+def row_precision(s: Stats, r: float) -> float:
+    """Σ^-1 += z z'/r.  NAROW 4.2."""
+    return 1.0 / r
+
+
+def narow_precision(s: Stats, b: float) -> float:
+    """1/r_t = (b chi - 1)/chi, chi = z'Σz; where b chi <= 1, r_t is infinite: nothing is added.  NAROW 5."""
+    return (b * s.v - 1.0) / s.v if b * s.v > 1.0 else 0.0
+
+
+@_rule("sop", "potential", row_precision)
+def sop(s: Stats, r: float = inf) -> Step:
+    """m' <= 0:  θ += c z.  Second-order Perceptron, NAROW 4.2."""
+    return Step(s.weight) if s.margin <= 0.0 else REST
+
+
+@_rule("aggressive_sop", "potential", row_precision)
+def aggressive_sop(s: Stats, r: float = inf) -> Step:
+    """m' < 1:  θ += c z.  NAROW Fig. 1, 4.2, 4.3."""
+    return Step(s.weight) if s.margin < 1.0 else REST
+
+
+@_rule("narow", "potential", narow_precision)
+def narow(s: Stats, b: float = inf) -> Step:
+    """m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
+    return Step(s.weight) if s.margin < 1.0 and s.v > 0.0 else REST
+
+
+RULES["pa1_regression"], RULES["pa2_regression"] = RULES["pa1"], RULES["pa2"]

@@ -1,0 +1,288 @@
+"""Tables: what their columns mean, by name, and rows of them. Numbers keep a column each, categories are hashed behind those."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._input.rows import Rows
+from ._features import FeatureRows
+from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
+
+NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; a list of numbers is its length
+_MISSING = ("", "NA", "N/A", "n/a", "<NA>", "NULL", "null")  # in CSV
+_LOOKED_AT = 1000  # rows in which a column has a first value
+_BATCH_NUMBERS = 1 << 20  # in a batch of long lists
+
+
+class Columns:
+    """The places of what is read among the named columns of one file. kinds : of a table of numbers, {name: kind}; or None."""
+
+    def __init__(self, layout: Layout, who: str, names: list):
+        self.who, self.names = who, names
+        self.label = None if layout.label is None else self._place(layout.label, "labels")
+        self.weight = None if layout.weight is None else self._place(layout.weight, "weights")
+        self.text = None if layout.text is None else self._place(layout.text, "texts")
+        self.features = [self._place(name, "features") for name in layout.used] if layout.text is None else []
+        twice = next((name for name in names if names.count(name) > 1 and name in layout), None)
+        if twice is not None:
+            raise ValueError(f"{who}: expected one column of a name, got several named {twice!r}.")
+        unknown = [name for name in names if name not in layout] if layout.is_strict else []
+        if unknown:
+            raise ValueError(f"{who}: {unexpected(unknown[0], layout)}.")
+
+    def _place(self, name, what: str) -> int:
+        if name not in self.names:
+            raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
+        return self.names.index(name)
+
+
+def unexpected(name, layout: Layout) -> str:
+    return f"expected the columns {layout.used} besides labels and weights, got an unknown one, {shown(name)}"
+
+
+class Layout:
+    """What the columns of a table mean. names : those of the first file. kinds : of features; None for texts.
+
+    Where all columns of a table are features, or all were told apart (features={name: kind}), another one in a file is an error.
+    """
+
+    def __init__(self, who: str, names: list, reader, label):
+        self.who, self.missing = who, reader.missing
+        known = isinstance(reader.features, dict)
+        self.label = label if reader.labelled else None
+        self.skipped = (label,)
+        self.weight, self.text = reader.weight, reader.text
+        if self.text is None and reader.features is None and "text" in names:
+            self.text = "text"
+        self.is_strict, self.kinds = self.text is None and (known or reader.features is None), {}
+        if self.text is not None:
+            pass
+        elif known:
+            self.kinds = dict(reader.features)
+        else:
+            self._choose(names, reader)
+        if self.text is None and not self.used:
+            raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
+
+    def _choose(self, names: list, reader) -> None:
+        """All columns but labels and weights, or those that were named; which kind they are is seen later."""
+        wanted = reader.features
+        for option in ("features", "ignore", "categories"):
+            for name in getattr(reader, option) or ():
+                if name not in names:
+                    raise ValueError(f"{self.who}: the column of the features must be one of {names}, got {name!r}.")
+        for name in wanted if wanted is not None else names:
+            if wanted is None and name in (*self.skipped, self.weight):
+                continue
+            self.kinds[name] = IGNORED if name in reader.ignore else CATEGORY if name in reader.categories else None
+        if wanted is not None:
+            self.kinds.update({name: IGNORED for name in names if name not in (*self.kinds, *self.skipped, self.weight)})
+
+    def __contains__(self, name) -> bool:
+        return name in self.kinds or name in (self.label, self.weight, self.text, *self.skipped)
+
+    @property
+    def used(self) -> list:
+        """The columns that are features, in the order of the model."""
+        return [name for name, kind in self.kinds.items() if kind != IGNORED]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the kind of a column is not known yet."""
+        return None in self.kinds.values()
+
+    def see(self, name, value) -> None:
+        """A value of a column whose kind may not be known yet tells it."""
+        if self.kinds[name] is not None or is_missing(value):
+            return
+        if isinstance(value, (list, tuple, np.ndarray)):
+            self.kinds[name] = len(value)
+            return
+        self.kinds[name] = CATEGORY if _is_name(value) else NUMBER  # (what is neither is refused as a number)
+
+    def close(self) -> None:
+        """Columns without any value are numbers. The columns of numbers come first."""
+        self.kinds = {name: NUMBER if kind is None else kind for name, kind in self.kinds.items()}
+
+    def names_of_numbers(self) -> list[str]:
+        """Of the first columns of the rows, which are not hashed."""
+        found = []
+        for name, kind in self.kinds.items():
+            if kind == NUMBER:
+                found.append(str(name))
+            elif type(kind) is int:
+                found += [f"{name}[{k}]" for k in range(kind)]
+        return found
+
+    @property
+    def has_categories(self) -> bool:
+        return CATEGORY in self.kinds.values()
+
+
+def looked_at(layout: Layout, rows, value_of):
+    """Rows, none of them lost, the first of which have told the kinds of the columns. rows : (where, row), `PAUSE` or errors
+    among them; value_of(row) : {name: value}, or None of what is no row."""
+    if not layout.is_open:
+        layout.close()
+        return rows
+    rows, ahead = iter(rows), []
+    while layout.is_open and len(ahead) < _LOOKED_AT:
+        item = next(rows, None)
+        if item is None:
+            break
+        ahead.append(item)
+        for name, value in (value_of(item[1]) or {}).items():
+            if name in layout.kinds:
+                layout.see(name, value)
+    layout.close()
+    return _chained(ahead, rows)
+
+
+def _chained(ahead: list, rows):
+    while ahead:
+        yield ahead.pop(0)
+    yield from rows
+
+
+def is_missing(value) -> bool:
+    return value is None or (isinstance(value, str) and value in _MISSING)
+
+
+def _is_name(value) -> bool:
+    try:
+        return isinstance(value, str) and float(value) is None
+    except ValueError:
+        return True
+
+
+class TableRows:
+    """Rows of a table, collected for a batch: lists of values in the order of the layout's features."""
+
+    def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
+        self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
+        self.dtype, self.rows, self.must_be_there = np.dtype(dtype), [], layout.missing == "error"
+        self.n_numbers = len(layout.names_of_numbers())
+        self.largest = float(np.finfo(self.dtype).max)
+        self.hashed, self.n_features = None, self.n_numbers + n_hashed * layout.has_categories
+        if layout.has_categories:
+            most = batch_rows * (self.n_numbers + len(self.kinds))
+            self.hashed = FeatureRows(batch_rows, most, n_hashed, dtype, self.n_numbers, names)
+
+    @property
+    def full(self) -> bool:
+        return len(self.rows) * self.n_numbers >= _BATCH_NUMBERS
+
+    def add(self, values) -> None:
+        numbers, names = [], []
+        for (name, kind, what), value in zip(self.kinds, values, strict=True):
+            if is_missing(value):
+                self._miss(what)
+                if kind != CATEGORY:
+                    numbers += [0.0] * (1 if kind == NUMBER else kind)
+            elif kind == NUMBER:
+                numbers.append(self._number(value, what))
+            elif kind == CATEGORY:
+                names.append(category(name, value, what))
+            else:
+                numbers += self._list(value, kind, what)
+        if any(abs(value) > self.largest for value in numbers):
+            raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got {shown(max(numbers, key=abs))}")
+        self.add_read(numbers, names)
+
+    def add_read(self, numbers: list, names: list) -> None:
+        """A row of numbers, and names of categories."""
+        if self.hashed is None:
+            self.rows.append(numbers)
+        elif not self.hashed.add(names, [1.0] * len(names), numbers):
+            raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got larger ones")
+
+    def _miss(self, what: str) -> None:
+        if self.must_be_there:
+            raise WrongRecordError(f"expected a value in {what}, got none (missing='absent' takes it for 0)")
+
+    def _number(self, value, what: str) -> float:
+        try:
+            return number(value, what)
+        except WrongRecordError as error:
+            hint = " (among the categories its values would be names)" if _is_name(value) else ""
+            raise WrongRecordError(f"{error}{hint}") from None
+
+    def _list(self, values, length: int, what: str) -> list:
+        if not isinstance(values, (list, tuple)) or len(values) != length:
+            came = f"{len(values)}" if isinstance(values, (list, tuple)) else shown(values)
+            raise WrongRecordError(f"expected a list of {length} numbers in {what}, got {came}")
+        return [number(value, what) for value in values]
+
+    def take(self):
+        if self.hashed is not None:
+            return self.hashed.take()[0]
+        rows, self.rows = self.rows, []
+        return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_numbers))
+
+
+def category(name, value, what: str) -> bytes:
+    """The feature that a value of a category is: name=value."""
+    if not isinstance(value, (str, int, float, bool)):
+        raise WrongRecordError(f"expected a category in {what}, got {shown(value)}")
+    return utf8(f"{name}={value}")
+
+
+# --- records -------------------------------------------------------------------------------------------------------------------
+
+
+def csv_rows(rows, layout: Layout, header: bool):
+    """(where, (columns of the file, fields)) of rows below the headers; a header that is repeated is one."""
+    columns, is_new = None, True
+    for where, row in rows:
+        if row is FILE:
+            is_new = header or columns is None
+        elif is_new and isinstance(row, WrongRecordError):
+            raise ValueError(f"{where[0]}: {row}")
+        elif not isinstance(row, list):
+            yield where, row
+        elif is_new:
+            columns, is_new = Columns(layout, where[0], row if header else list(range(len(row)))), False
+            if not header:
+                yield where, (columns, row)
+        elif not header or row != columns.names:
+            yield where, (columns, row)
+
+
+def values_of_csv(row) -> dict | None:
+    """{name: field} of what `csv_rows` gives, if it is a whole row."""
+    if not isinstance(row, tuple) or len(row[1]) != len(row[0].names):
+        return None
+    return dict(zip(row[0].names, row[1], strict=True))
+
+
+def csv_records(rows):
+    """What `csv_rows` gives, as records."""
+
+    def record(row):
+        if isinstance(row, WrongRecordError):
+            raise row
+        columns, row = row
+        if len(row) != len(columns.names):
+            raise WrongRecordError(f"expected {len(columns.names)} fields, got {len(row)}")
+        if not all(map(str.isascii, row)):
+            for field in row:
+                utf8(field)
+        content = row[columns.text] if columns.text is not None else [row[k] for k in columns.features]
+        label = None if columns.label is None else row[columns.label]
+        return label, content, None if columns.weight is None else row[columns.weight]
+
+    for where, row in rows:
+        yield where, PAUSE if row is PAUSE else lambda row=row: record(row)
+
+
+def flat_object(record: dict, layout: Layout) -> tuple:
+    """A JSON object without further objects, as a record."""
+    names = layout.used
+    for name in record:
+        if name not in layout:
+            raise WrongRecordError(unexpected(name, layout))
+    for name in names:
+        if name not in record:
+            raise WrongRecordError(f"expected a key {shown(name)} (null where there is no value), got {shown(list(record))}")
+    weight = None if layout.weight is None else record.get(layout.weight)
+    return record.get(layout.label), [record[name] for name in names], weight
