@@ -3,10 +3,11 @@
     python benchmarks/defaults.py [--write] [--only AROWClassifier multi_class]
 
 Every set is taken as rows of unit length, as it stands (counts, values, pixels from 0 to 255) and, where it is dense, with
-standardised columns. Words are hashed to 2^20 columns (corpora.py). A number of a grid that has a unit (``units`` in the registry)
-stands for that number where ||x|| is 1: it is multiplied by the power of the set's `scale_` that the default has. Errors of a setting are summed up by their geometric mean over all sets and forms, so that a set of 0.5 % counts as much as one of
-30 %. A regressor is given the labels of the sets of two classes as targets -1 and +1; its error is its progressive mean squared
-error in per cent of the targets' variance. FIXED has the numbers that were the defaults before they had units.
+standardised columns. Words are hashed to 2^20 columns (corpora.py). A number of a grid that has a unit (``units`` in the
+registry) stands for that number where ||x|| is 1: it is multiplied by the power of the set's `scale_` that the default has.
+Errors of a setting are summed up by their geometric mean over all sets and forms, so that a set of 0.5 % counts as much as
+one of 30 %. A regressor is given the labels of the sets of two classes as targets -1 and +1; its error is its progressive mean
+squared error in per cent of the targets' variance. FIXED has the numbers that were the defaults before they had units.
 
 The errors are kept in docs/defaults.csv, a row a setting, a column a set and form; ``--write`` replaces the rows of what was
 measured and makes the tables of docs/defaults.md anew.

@@ -603,14 +603,15 @@ OUT_OF_RANGE = {
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
                 "0.5 would ask for "
             "nothing."),
-    "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be a finite number > 0, got initial_variance={!r}."),
-    "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be a finite number > 0, got eta0={!r}."),
-    "delta": ([0.0, -1.0, np.inf], "delta must be a finite number > 0, got delta={!r}. It keeps the first steps finite."),
+    "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be 'auto' or a finite number > 0, got initial_variance={!r}. It is the variance of each weight "
+        "before the first row."),
+    "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be 'auto' or a finite number > 0, got eta0={!r}. It is the size of a step."),
+    "delta": ([0.0, -1.0, np.inf], "delta must be 'auto' or a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
     "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves "
         "[-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met."),
     "signed": (["yes", None, 1], "signed must be True or False, got signed={!r}."),
-    "norm_bound": ([0.0, -1.0, np.inf, "a"], "norm_bound must be a finite number > 0, got norm_bound={!r}. The weights' absolute "
+    "norm_bound": ([0.0, -1.0, np.inf, "a"], "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}. The weights' absolute "
         "values add up to at most norm_bound."),
     "aggressive": (["yes", None, 2], "aggressive must be one of False, True, got aggressive={!r}."),
     "loss": (["log", None], "loss must be one of 'hinge', 'squared_hinge', got loss={!r}."),
@@ -620,7 +621,7 @@ OUT_OF_RANGE = {
         "no penalty; for L1 "
                 "see AdaGradClassifier(update='dual_averaging', l1=...)."),
     "fit_intercept": (["yes", None], "fit_intercept must be True or False, got fit_intercept={!r}."),
-    "intercept_scaling": ([0.0, -1.0, np.inf], "intercept_scaling must be a finite number > 0, got "
+    "intercept_scaling": ([0.0, -1.0, np.inf], "intercept_scaling must be 'auto' or a finite number > 0, got "
         "intercept_scaling={!r}. It is the value "
                           "of the constant feature; 1 suits rows of about unit length."),
     "max_iter": ([0, 1.5, None], "max_iter must be an integer >= 1, got max_iter={!r}."),
@@ -639,7 +640,7 @@ OUT_OF_RANGE = {
     "dtype": (["int32", "a", np.float16], "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}."),
     "random_state": (["a", -1, 1.5], "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or "
         "Generator, got {!r}."),
-    "sigma": ([0.0, -1.0, np.inf, np.nan, None, "automatic"], "sigma must be 'auto' or a finite number > 0, got sigma={!r}. "
+    "sigma": ([0.0, -1.0, np.inf, np.nan, "automatic"], "sigma must be None or 'auto' or a finite number > 0, got sigma={!r}. "
         "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
     "regularizer": (["l2", None], "regularizer must be one of 'euclidean', 'entropic', got regularizer={!r}."),
     "learning_rate": (["constant", None], "learning_rate must be one of 'strongly_convex', 'sqrt', got learning_rate={!r}."),
@@ -653,11 +654,11 @@ OUT_OF_RANGE_IN = {
     **{(who, "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got "
                           "epsilon={!r}. It is the radius of the ball, in units of the features.")
        for who in ("PassiveAggressiveOneClass", "MultiplicativePassiveAggressiveOneClass")},
-    ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be a finite number > 0, got alpha={!r}. The steps are "
+    ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be 'auto' or a finite number > 0, got alpha={!r}. The steps are "
                                  "1/(alpha t)."),
     ("DualAscentClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is "
         "the margin y w.x from which on a row is no loss."),
-    **{(who, "norm_bound"): ([0.0, -1.0, np.inf, None], "norm_bound must be a finite number > 0, got norm_bound={!r}.")
+    **{(who, "norm_bound"): ([0.0, -1.0, np.inf, None], "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},
     **{(who, "update"): (["DA4", None], "update must be one of 'DA1', 'DA2', 'DA3', got update={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},

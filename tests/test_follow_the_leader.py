@@ -286,7 +286,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"sigma": 0.0}, "sigma must be a finite number > 0, got sigma=0.0."),
+        ({"sigma": 0.0}, "sigma must be None or a finite number > 0, got sigma=0.0."),
         ({"gap_tol": 0}, "gap_tol must be a finite number > 0, got gap_tol=0."),
         ({"average": True},
          "average must be False, got average=True: each w is the best for all rows so far, and every weight may change in any "

@@ -447,10 +447,12 @@ class OnlineLearner(saving.Describing, Estimator):
         info = np.finfo(state.dtype)
         return {
             **params, "open_classes": int(is_open), "balanced": int(balanced),
-            "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+            # In units of the first variance, as long as that fits: X times a power of two must not meet it elsewhere.
+            "floor": max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), "tiny": float(info.tiny),
+            "variance": state.variance,
             "spacing": float(info.eps),
-            # The average's books hold weights times rounds; the intercept is a weight times the constant feature.
-            "limit": min(float(info.max) / 4 / max(params["bias"], 1.0), np.inf if params["average_from"] < 0 else 1e290),
+            # The average's books hold weights times rounds.
+            "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
         }
 
     def _epochs(

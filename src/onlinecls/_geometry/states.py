@@ -301,6 +301,10 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     IS_SIGNED = True
     SLOTS = 2
 
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
+
     @property
     def moving(self) -> np.ndarray:
         return self.view[:, 1]
