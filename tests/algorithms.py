@@ -105,8 +105,8 @@ MORE = {
     "da_squared": [{"sigma": "auto", "update": "DA2"}],
     "entropic_da_regression": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA1"}, {"sigma": "auto", "norm_bound": 3.0}],
     "entropic_da_squared": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA2"}, {"sigma": "auto", "norm_bound": 3.0}],
-    **{name: [{**CASES[name][0], "covariance": "full"}] for name, a in ALGORITHMS.items() if len(a.geometries) == 2
-       and a.geometries[1].startswith("full")},
+    **{name: [{**params, "covariance": "full"} for params in (CASES[name][0], *(p for p in CASES[name] if "forgetting" in p))]
+       for name, a in ALGORITHMS.items() if len(a.geometries) > 1 and a.geometries[1].startswith("full")},
 }
 TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"), "leader": ("binary", "crammer_singer", "ovr"),
          "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}

@@ -29,7 +29,7 @@ cdef class FewRows:
 cdef class Model:
     cdef public object values, drift, counts, tally     # arrays
     cdef public object params                           # the parameters that it was last learnt with, a dict
-    cdef public object sigma
+    cdef public object sigma, growth                    # growth: of a full covariance, see Full
     cdef public int foresight, depth                    # how a full covariance meets many rows at once: see Full
     cdef object bound                                   # the dict that p was made from
     cdef Params p

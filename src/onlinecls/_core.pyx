@@ -21,7 +21,7 @@ from ._geometry.average cimport drift_score, remember
 from ._geometry.blas cimport symm
 from ._geometry.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
 from ._geometry.full cimport (
-    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, look_ahead, open_full, passes, peeked, product,
+    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, passes, peeked, product,
     score_all, sherman_morrison,
 )
 from ._geometry.rounds cimport (
@@ -29,11 +29,11 @@ from ._geometry.rounds cimport (
     check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
 )
 from ._geometry.sparse cimport (
-    Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, peek_one, scan,
+    Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
 )
 from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
 from ._rules cimport (
-    ADDITIVE, DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule, precision,
+    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule, precision,
     settled,
 )
 
@@ -46,7 +46,7 @@ TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regres
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
 #: The counters of `tally`, by their names in Python.
-TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "squared": 8, "absolute": 9}
+TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "squared": 8, "absolute": 9, "growth": 10}
 TALLY_SIZE = sizeof(Tally) // sizeof(double)
 
 
@@ -68,6 +68,19 @@ def best_of(const double[:, ::1] scores):
                     best = c
             found[i] = best
     return codes
+
+
+cdef inline bint has_variances(const Params* p) noexcept nogil:
+    return p.geometry == GAUSSIAN or p.geometry == FORGETTING or p.geometry == POTENTIAL
+
+
+cdef inline void grow(floating[::1] state, Books* books, Params* p) noexcept nogil:
+    """Before a row of a learner that forgets: all variances grow by 1/(1 - λ), up to the initial one."""
+    books.tally.growth = (books.tally.growth if books.tally.growth else 1.0) / (1.0 - p.forgetting)
+    p.growth = books.tally.growth
+    if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
+        write_variances_down(state, books.columns, p)
+        books.tally.growth = p.growth
 
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
@@ -95,6 +108,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
             if taken == 0:
                 continue
             p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            if geometry == FORGETTING:
+                grow(state, &books, &p)
             sums = scan(geometry, state, data, indices, r.row, &p)
             s.weight, s.q, s.v = r.weight, sums.q, sums.v
             lag = 0.0
@@ -134,11 +149,15 @@ cdef int learn_vector(Task task, const Batch* b, Books* books, floating[::1] sta
     if task == REGRESSION:
         if p.geometry == ADDITIVE:
             return learn_one(REGRESSION, ADDITIVE, b, books, state, data, indices, p)
+        elif p.geometry == FORGETTING:
+            return learn_one(REGRESSION, FORGETTING, b, books, state, data, indices, p)
         return learn_one(REGRESSION, GAUSSIAN, b, books, state, data, indices, p)
     if p.geometry == ADDITIVE:
         return learn_one(BINARY, ADDITIVE, b, books, state, data, indices, p)
     elif p.geometry == GAUSSIAN:
         return learn_one(BINARY, GAUSSIAN, b, books, state, data, indices, p)
+    elif p.geometry == FORGETTING:
+        return learn_one(BINARY, FORGETTING, b, books, state, data, indices, p)
     elif p.geometry == POTENTIAL:
         return learn_one(BINARY, POTENTIAL, b, books, state, data, indices, p)
     elif p.geometry == MIRROR:
@@ -174,6 +193,8 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
         move_some(ADDITIVE, state, books.columns, moves, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
         move_some(GAUSSIAN, state, books.columns, moves, data, indices, row, p)
+    elif p.geometry == FORGETTING:
+        move_some(FORGETTING, state, books.columns, moves, data, indices, row, p)
     elif p.geometry == POTENTIAL:
         move_some(POTENTIAL, state, books.columns, moves, data, indices, row, p)
     elif p.geometry == MIRROR:
@@ -216,6 +237,8 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             if taken == 0:
                 continue
             p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            if p.geometry == FORGETTING:
+                grow(state, &books, &p)
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
@@ -227,7 +250,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             if settled(s.margin, &p):
                 continue
             moves.n, moves.which[0], moves.which[1] = 2, r.label, rival
-            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+            if has_variances(&p):
                 variances_of_two(state, books.columns, moves.which, data, indices, r.row, v, &p)
                 s.v = v[0] + v[1]
             if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
@@ -260,6 +283,8 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             if taken == 0:
                 continue
             p.threshold = p.l1 * (books.tally.rounds - 1.0)
+            if p.geometry == FORGETTING:
+                grow(state, &books, &p)
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
@@ -273,14 +298,14 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
                 if not settled(s.margin, &p):
                     open.which[open.n] = c
                     open.n += 1
-            if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+            if has_variances(&p):
                 variances(state, books.columns, &open, data, indices, r.row, space.v, &p)
 
             for j in range(open.n):
                 c = open.which[j]
                 sign = 1.0 if c == r.label else -1.0
                 s.margin = sign * space.scores[c]
-                if p.geometry == GAUSSIAN or p.geometry == POTENTIAL:
+                if has_variances(&p):
                     s.v = space.v[j]
                 if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
                     s.margin = sign * peek(state, books.columns, c, data, indices, r.row, precision(&s, &p), &p)
@@ -340,7 +365,7 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                     const floating[::1] data, const index_t[::1] indices) except -1:
     """One pass over rows with a full covariance of each vector, of which the lower triangles count."""
     cdef Py_ssize_t i, j, number, k = f.k
-    cdef double[:, ::1] numbers = np.empty((3, k))
+    cdef double[:, ::1] numbers = np.empty((4, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
     cdef double q, skipped
@@ -352,7 +377,7 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
     cdef Stats s
     cdef Step step
     cdef Example z
-    f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
+    f.scores, f.ahead_scores, f.most = &numbers[0, 0], &numbers[1, 0], &numbers[3, 0]
     open_full(f, &places[0], sigma, work)
     try:
         with nogil:
@@ -361,6 +386,8 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                 if taken == 0:
                     continue
                 f.now = i
+                if p.forgetting > 0.0:
+                    grow_full(f, sigma, work)
                 if i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
                     books.budget -= QUANTUM     # (pending signals wait for the end of the row)
                     look_ahead(f, b, &books, state, sigma, work, data, indices)
@@ -374,14 +401,14 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                     if z.n == 0 or not readable(&s, &books):
                         continue
                     charge(s.weight * (p.margin - s.margin), &books)
-                    if passes(&z, f.scores, q, &p):
+                    if passes(f, &z, f.scores, q):
                         continue
                     if not expanded:
                         expand(data, indices, r.row, work[f.present], p.bias)
                         expanded = True
                     for j in range(z.n):
                         books.budget -= f.D * f.D // 4
-                        f.v[j] = product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
+                        f.v[j] = f.growth[z.c[j]] * product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
                         s.v += f.v[j]
                     if not readable(&s, &books):        # u or x'Σx overflows
                         continue
@@ -722,9 +749,11 @@ cdef class Model:
                     Books* books) except -1:
         """Which loop: other families of learners have loops of their own."""
         cdef floating[:, :, ::1] sigma
+        cdef double[::1] growth
         cdef Full f
         if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
-            sigma = self.sigma
+            sigma, growth = self.sigma, self.growth
+            f.growth = &growth[0]
             f.task, f.foresight, f.p = task, self.foresight, &self.p
             f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
             f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
@@ -797,6 +826,8 @@ cdef class Model:
             p.threshold = p.l1 * (<const Tally*>&tally[0]).rounds
         if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
             p.geometry = ADDITIVE
+        elif p.geometry == FORGETTING:      # so are these
+            p.geometry = GAUSSIAN
         n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
         with nogil:
             for i in range(b.n):
@@ -824,14 +855,17 @@ cdef class Model:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
+        cdef const double[::1] tally = self.tally
+        cdef Params p = self.p
+        p.growth = (<const Tally*>&tally[0]).growth or 1.0
         if indices.itemsize == 4:
             short_indices = indices
-            return deviations_of(state, sigma, data, short_indices, indptr, deviations, &self.p)
+            return deviations_of(state, sigma, data, short_indices, indptr, deviations, &p)
         elif indices.itemsize == 8:
             long_indices = indices
-            return deviations_of(state, sigma, data, long_indices, indptr, deviations, &self.p)
+            return deviations_of(state, sigma, data, long_indices, indptr, deviations, &p)
         no_indices = indices
-        return deviations_of(state, sigma, data, no_indices, indptr, deviations, &self.p)
+        return deviations_of(state, sigma, data, no_indices, indptr, deviations, &p)
 
 
 cdef enum:

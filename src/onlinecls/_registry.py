@@ -171,6 +171,7 @@ COMMON = {
 
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
+FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
 STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
 VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
@@ -203,7 +204,7 @@ ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
 
 #: Parameters that are Params fields of the same name.
-PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
+PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
 
 
 def _quantile(eta: float) -> float:
@@ -261,12 +262,14 @@ class Algorithm:
     @property
     def geometries(self) -> tuple[str, ...]:
         """The compiled geometries that its parameters choose among."""
-        more = {"gaussian": ("full_gaussian",), "potential": ("full_potential",), "sinh": ("exp",)}
+        more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
         return self.geometry, *more.get(self.geometry, ())
 
     def geometry_of(self, values: Mapping[str, object]) -> str:
         """The one that an estimator's parameters choose."""
-        return self.geometries[values.get("covariance") == "full" or not values.get("signed", True)]
+        if values.get("covariance") == "full" or not values.get("signed", True):
+            return self.geometries[1]
+        return self.geometries[2 if values.get("forgetting") else 0]
 
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
@@ -306,8 +309,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trigger="peeked_loss",
               trials=({"r": 0.7, "initial_variance": 1.0},),
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
-    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R}, units={"r": Default(0.1, 2, epochs=True)},
-              trials=({"r": 0.5},),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "forgetting": FORGETTING},
+              units={"r": Default(0.1, 2, epochs=True)},
+              trials=({"r": 0.5}, {"r": 0.5, "forgetting": 0.01}),
               title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
@@ -315,25 +319,30 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "stdev"},
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
+              units=PRIOR, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"eta": 0.7, "initial_variance": 0.5},),
               title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "variance"},
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
+              units=PRIOR, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="variance",
-              trials=({"eta": 0.8, "initial_variance": 2.0},),
+              trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
               title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "SCW-I"},
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
+              units=PRIOR, selects={"variant": "SCW-I"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
-              trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0}),
+              trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
+                      {"C": 0.3, "eta": 0.8, "initial_variance": 0.5, "forgetting": 0.003}),
               title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "SCW-II"},
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
+              units=PRIOR, selects={"variant": "SCW-II"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
@@ -377,9 +386,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}),
               title="PA-II regression", paper="PA, sections 2 and 5"),
-    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R}, margin=0.0, tasks=("regression",),
-              units={"r": Default(0.1, 2, epochs=True)},
-              trials=({"r": 0.5},),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R, "forgetting": FORGETTING},
+              margin=0.0, tasks=("regression",), units={"r": Default(0.1, 2, epochs=True)},
+              trials=({"r": 0.5}, {"r": 0.5, "forgetting": 0.02}),
               title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,

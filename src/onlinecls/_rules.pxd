@@ -40,6 +40,7 @@ cpdef enum Trigger:         # when a rule may take a step
 cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _geometry)
     ADDITIVE                # w, none -> w
     GAUSSIAN                # w, its variance σ -> w
+    FORGETTING              # w, σ/s -> w  (σ grows with s, up to the first variance)
     POTENTIAL               # θ, σ -> σθ
     MIRROR                  # w, G = Σ g² -> w
     DUAL                    # z = -Σ g, G -> η soft(z, λt) / (δ + √G)
@@ -71,6 +72,8 @@ ctypedef struct Params:
     double l1
     double threshold        # dual averaging: l1 * rounds so far
     double variance         # the initial variance, which no variance ever exceeds
+    double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
+    double growth           # s: what all variances have grown by since they were last written down
     double floor            # the least variance
     double power            # p-norm: p
     double root             # p-norm: (p - 1) / 2^squarings

@@ -169,7 +169,7 @@ class Describing:
         """`_fields` for a model of this class; a field that it leaves out is as compiled."""
         kind, margin = (told["rule"], told["geometry"]), told["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
-        choices = [(a, geometry) for a in algorithms_of(cls) for geometry in a.geometries[: 1 + several]]
+        choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
         found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
         algorithm = next(found, None)
         if algorithm is None:

@@ -30,6 +30,9 @@ class AROWClassifier(SecondOrderClassifier):
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
+    forgetting : float, default=0.0
+        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
+        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
     {parameters}
 
     Attributes
@@ -58,13 +61,15 @@ class AROWClassifier(SecondOrderClassifier):
 
     r: FloatOrAuto
     covariance: Literal["diagonal", "full"]
+    forgetting: float
 
     def __init__(
-        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -82,6 +87,9 @@ class AROWRegressor(SecondOrderRegressor):
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
+    forgetting : float, default=0.0
+        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
+        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
     {parameters}
 
     Attributes
@@ -113,12 +121,14 @@ class AROWRegressor(SecondOrderRegressor):
 
     r: FloatOrAuto
     covariance: Literal["diagonal", "full"]
+    forgetting: float
 
     def __init__(
-        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -260,6 +270,9 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     initial_variance : float or "auto", default="auto"
         Variance that a weight starts with, > 0.
         "auto", with s = ``scale_``: {auto_initial_variance}.
+    forgetting : float, default=0.0
+        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
+        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
     {parameters}
 
     Attributes
@@ -294,10 +307,11 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     variant: Literal["stdev", "variance"]
     initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
+    forgetting: float
 
     def __init__(
         self, eta: float = 0.95, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: FloatOrAuto = "auto",
-        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0, fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
@@ -330,6 +344,9 @@ class SCWClassifier(SecondOrderClassifier):
     initial_variance : float or "auto", default="auto"
         Variance that a weight starts with, > 0.
         "auto", with s = ``scale_``: {auto_initial_variance}.
+    forgetting : float, default=0.0
+        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
+        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
     {parameters}
 
     Attributes
@@ -358,10 +375,11 @@ class SCWClassifier(SecondOrderClassifier):
     variant: Literal["SCW-I", "SCW-II"]
     initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
+    forgetting: float
 
     def __init__(
         self, C: float = 1.0, *, eta: float = 0.8, variant: Literal["SCW-I", "SCW-II"] = "SCW-I",
-        initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal",
+        initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
         fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,

@@ -5,10 +5,10 @@ right: what is computed for several classes at once has the bits of what is comp
 """
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport ADDITIVE, DUAL, GAUSSIAN, POTENTIAL, Params
+from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, POTENTIAL, Params
 from .sparse cimport (
-    CACHE_LINE, Moves, Pair, Row, column, dense_t, floating, index_t, move_feature, pair_at, pair_first, pair_of, pair_plus,
-    pair_second, pair_times, peek_feature, prefetch, weight_of,
+    CACHE_LINE, Moves, Pair, Row, column, dense_t, floating, forgetful_variance, index_t, move_feature, pair_at, pair_first,
+    pair_of, pair_plus, pair_second, pair_times, peek_feature, prefetch, weight_of,
 )
 
 cdef extern from "_geometry/classes.h":
@@ -120,12 +120,19 @@ cdef inline bint are_many(const Moves* moves, Py_ssize_t n_classes) noexcept nog
     return 3 * moves.n >= n_classes
 
 
+cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const Params* p) noexcept nogil:
+    """σ of a feature and class."""
+    if p.geometry == FORGETTING:
+        return forgetful_variance(state[at], p)
+    return state[at]
+
+
 cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
                            const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
     """v[i] = x'Σx of class which[i], which rise. (v has room for all classes.)"""
     cdef Py_ssize_t k, i, at, width = 2 * n_classes
     cdef double x
-    if n_classes > 1 and are_many(moves, n_classes):
+    if p.geometry != FORGETTING and n_classes > 1 and are_many(moves, n_classes):
         sum_classes(state, Run(n_classes, width, True, False), data, indices, row, p.bias, v, n_classes)
         for i in range(moves.n):
             v[i] = v[moves.which[i]]
@@ -136,7 +143,7 @@ cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, cons
         at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
         x = data[k] if k < row.hi else p.bias
         for i in range(moves.n):
-            v[i] += x * x * state[at + n_classes + moves.which[i]]
+            v[i] += x * x * variance_at(state, at + n_classes + moves.which[i], p)
 
 
 cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classes, const int64_t* which, const floating[::1] data,
@@ -148,10 +155,12 @@ cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classe
     for k in range(row.lo, row.hi):
         at = 2 * n_classes * column(indices, k, row.lo) + n_classes
         x = data[k]
-        totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(state[at + which[0]], state[at + which[1]])))
+        totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(
+            variance_at(state, at + which[0], p), variance_at(state, at + which[1], p))))
     at = state.shape[0] - n_classes
     x = p.bias
-    totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(state[at + which[0]], state[at + which[1]])))
+    totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(
+        variance_at(state, at + which[0], p), variance_at(state, at + which[1], p))))
     v[0], v[1] = pair_first(totals), pair_second(totals)
 
 

@@ -40,6 +40,7 @@ cdef enum:
     SPAN = 4                # rows looked at for each product that is to be made ahead
     WORTH = 64              # to look at D/64 rows costs as much as one product made ahead saves
     RARELY = 16             # where it is not worth it, rows that are not looked at for each that is
+    MOST_GROWTH = 1 << 20
     NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
 
 
@@ -71,6 +72,8 @@ ctypedef struct Full:
     int64_t* chosen         # [k, depth] the rows whose products are made
     double* scores          # [k] of the present row
     double* ahead_scores    # [k] of a row that is looked at ahead
+    double* growth          # [k] forgetting: Σ is so many times the matrix that is kept (without: 1)
+    double* most            # [k] the largest Σ_jj of that matrix
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
     double[2] v             # x'Σx of the vectors of the present step
@@ -301,6 +304,32 @@ cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[
         write_down(S, work, f, c)
 
 
+cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexcept nogil:
+    """(Without an intercept the constant feature is never met.)"""
+    cdef Py_ssize_t j, left = roots_at(f, c) + 1
+    f.most[c] = 0.0
+    for j in range(f.D - (f.p.bias == 0.0)):
+        f.most[c] = larger(f.most[c], <double>work[left, j])
+
+
+cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
+    """Before a row of a learner that forgets: Σ grows by 1/(1 - λ), where no variance passes the initial one by that."""
+    cdef Py_ssize_t c, i, j
+    cdef double more = 1.0 / (1.0 - f.p.forgetting)
+    for c in range(f.k):
+        if f.growth[c] * f.most[c] * more > f.p.variance:
+            continue
+        f.growth[c] *= more
+        if f.growth[c] > MOST_GROWTH:       # the matrix as it is, before its numbers get too small
+            write_down(sigma[c], work, f, c)
+            for i in range(f.D):
+                for j in range(i + 1):
+                    sigma[c, i, j] *= <floating>f.growth[c]
+            f.growth[c] = 1.0
+            keep_roots(sigma[c], work, f, c, 0.0)
+            find_most(f, c, work)
+
+
 cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
                                   floating[:, :, ::1] sigma, floating[:, ::1] work, Books* books) noexcept nogil:
     """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each vector that it moves.
@@ -309,7 +338,7 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
     """
     cdef Py_ssize_t j
     cdef double[2] k, tau
-    cdef double rounds = averaged(books)
+    cdef double grown, rounds = averaged(books)
     for j in range(z.n):
         k[j] = gain(step.beta, f.v[j], f.p.spacing)
         tau[j] = z.sign[j] * step.tau
@@ -319,7 +348,10 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
     if not fits(f.p.geometry, s, step, books, f.p):
         return False
     for j in range(z.n):
-        rank_one(f, z.c[j], tau[j], k[j], state, sigma[z.c[j]], work, books.drift, rounds)
+        grown = f.growth[z.c[j]]
+        rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, books.drift, rounds)
+        if f.p.forgetting > 0.0:
+            find_most(f, z.c[j], work)
     return True
 
 
@@ -334,12 +366,14 @@ cdef inline double peeked(const Example* z, const double* scores, double beta, c
     return margin
 
 
-cdef inline bint passes(const Example* z, const double* scores, double q, const Params* p) noexcept nogil:
-    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2."""
+cdef inline bint passes(const Full* f, const Example* z, const double* scores, double q) noexcept nogil:
+    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2, or, where Σ
+    grows and only its diagonal is bounded by that, D times it."""
     cdef Py_ssize_t j
+    cdef const Params* p = f.p
     cdef double[2] v
     cdef Stats s
-    s.v = p.variance * q * z.n
+    s.v = p.variance * q * z.n * (f.D if p.forgetting > 0.0 else 1)
     s.margin = z.margin
     if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
         for j in range(z.n):
@@ -381,7 +415,7 @@ cdef inline void look_ahead(Full* f, const Batch* b, const Books* books, const f
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
         for number in range(n_steps):
             z = example(f.task, number, &r, b, f.ahead_scores, books, f.p.epsilon)
-            if f.foresight == ALWAYS or not passes(&z, f.ahead_scores, q, f.p):
+            if f.foresight == ALWAYS or not passes(f, &z, f.ahead_scores, q):
                 for j in range(z.n):
                     foresee(f, z.c[j], f.stop - 1, r.at)
         for j in range(f.k):
@@ -406,6 +440,7 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
         for j in range(f.D):
             work[roots_at(f, i), j] = 0.0
         keep_roots(sigma[i], work, f, i, 0.0)
+        find_most(f, i, work)
 
 
 cdef inline void close_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:

@@ -28,6 +28,7 @@ ONLINECLS_INLINE onlinecls_pair pair_of_doubles(const double* at) { return _mm_l
 ONLINECLS_INLINE onlinecls_pair pair_times(onlinecls_pair a, onlinecls_pair b) { return _mm_mul_pd(a, b); }
 ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { return _mm_add_pd(a, b); }
 ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return _mm_div_pd(a, b); }
+ONLINECLS_INLINE onlinecls_pair pair_least(onlinecls_pair a, onlinecls_pair b) { return _mm_min_pd(a, b); }
 ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return _mm_cvtsd_f64(a); }
 ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return _mm_cvtsd_f64(_mm_unpackhi_pd(a, a)); }
 ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return _mm_unpacklo_pd(a, b); }
@@ -58,7 +59,8 @@ ONLINECLS_INLINE void store_four(float* const p[4], __m128 first, __m128 second)
     _mm_storeh_pd((double*)p[3], high);
 }
 
-/* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x */
+/* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x.
+   growing_: the same where variances grow with the rows: σ = min(growth s, most) of what is stored, which a zero leaves alone */
 ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
 {
     __m128 w, s, xs = _mm_loadu_ps(x), g;
@@ -68,6 +70,18 @@ ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], cons
     s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
     store_four(p, w, _mm_max_ps(s, _mm_set1_ps(least)));
 }
+ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float tau, float beta, float least, float growth, float most)
+{
+    __m128 w, s, stored, moved, xs = _mm_loadu_ps(x), g;
+    load_four(p, &w, &stored);
+    s = _mm_min_ps(_mm_mul_ps(stored, _mm_set1_ps(growth)), _mm_set1_ps(most));
+    g = _mm_mul_ps(xs, s);
+    w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), g));
+    s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
+    s = _mm_div_ps(_mm_max_ps(s, _mm_set1_ps(least)), _mm_set1_ps(growth));
+    moved = _mm_cmpneq_ps(xs, _mm_setzero_ps());
+    store_four(p, w, _mm_or_ps(_mm_and_ps(moved, s), _mm_andnot_ps(moved, stored)));
+}
 ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], const double* x, double tau, double beta, double least)
 {
     __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x);
@@ -75,6 +89,19 @@ ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], co
     w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), potential ? xs : g));
     s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
     s = _mm_max_pd(s, _mm_set1_pd(least));
+    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
+    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
+}
+
+ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, double tau, double beta, double least, double growth, double most)
+{
+    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x), w = _mm_unpacklo_pd(a, b);
+    __m128d stored = _mm_unpackhi_pd(a, b), moved = _mm_cmpneq_pd(xs, _mm_setzero_pd());
+    __m128d s = _mm_min_pd(_mm_mul_pd(stored, _mm_set1_pd(growth)), _mm_set1_pd(most)), g = _mm_mul_pd(xs, s);
+    w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), g));
+    s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
+    s = _mm_div_pd(_mm_max_pd(s, _mm_set1_pd(least)), _mm_set1_pd(growth));
+    s = _mm_or_pd(_mm_and_pd(moved, s), _mm_andnot_pd(moved, stored));
     _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
     _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
 }
@@ -117,6 +144,10 @@ ONLINECLS_INLINE onlinecls_pair pair_of_doubles(const double* at) { return pair_
 ONLINECLS_INLINE onlinecls_pair pair_times(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first * b.first, a.second * b.second); }
 ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first + b.first, a.second + b.second); }
 ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first / b.first, a.second / b.second); }
+ONLINECLS_INLINE onlinecls_pair pair_least(onlinecls_pair a, onlinecls_pair b)
+{
+    return pair_of(a.first < b.first ? a.first : b.first, a.second < b.second ? a.second : b.second);
+}
 ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return a.first; }
 ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return a.second; }
 ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first, b.first); }
@@ -139,6 +170,26 @@ ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], co
 {
     ONLINECLS_VARIANCE(double, p[0], x[0])
     ONLINECLS_VARIANCE(double, p[1], x[1])
+}
+
+#define ONLINECLS_GROWING(real, at, x)                                            \
+    {                                                                            \
+        real grown = (at)[1] * growth, s = grown < most ? grown : most, g = (x) * s; \
+        s = s / ((real)1 + beta * ((x) * g));                                     \
+        (at)[0] += tau * g;                                                      \
+        if ((x) != 0)                                                            \
+            (at)[1] = (s > least ? s : least) / growth;                          \
+    }
+ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float tau, float beta, float least, float growth, float most)
+{
+    int i;
+    for (i = 0; i < 4; i++)
+        ONLINECLS_GROWING(float, p[i], x[i])
+}
+ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, double tau, double beta, double least, double growth, double most)
+{
+    ONLINECLS_GROWING(double, p[0], x[0])
+    ONLINECLS_GROWING(double, p[1], x[1])
 }
 
 #define ONLINECLS_RATE(real, at, x)                                              \

@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
+from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
 from .sparse cimport Row
 
 cdef enum:
@@ -34,6 +34,7 @@ ctypedef struct Tally:      # a model's counters, in the order of its array `tal
     double curvature        # no G_i is larger than this
     double squared          # regression: sum of the squared errors of predict, asked just before the update
     double absolute         # and of the absolute ones
+    double growth           # forgetting: s, see Params; 0 before the first row
 
 
 ctypedef struct Books:      # what a pass counts in
@@ -185,7 +186,7 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
     x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double stride, reach, curvature = books.tally.curvature
-    if geometry == GAUSSIAN or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
+    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
         stride = fabs(step.tau) * sqrt(p.variance * s.v)
     else:
         stride = fabs(step.tau) * sqrt(s.q)

@@ -12,10 +12,10 @@ What a and b are in each geometry stands beside its name, in _rules.pxd. The las
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t for an index type and column k
 - lo. Sums are in double, from left to right: sparse equals dense.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport ADDITIVE, DUAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Step
+from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, Params, Step
 
 cdef extern from "_geometry/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
@@ -28,12 +28,16 @@ cdef extern from "_geometry/lanes.h":
     Pair pair_times(Pair a, Pair b) noexcept nogil
     Pair pair_plus(Pair a, Pair b) noexcept nogil
     Pair pair_over(Pair a, Pair b) noexcept nogil
+    Pair pair_least(Pair a, Pair b) noexcept nogil
     double pair_first(Pair a) noexcept nogil
     double pair_second(Pair a) noexcept nogil
     Pair pair_firsts(Pair a, Pair b) noexcept nogil
     Pair pair_seconds(Pair a, Pair b) noexcept nogil
     void variances_of_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
     void variances_of_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
+    void growing_of_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
+    void growing_of_doubles(double** p, const double* x, double tau, double beta, double least, double growth,
+                            double most) noexcept nogil
     void rates_of_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
     void rates_of_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
 
@@ -99,6 +103,12 @@ cdef inline double root_of_sum(double G, double g) noexcept nogil:
     return root if root > fabs(g) else fabs(g)
 
 
+cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
+    """σ of a feature, which has grown with every row since it was stored, up to the first variance."""
+    cdef floating grown = stored * <floating>p.growth, most = <floating>p.variance
+    return grown if grown < most else most
+
+
 cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau,
                               floating beta, const Params* p) noexcept nogil:
     """The diagonal update: one feature takes the step tau, beta along x. In the model's own precision, which is what is kept of
@@ -111,6 +121,12 @@ cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, P
         g = x * second
         state[a] += tau * g
         state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
+    elif geometry == FORGETTING:        # the same, of σ = min(s second, σ_0)
+        second = forgetful_variance(state[b], p)
+        g = x * second
+        state[a] += tau * g
+        if x != 0.0:                    # (a zero that is stored changes nothing, not by a rounding)
+            state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor) / <floating>p.growth
     elif geometry == POTENTIAL:         # θ += τ x,   1/σ += β x²
         second = state[b]
         state[a] += g
@@ -121,6 +137,16 @@ cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, P
     else:                               # z += g,   G += g²
         state[a] += g
         state[b] += g * g
+
+
+cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes, Params* p) noexcept nogil:
+    """Store σ itself of all features: s begins with 1 again."""
+    cdef Py_ssize_t at = n_classes, c
+    while at < state.shape[0]:
+        for c in range(n_classes):
+            state[at + c] = forgetful_variance(state[at + c], p)
+        at += 2 * n_classes
+    p.growth = 1.0
 
 
 # --- one row, one vector of weights --------------------------------------------------------------------------------------------
@@ -170,6 +196,21 @@ cdef inline Sums scan_gaussian(const floating[::1] state, const floating[::1] da
     return Sums(pair_first(sums), 0.0, pair_second(sums))
 
 
+cdef inline Sums scan_forgetting(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                                 const Params* p) noexcept nogil:
+    """The same where variances grow: (w, σ) is (w, stored) times (1, s), σ at most the first variance."""
+    cdef Pair sums = pair_of(0.0, 0.0), growth = pair_of(1.0, <floating>p.growth), most = pair_of(INFINITY, p.variance)
+    cdef Py_ssize_t k
+    for k in range(row.lo, row.hi):
+        if index_t is not dense_t:
+            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
+        sums = pair_plus(sums, pair_times(pair_powers(data[k]), pair_least(
+            pair_times(pair_at(state, 2 * column(indices, k, row.lo)), growth), most)))
+    sums = pair_plus(sums, pair_times(pair_powers(p.bias), pair_least(
+        pair_times(pair_at(state, state.shape[0] - 2), growth), most)))
+    return Sums(pair_first(sums), 0.0, pair_second(sums))
+
+
 cdef inline Sums scan_potential(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                 const Params* p) noexcept nogil:
     """Score, norm and variance of a row, w = σθ."""
@@ -216,6 +257,8 @@ cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::
         return scan_single(state, data, indices, row, p)
     elif geometry == GAUSSIAN:
         return scan_gaussian(state, data, indices, row, p)
+    elif geometry == FORGETTING:
+        return scan_forgetting(state, data, indices, row, p)
     elif geometry == POTENTIAL:
         return scan_potential(state, data, indices, row, p)
     elif geometry == MIRROR:
@@ -237,6 +280,11 @@ cdef inline void move_several(int geometry, floating** places, const floating* x
             rates_of_floats(places, x, tau, p.eta0, p.delta)
         else:
             rates_of_doubles(places, x, tau, p.eta0, p.delta)
+    elif geometry == FORGETTING:
+        if floating is float:
+            growing_of_floats(places, x, tau, beta, <float>p.floor, <float>p.growth, <float>p.variance)
+        else:
+            growing_of_doubles(places, x, tau, beta, p.floor, p.growth, p.variance)
     else:
         if floating is float:
             variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, <float>p.floor)
@@ -255,7 +303,7 @@ cdef inline void move_one(int geometry, floating[::1] state, Step step, const fl
             state[2 * column(indices, k, row.lo)] += tau * data[k]
         state[state.shape[0] - 2] += tau * <floating>p.bias
         return
-    if geometry == GAUSSIAN or geometry == POTENTIAL or geometry == MIRROR:
+    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR:
         while k + several <= row.hi:
             places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
             if floating is float:

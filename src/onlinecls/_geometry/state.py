@@ -156,6 +156,7 @@ class State(OfFile, _core.Model):
     n_features: int
     n_columns: int
     variance: float
+    growth: np.ndarray
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]

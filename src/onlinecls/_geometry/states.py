@@ -53,6 +53,34 @@ class GaussianState(State):
         return "" if fit else "variances out of their range"
 
 
+class ForgettingState(GaussianState):
+    """values : w and σ/s, s the growth that `tally` has: variances grow with the rows, up to the first one."""
+
+    geometry = "forgetting"
+
+    @property
+    def _growth(self) -> float:
+        return float(self.tally[self.TALLY["growth"]]) or 1.0
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half, info = super()._half(sign, share), np.finfo(self.dtype)
+        if self.variance:
+            variances = np.minimum(self.view[:, 1, 0] * self.dtype.type(self._growth), self.dtype.type(self.variance))
+            half[:, 1] = np.maximum(variances / 2, info.tiny / info.eps) / self.dtype.type(self._growth)
+        return half
+
+    def covariance(self, flat: bool) -> np.ndarray:
+        stored = super().covariance(flat)
+        return read_only(np.minimum(stored * self.dtype.type(self._growth), self.dtype.type(self.variance)))
+
+    def _problem_of_companions(self) -> str:
+        info, variances, growth = np.finfo(self.dtype), self.view[:, 1], self._growth
+        if self.variance == 0.0:
+            return "numbers before the first row" if self.values.any() else ""
+        fit = growth >= 1.0 and growth * float(info.tiny) <= 2.0 * max(1.0, self.variance) and variances.min() >= info.tiny / 2
+        return "" if fit and float(variances.max()) <= self.dtype.type(self.variance) else "variances out of their range"
+
+
 class PotentialState(GaussianState):
     """values : θ, a sum of rows, and σ. w = σ θ."""
 
@@ -74,6 +102,12 @@ class FullState(State):
         blas.load()
         self.foresight, self.depth = foresight, depth
 
+    PARTS = (*State.PARTS, "growth")
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.growth = np.ones(self.n_columns)
+
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         size = self.n_features + 1
         sigma = np.zeros((n_columns, size, size), dtype)
@@ -82,20 +116,27 @@ class FullState(State):
 
     def take_units(self, params: dict) -> None:
         super().take_units(params)
-        self.sigma = self._fresh_sigma(self.n_columns, self.dtype)
+        self.sigma, self.growth = self._fresh_sigma(self.n_columns, self.dtype), np.ones(self.n_columns)
 
     def _place_in(self, grown: State, places: np.ndarray) -> None:
         super()._place_in(grown, places)
-        grown.sigma[places] = self.sigma
+        grown.sigma[places], grown.growth = self.sigma, np.ones(grown.n_columns)
+        grown.growth[places] = self.growth
 
     def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
         super()._halve_in(grown, places, share)
         for place in places:
             np.divide(self.sigma[0], 2, out=grown.sigma[place])
+        grown.growth = np.ones(grown.n_columns)
+        grown.growth[places] = self.growth[0]
+
+    def _copy_to(self, grown: State) -> None:
+        super()._copy_to(grown)
+        grown.growth = self.growth.copy()
 
     def only(self, keep: np.ndarray) -> State:
         rest = super().only(keep)
-        rest.sigma = self.sigma[keep]
+        rest.sigma, rest.growth = self.sigma[keep], self.growth[keep]
         return rest
 
     def reading_params(self, params: dict) -> dict:
@@ -104,20 +145,25 @@ class FullState(State):
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
         super().deviation(rows, deviations)
+        if (self.growth != 1.0).any():
+            deviations *= np.sqrt(self.growth)
 
     def covariance(self, flat: bool) -> np.ndarray:
         """Σ without the constant feature, (columns, n_features, n_features), or the matrix of the only vector: a copy."""
         lower = self.sigma[:, : self.n_features, : self.n_features]
-        covariance = np.tril(lower)
-        covariance += np.tril(lower, -1).transpose(0, 2, 1)
+        covariance = np.tril(lower) * self.growth[:, None, None].astype(self.dtype)
+        covariance += np.tril(covariance, -1).transpose(0, 2, 1)
         return read_only(covariance[0] if len(covariance) == 1 else covariance)
 
     @classmethod
     def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
         layout, size = super().layout(n_features, n_classes, dtype, average), n_features + 1
-        return {**layout, "sigma": ((n_vectors(n_classes), size, size), np.dtype(dtype))}
+        k = n_vectors(n_classes)
+        return {**layout, "sigma": ((k, size, size), np.dtype(dtype)), "growth": ((k,), np.dtype(np.float64))}
 
     def _problem_of_companions(self) -> str:
+        if self.growth.min() < 1.0 or self.growth.max() > 2.0**21:
+            return "a growth that is none"
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
         if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
             return "variances below 0"

@@ -66,6 +66,9 @@ class Learner:
         z = np.asarray(z, dtype=np.float64)
         return bool(np.any(z)) and self.update(z, c)
 
+    def forget(self) -> None:
+        """What a row of others does to this learner."""
+
     def update(self, z: np.ndarray, c: float) -> bool:
         """The algorithm, for z != 0."""
         raise NotImplementedError
@@ -108,16 +111,36 @@ class Gaussian(Additive):
     """w += tau Σz, Σ^-1 += beta z z', Σ (d,) when diagonal, (d, d) when full, at the start initial_variance times the identity.
 
     Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`.
+    forgetting : before each row Σ <- Σ / (1 - forgetting), the diagonal's variances up to the first one; a full matrix only where
+    none of them passes it.
     """
 
     state: ClassVar = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
     floor = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
     def __init__(
-        self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0, **params: Any,
+        self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0,
+        forgetting: float = 0.0, **params: Any,
     ) -> None:
         super().__init__(d, rule, **params)
+        self.variance, self.forgetting = initial_variance, forgetting
         self.Sigma = initial_variance * {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
+
+    def step(self, z: Any, c: float = 1.0) -> bool:
+        self.forget()
+        return super().step(z, c)
+
+    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        self.forget()
+        return super().step_towards(x, y, c, epsilon)
+
+    def forget(self) -> None:
+        grown = self.Sigma / (1.0 - self.forgetting)
+        if grown.ndim == 1:
+            self.Sigma = np.minimum(grown, self.variance)
+        else:
+            pairs = zip(blocks(self.Sigma, np.zeros(len(grown))), blocks(grown, np.zeros(len(grown))), strict=True)
+            self.Sigma = np.concatenate([new if np.diag(new).max() <= self.variance else old for (old, _), (new, _) in pairs])
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
         v = float(z @ times(self.Sigma, z))
@@ -144,7 +167,7 @@ class Potential(Gaussian):
         self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
         initial_variance: float = 1.0, **params: Any,
     ) -> None:
-        super().__init__(d, rule, covariance, initial_variance, **params)
+        super().__init__(d, rule, covariance, initial_variance, 0.0, **params)
         self.precision = precision
 
     @property
@@ -225,6 +248,8 @@ class Model:
         wrong[y] = -np.inf
         r = int(np.argmax(wrong))
         blocks = [y, r] if self.learners[0].separable else list(range(self.k))
+        for j in set(range(self.k)).difference(blocks):
+            self.learners[j].forget()
         joint = self.joint([self.learners[j] for j in blocks])
         updated = joint.step(np.concatenate([x if j == y else -x if j == r else 0 * x for j in blocks]), c)
         for name in joint.state:

@@ -1,0 +1,71 @@
+"""Forgetting: variances that grow again.
+
+That the model is the slow twin's, test_kernels and test_full_covariance ask: trials with forgetting are in the registry.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from onlinecls import AROWClassifier, AROWRegressor, ConfidenceWeightedClassifier, SCWClassifier
+
+
+def flipping(n, at, d=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (np.where(np.arange(n) < at, 1.0, -1.0) * (X @ rng.normal(size=d)) > 0).astype(int)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("cls", [AROWClassifier, SCWClassifier])
+def test_it_learns_again_after_labels_have_flipped(cls, covariance):
+    X, y = flipping(9_000, 5_000)
+    errors = {}
+    for forgetting in (0.0, 1e-2):
+        learner = cls(covariance=covariance, forgetting=forgetting).partial_fit(X[:7_000], y[:7_000])
+        before = learner.n_mistakes_
+        errors[forgetting] = (learner.partial_fit(X[7_000:], y[7_000:]).n_mistakes_ - before) / 2_000
+    assert errors[1e-2] < min(0.06, errors[0.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_variances_grow_up_to_the_first_one(covariance, dtype):
+    X = np.zeros((4_000, 3), dtype)
+    X[:50, :2] = np.random.default_rng(1).normal(size=(50, 2))
+    y = (X[:, 0] > 0).astype(int)
+    learner = ConfidenceWeightedClassifier(
+        0.9, initial_variance=2.0, covariance=covariance, forgetting=1e-4, fit_intercept=False
+    ).partial_fit(X[:50], y[:50], classes=[0, 1]).set_params(forgetting=0.1)
+    narrow = np.diag(learner.covariance_) if covariance == "full" else learner.covariance_[0]
+    assert (narrow[:2] < 1.0).all() and narrow[2] == 2.0
+    learner.partial_fit(X[50:], y[50:])  # rows of zeros
+    grown = np.diag(learner.covariance_) if covariance == "full" else learner.covariance_[0]
+    if covariance == "full":
+        assert_allclose(grown, narrow, rtol=1e-5)  # one variance is the first one already: none may pass it
+    else:
+        assert_allclose(grown, 2.0, rtol=1e-6)
+    assert learner.n_updates_ <= 50
+
+
+def test_growth_is_written_down_before_it_leaves_the_dtype():
+    X, y = flipping(6_000, 3_000, d=4)
+    for dtype, tolerance in (("float32", 1e-3), ("float64", 1e-9)):
+        learner = AROWClassifier(1.0, forgetting=0.1, intercept_scaling=1.0).partial_fit(X.astype(dtype), y, classes=[0, 1])
+        w, variance = np.zeros(5), np.ones(5)
+        for row, sign in zip(np.column_stack([X.astype(dtype), np.ones(len(X))]).astype(float), 2.0 * y - 1.0, strict=True):
+            variance = np.minimum(variance / 0.9, 1.0)
+            v, margin = variance @ row**2, sign * (w @ row)
+            if margin < 1.0:
+                w = w + sign * (1.0 - margin) / (v + 1.0) * variance * row
+                variance = variance / (1.0 + row**2 * variance)
+        assert_allclose(np.append(learner.coef_[0], learner.intercept_[0]), w, atol=tolerance)
+        assert_allclose(learner.covariance_[0], variance[:4], rtol=tolerance)
+
+
+def test_what_forgets_is_said_in_its_range():
+    X, y = flipping(50, 25)
+    for cls in (AROWClassifier, AROWRegressor, SCWClassifier):
+        for value in (-1e-3, 0.2, np.nan, "a"):
+            with pytest.raises(ValueError, match=r"forgetting must be a number in \[0, 0.1\], got forgetting="):
+                cls(forgetting=value).partial_fit(X, y)
