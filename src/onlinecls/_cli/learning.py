@@ -253,8 +253,9 @@ class Reading:
         """The pass, and its rows that have been learnt. (Ctrl-C may come anywhere: the learner's own counter tells.)"""
         return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(t)}
 
-    def end_part(self, t: int) -> None:
-        part, done = self.part, self.part.learnt(t)
+    def end_part(self, t: int, whole: bool = False) -> None:
+        part = self.part
+        done = part.X.shape[0] if whole else part.learnt(t)
         self.part = Part(part.number, part.before + done, t)  # (one step: an interrupt comes before it or behind it)
         self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
 
@@ -295,7 +296,7 @@ def _learn_part(runs: list[Run], reading: Reading, X, y, weight) -> None:
     reading.part = reading.part._replace(X=X, live=_live(learner, y, weight))
     for run in runs:
         run.learn(X, y, weight)
-    reading.end_part(counts_of(learner)[0])
+    reading.end_part(counts_of(learner)[0], whole=True)
 
 
 def _live(learner, y, weight):

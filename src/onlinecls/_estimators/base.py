@@ -116,6 +116,8 @@ class Estimator:
                 f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
                 "Give rows with the columns of the first call, or start a new model."
             )
+        if isinstance(X, validate.Rows):
+            return  # whoever made them has found the columns by their names, if they have any
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         validate.same_names(who, seen, names)
