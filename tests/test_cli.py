@@ -653,7 +653,8 @@ def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypat
     monkeypatch.setattr(internals.command_line, "available_memory", lambda: 4e9)
     assert run("train", many, "--quiet")[2] == (
         "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
-        "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits.\n"
+        "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits "
+        "(--bits 19 fits).\n"
     )
     versions = write_tsv(tmp_path / "versions.tsv", [("unknown", "a word"), *((f"{i}.5", f"word{i}") for i in range(80))])
     assert run("train", versions, "--bits", 10, "--quiet")[0] == 0

@@ -67,7 +67,8 @@ def run(capsys):
 def test_formats_agree_and_say_what_columns_are():
     expected = [[3.5, -1], [2, 4], [0, 0.25], [7, 0]]
     hashed = {"red": "color=red", "blue": "color=blue"}
-    for data, format in ((csv_of(FLAT), "csv"), (csv_of(FLAT, missing="NA"), "csv"), (jsonl_of(FLAT), "jsonl"), (parquet_of(FLAT), "parquet")):
+    tables = (csv_of(FLAT), "csv"), (csv_of(FLAT, missing="NA"), "csv"), (jsonl_of(FLAT), "jsonl"), (parquet_of(FLAT), "parquet")
+    for data, format in tables:
         X, y, stream = whole(data, format, n_features=64)
         assert stream.features == {"age": "number", "size": "number", "color": "category"}
         assert stream.feature_names == ("age", "size") and stream.n_features == 66 and y.tolist() == list("xyxy")
@@ -88,7 +89,7 @@ def test_lists_of_numbers_are_columns():
         short = [*ROWS, {**ROWS[0], "point": [1.0]}]
         again = jsonl_of(short) if format == "jsonl" else parquet_of(short)
         assert error_of(again, format).startswith("<stream>:5: expected a list of 2 numbers")
-        X, y, stream = whole(again, format, on_error="skip")
+        X, _, stream = whole(again, format, on_error="skip")
         assert len(X) == 4 and stream.n_skipped == 1
 
 
@@ -133,7 +134,7 @@ def test_missing_values_are_absent_or_refused():
         assert error_of(data, format, missing="error") == (
             f"<stream>:{line}: expected a value in column 'age', got none (missing='absent' takes it for 0)"
         )
-        X, y, stream = whole(data, format, missing="error", on_error="skip")
+        _, y, stream = whole(data, format, missing="error", on_error="skip")
         assert y.tolist() == ["x", "y"] and stream.n_skipped == 2
     nan = parquet_of([{"label": 1, "a": 1.0}, {"label": 0, "a": float("nan")}])
     assert whole(nan, "parquet")[0].tolist() == [[1], [0]]
@@ -187,7 +188,7 @@ def test_metadata_makes_the_same_rows(tmp_path):
             options_of(strange)
 
 
-# --- the command line -------------------------------------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------------------------------------
 
 
 def table(n, seed=0):

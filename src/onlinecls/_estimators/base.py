@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDS = _core.TALLY["t"]
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
@@ -53,8 +54,26 @@ class Estimator:
     @classmethod
     def _parameter_names(cls) -> list[str]:
         if "_names" not in cls.__dict__:
-            cls._names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+            cls._names = list(cls._signature())
         return cls._names
+
+    @classmethod
+    def _signature(cls) -> dict[str, inspect.Parameter]:
+        """The constructor's parameters; those of the base class, too, where it takes them as ``**keywords``."""
+        found: dict[str, inspect.Parameter] = {}
+        for each in (base for base in cls.__mro__ if "__init__" in base.__dict__):
+            own = [part for name, part in inspect.signature(each.__dict__["__init__"]).parameters.items() if name != "self"]
+            kinds = {part.kind for part in own}
+            if inspect.Parameter.VAR_POSITIONAL in kinds:
+                star = next(part.name for part in own if part.kind in _VARIABLE)
+                raise TypeError(
+                    f"{cls.__name__}: __init__ must name its parameters, got *{star}. "
+                    "Name them, or take those of the base class as **keywords and pass them on."
+                )
+            found = {**{part.name: part for part in own if part.kind not in _VARIABLE and part.name not in found}, **found}
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                break
+        return found
 
     @classmethod
     def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
@@ -146,7 +165,7 @@ class Estimator:
         saving.save(self, path, metadata)
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
+        defaults = self._signature()
         values = self.get_params(deep=False).items()
         changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from threading import Lock
     from typing import Any, Literal, Self
 
-    from .._hashing.sketch import Names
-
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
+
+    from .._hashing.sketch import Names
 
 _WORDS = r"(?u)\b\w\w+\b"
 # Patterns that the compiled code knows, without "(?u)", and the characters a word must have.
