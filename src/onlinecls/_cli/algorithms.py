@@ -53,5 +53,6 @@ def _shown(value) -> str:
 def _told_parameters(cls) -> dict[str, tuple[str, str]]:
     """What the class's docstring says of each parameter: what it may be, and what it does."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(cls), re.MULTILINE | re.DOTALL)
-    parts = re.findall(r"^(\w[\w, ]*) : (.*?)(?:, default=.*)?\n((?:^[ ]+.*\n|^\n)*)", (section[1] if section else "") + "\n", re.MULTILINE)
+    text = (section[1] if section else "") + "\n"
+    parts = re.findall(r"^(\w[\w, ]*) : (.*?)(?:, default=.*)?\n((?:^[ ]+.*\n|^\n)*)", text, re.MULTILINE)
     return {name: (kind, textwrap.dedent(text).strip()) for names, kind, text in parts for name in names.split(", ")}

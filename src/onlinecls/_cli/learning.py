@@ -350,10 +350,12 @@ def _require_classes(run: Run, X, y) -> None:
     available = available_memory()
     if fraction is not None or needed > available:
         why = f"{fraction} for one" if fraction is not None else f"{needed / 1e9:.0f} GB"
-        fits = "" if fraction is not None else f" (--bits {_most_bits(run.learner, 2 * len(labels), X.data.dtype, available)} fits)"
+        bits = _most_bits(run.learner, 2 * len(labels), X.data.dtype, available)
+        fits = "" if fraction is not None else f" (--bits {bits} fits)"
         raise ValueError(
             f"{run.name} must have labels that are classes, got {len(labels)} new ones in the first {len(y):,} rows, {why}. "
-            f"For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits{fits}."
+            "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits"
+            f"{fits}."
         )
 
 
