@@ -19,12 +19,13 @@ from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import algorithms_of, select
-from . import saving
+from . import exporting, saving
+from .thin import most_frequent
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from typing import Any, Self, TypeVar
+    from typing import IO, Any, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -141,7 +142,9 @@ class Estimator:
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         validate.same_names(who, seen, names)
 
-    def save(self, path: str | bytes | os.PathLike[Any], metadata: dict[str, Any] | None = None) -> None:
+    def save(
+        self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
+    ) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
 
         The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
@@ -149,10 +152,13 @@ class Estimator:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
-            A file there is replaced, keeping its permissions; a link is followed.
+        path : str, bytes, os.PathLike or binary file object
+            A file there is replaced, keeping its permissions; a link is followed. A name that ends in .gz or .zst is compressed.
+            Into a file object the bytes are written as they come.
         metadata : dict, default=None
             Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+        dense : bool, default=False
+            Write features that were never met, too: for ``load(mmap=True)``.
 
         Raises
         ------
@@ -162,7 +168,7 @@ class Estimator:
         OSError
             If the file cannot be written. What was there before is as it was.
         """
-        saving.save(self, path, metadata)
+        saving.save(self, path, metadata, dense)
 
     def __repr__(self) -> str:
         defaults = self._signature()
@@ -551,6 +557,49 @@ class WithWeights(OnlineLearner):
 
         self._sparse_coef = csr_matrix(self.coef_)
         return self
+
+    def prune(self, threshold: float) -> Self:
+        """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
+
+        They are then as if they had never been met, and take no room in a file; the others, the intercept and all counters stay.
+        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) have no such features.
+        """
+        state = self._fitted_state()
+        who = type(self).__name__
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
+            raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
+        parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
+        n_records = state.n_features + 1
+        if not parts.keys() <= {"values", "counts", "tally"} or parts["values"].size % n_records:
+            raise ValueError(
+                f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
+                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'tally'}))}. Use sparsify for smaller weights to look at."
+            )
+        coef = np.atleast_2d(self.densify().coef_)
+        small = (np.abs(coef) <= threshold).all(axis=0)
+        fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
+        self._state = state = state.writable()
+        records = state.values.reshape(n_records, -1)[:-1]
+        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, theirs changed as well)
+        records[small] = most_frequent(unmet) if len(unmet) else fresh
+        return self
+
+    def to_sklearn(self) -> Any:
+        """This linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
+
+        Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
+        """
+        self._fitted_state()
+        return exporting.to_sklearn(self)
+
+    def to_onnx(self) -> Any:
+        """This linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a column
+        a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
+
+        Needs the package onnx (extra ``onnx``).
+        """
+        self._fitted_state()
+        return exporting.to_onnx(self)
 
     def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""
