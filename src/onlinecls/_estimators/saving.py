@@ -276,15 +276,15 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
     >>> learner, learner.predict([[2.0, 0.0]]).tolist(), metadata
     (AROWClassifier(r=0.5), ['spam'], {'bits': 1})
     """
-    path = path if hasattr(path, "read") else os.fspath(path)
-    told, arrays = read(path, mmap)
+    place: Any = path if hasattr(path, "read") else os.fspath(path)
+    told, arrays = read(place, mmap)
     if mmap and isinstance(told, dict) and told.get("thin"):
         raise refused(
-            path, "a dense file for mmap=True", "one without the features that were never met",
+            place, "a dense file for mmap=True", "one without the features that were never met",
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
         learner = rebuilt(told, thickened(told, arrays))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
-        raise no_model(path, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
+        raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, told["metadata"]) if return_metadata else learner
