@@ -1,0 +1,77 @@
+"""The tutorial's part V: regret of gradient descent, log T where the loss is strongly convex, √T for plain losses."""
+
+import sys
+
+import numpy as np
+from common import claim, keep, picture, plt
+
+from onlinecls import OGDClassifier, bounds
+
+NO = {"fit_intercept": False, "dtype": np.float64}
+ALPHA = 0.05
+
+
+def stream(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X, np.where(X[:, 0] + 0.3 * rng.standard_normal(n) > 0, 1, -1)
+
+
+def best(X, y):
+    """The least of alpha/2 ||u||² + mean hinge loss, by many passes of averaged gradient descent."""
+    learner = OGDClassifier(ALPHA, average=True, **NO)
+    for seed in range(30):
+        order = np.random.default_rng(seed).permutation(len(y))
+        learner.partial_fit(X[order], y[order], classes=[-1, 1])
+    return learner.coef_[0]
+
+
+def main():
+    n, repetitions = 2**14, 5
+    at = 2 ** np.arange(6, 15)
+    regrets, plain, allowed = np.zeros(len(at)), np.zeros(len(at)), np.zeros(len(at))
+    for seed in range(repetitions):
+        X, y = stream(n, seed)
+        course = bounds.follow(OGDClassifier(ALPHA, **NO), X, y)
+        paid = ALPHA / 2 * np.sum(course.weights[:-1] ** 2, axis=1) + np.maximum(0.0, 1.0 - course.margins)
+        flat = bounds.follow(OGDClassifier(learning_rate="sqrt", eta0=1.0, **NO), X, y)
+        flat_paid = np.maximum(0.0, 1.0 - flat.margins)
+        for i, T in enumerate(at):
+            u = best(X[:T], y[:T])
+            loss = np.maximum(0.0, 1.0 - y[:T] * (X[:T] @ u))
+            regrets[i] += (paid[:T].sum() - (ALPHA / 2 * u @ u * T + loss.sum())) / repetitions
+            small = u / max(np.linalg.norm(u), 1e-9)  # a competitor of length 1, for whom the plain bound is 3/2 √T (G = 1)
+            plain[i] += (flat_paid[:T].sum() - np.maximum(0.0, 1.0 - y[:T] * (X[:T] @ small)).sum()) / repetitions
+            allowed[i] += (4.0 / (2.0 * ALPHA) * (1.0 + np.log(T))) / repetitions
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(2000)
+    leader = [bounds.follow_the_leader(y[:T]) for T in (20, 200, 2000)]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
+    left.semilogx(at, regrets, "o-", label="regret, steps 1/(αt)")
+    left.semilogx(at, allowed, "--", label="G²/2α (1 + log T)")
+    left.set(xlabel="T", ylabel="regularized regret", title="strongly convex: log T")
+    right.plot(np.sqrt(at), plain, "o-", label="regret, steps 1/√t")
+    right.plot(np.sqrt(at), 1.5 * np.sqrt(at), "--", label="3/2 √T")
+    right.set(xlabel="√T", ylabel="regret", title="plain: at most √T")
+    for ax in (left, right):
+        ax.grid(alpha=0.3)
+        ax.legend()
+    picture(figure, "regret")
+    growth = np.diff(regrets)
+    claims = [
+        claim("Strongly convex losses: the regret grows as log T, that is by no more from T to 2T however large T is.",
+              "from each T to 2T: " + ", ".join(f"{step:.1f}" for step in growth),
+              growth[-3:].mean() <= 2.0 * max(growth[:3].mean(), 0.1) and np.all(regrets <= allowed), "see the numbers"),
+        claim("Plain losses: the regret is at most in proportion to √T.",
+              f"{plain[-1]:.0f} at T = {at[-1]}, √T = {np.sqrt(at[-1]):.0f}", np.all(plain <= 1.5 * np.sqrt(at))),
+        claim("Follow the leader on squared losses: a regret of O(log T).",
+              "; ".join(f"paid {one.paid:.1f} of {one.allowed:.1f}" for one in leader) + " (T = 20, 200, 2,000)",
+              all(one.paid <= one.allowed for one in leader)),
+    ]
+    keep("regret", "the tutorial, parts I and V", claims,
+         {"T": at.tolist(), "strongly convex": regrets.tolist(), "allowed": allowed.tolist(), "plain": plain.tolist()})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
