@@ -1,5 +1,6 @@
 """Progressive validation against a slow loop that asks predict before every row; its curves, and their picture."""
 
+import copy
 import re
 import sys
 
@@ -29,8 +30,8 @@ def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
         fitted = learner.__sklearn_is_fitted__()
         if fitted:
             wrong = learner.predict(X[row])[0] != y_clean[i]
-        else:  # the first score is 0: the first class; without classes nobody can tell
-            wrong = classes is None or np.unique(classes)[0] != y_clean[i]
+        else:  # (of most learners the first score is 0: the first class); without classes nobody can tell
+            wrong = classes is None or copy.deepcopy(learner).partial_fit(X[:0], y[:0], classes).predict(X[row])[0] != y_clean[i]
         learner.partial_fit(X[row], y[row], None if fitted else classes, weights[row])
         if weights[i] > 0:
             mistakes, weighted, seen, weight = mistakes + wrong, weighted + wrong * weights[i], seen + 1, weight + weights[i]

@@ -42,6 +42,16 @@ NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
 
+def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+    """Weights of rows, not all of them 0."""
+    weights = validate.read_weights(who, sample_weight, n_rows)
+    if len(weights) and not weights.any():
+        raise ValueError(
+            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+        )
+    return weights
+
+
 class Estimator:
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
 
@@ -335,13 +345,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return rows
 
     def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        who = type(self).__name__
-        weights = validate.read_weights(who, sample_weight, n_rows)
-        if len(weights) and not weights.any():
-            raise ValueError(
-                f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
-            )
-        return weights
+        return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
 
     def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any) -> None:
         """Take an (empty) model; until here nothing of the estimator has changed."""

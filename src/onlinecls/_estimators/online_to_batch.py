@@ -492,7 +492,7 @@ class OnlineToBatch(Estimator):
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean accuracy on rows of known labels, a number in [0, 1]; of a regressor, R². Arguments as `partial_fit`'s."""
         if self._is_regressor:
-            return r_squared(self, X, y, sample_weight)
+            return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
         return accuracy(self, X, y, sample_weight)
 
     def predict(self, X: Matrix) -> NDArray[Any]:
