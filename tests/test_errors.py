@@ -655,6 +655,13 @@ OUT_OF_RANGE_IN = {
        for who in ("PassiveAggressiveOneClass", "MultiplicativePassiveAggressiveOneClass")},
     ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be a finite number > 0, got alpha={!r}. The steps are "
                                  "1/(alpha t)."),
+    ("OGDRegressor", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be a finite number > 0, got alpha={!r}. The steps are "
+                                                           "1/(alpha t)."),
+    ("OGDRegressor", "loss"): (["hinge", None], "loss must be one of 'absolute', 'squared', got loss={!r}."),
+    **{(who, name): ([0.0, -1.0, np.inf, "auto"], f"{name} must be None or a finite number > 0, got {name}={{!r}}. r is the")
+       for who in ("AROWClassifier", "AROWRegressor") for name in ("r1", "r2")},
+    ("PassiveAggressiveClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. "
+                                                                           "It is the margin y w.x"),
     ("DualAscentClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is "
         "the margin y w.x from which on a row is no loss."),
     **{(who, "norm_bound"): ([0.0, -1.0, np.inf, None], "norm_bound must be a finite number > 0, got norm_bound={!r}.")

@@ -125,6 +125,7 @@ COMMON = {
 }
 
 R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")
+ONE_R = Either((NONE, R), hint=R.hint)
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
@@ -138,9 +139,10 @@ POWER = Either(
 SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
 ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
-DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": POSITIVE}
-DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": POSITIVE}
+DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": POSITIVE, "signed": Boolean()}
+DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": POSITIVE, "signed": Boolean()}
 DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
+NUMBER_LOSS = Options(("absolute", "squared"))
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
 NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
@@ -154,6 +156,12 @@ def _quantile(eta: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(eta)
+
+
+#: AROW's r for the mean and for the covariance, where they are not given: r.
+BOTH_R = {
+    "r": lambda v: v["r"] if v["r1"] is None else v["r1"], "r2": lambda v: v["r"] if v["r2"] is None else v["r2"],
+}
 
 
 @dataclass(frozen=True)
@@ -236,8 +244,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trigger="peeked_loss",
               trials=({"r": 0.7},),
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
-    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R},
-              trials=({"r": 0.5},),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R},
+              kernel=BOTH_R,
+              trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}),
               title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE},
               trigger="peeked_loss",
@@ -303,8 +312,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}),
               title="PA-II regression", paper="PA, sections 2 and 5"),
-    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R}, margin=0.0, tasks=("regression",),
-              trials=({"r": 0.5},),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R, "r1": ONE_R, "r2": ONE_R}, margin=0.0,
+              tasks=("regression",), kernel=BOTH_R,
+              trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}),
               title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"},
@@ -320,15 +330,17 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Dual ascent, DA3", paper="ICML 2008 tutorial, II and III"),
     Algorithm("entropic_da1", "DA1", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"},
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da2", "DA2", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"},
-              trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8}),
+              trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8},
+                      {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"},
-              trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},),
+              trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},
+                      {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
               title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "euclidean"},
@@ -336,7 +348,8 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "entropic"},
-              trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"},),
+              trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"},
+                      {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",),
@@ -348,12 +361,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Dual ascent regression, squared loss", paper="ICML 2008 tutorial, I (Example I) to III"),
     Algorithm("entropic_da_regression", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",),
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
-              title="Best committee of experts, absolute loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+              title="Dual ascent regression, entropic, absolute loss (committee of experts: signed=False)",
+              paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("entropic_da_squared", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",),
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
-              title="Best committee of experts, squared loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+              title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
+              paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": POSITIVE, "gap_tol": POSITIVE}, tasks=("leader",),
               trials=({"sigma": 2.0, "gap_tol": 1e-06},),
               title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
@@ -364,8 +379,16 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"},
               trials=({"eta0": 0.3},),
               title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
-    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": Either((Options(("auto",)), POSITIVE))},
-              tasks=("experts",),
+    Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "strongly_convex"}, tasks=("regression",),
+              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}),
+              title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
+    Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "sqrt"}, tasks=("regression",),
+              trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}),
+              title="Online gradient descent regression, plain", paper="ICML 2008 tutorial, V (its baseline)"),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier",
+              {"eta0": Either((Options(("auto",)), POSITIVE)), "signed": Boolean()}, tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})

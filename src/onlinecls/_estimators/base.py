@@ -44,6 +44,16 @@ NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
 
+def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+    """Weights of rows, not all of them 0."""
+    weights = validate.read_weights(who, sample_weight, n_rows)
+    if len(weights) and not weights.any():
+        raise ValueError(
+            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+        )
+    return weights
+
+
 class Estimator:
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
 
@@ -255,7 +265,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
             "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
-            "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
+            "eta0": 1.0, "C": 1.0, "r": 1.0, "r2": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
             "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
@@ -362,13 +372,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return rows
 
     def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        who = type(self).__name__
-        weights = validate.read_weights(who, sample_weight, n_rows)
-        if len(weights) and not weights.any():
-            raise ValueError(
-                f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
-            )
-        return weights
+        return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
 
     def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any) -> None:
         """Take an (empty) model; until here nothing of the estimator has changed."""

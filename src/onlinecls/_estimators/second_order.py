@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class AROWClassifier(SecondOrderClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
 
-    With the margin m = y w.x, v = x'Σx and the row's weight c: if m < 1,
+    With the margin m = y w.x, v = x'Σx and the row's weight c, r1 = r2 = r: if m < 1,
 
-        w += y (1 - m) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal),
+        w += y (1 - m) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal),
 
     for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
     one, one Σ a class and v the sum of both.
@@ -29,6 +29,8 @@ class AROWClassifier(SecondOrderClassifier):
     ----------
     r : float, default={r}
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+    r1, r2 : float or None, default=None
+        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     {parameters}
 
     Attributes
@@ -41,7 +43,7 @@ class AROWClassifier(SecondOrderClassifier):
 
     Notes
     -----
-    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices, not the full update's diagonal.
+    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r2, the exact minimiser among diagonal matrices, not the full update's diagonal.
 
     References
     ----------
@@ -56,6 +58,8 @@ class AROWClassifier(SecondOrderClassifier):
     """
 
     r: float
+    r1: float | None
+    r2: float | None
     covariance: Literal["diagonal", "full"]
 
     def __init__(
@@ -64,6 +68,7 @@ class AROWClassifier(SecondOrderClassifier):
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        r1: float | None = None, r2: float | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -72,14 +77,16 @@ class AROWClassifier(SecondOrderClassifier):
 class AROWRegressor(SecondOrderRegressor):
     """AROW for regression, which is recursive least squares: a Gaussian over weights that every row moves and narrows.
 
-    With the prediction s = w.x, v = x'Σx and the row's weight c, on every row
+    With the prediction s = w.x, v = x'Σx, the row's weight c and r1 = r2 = r, on every row
 
-        w += (y - s) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal).
+        w += (y - s) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal).
 
     Parameters
     ----------
     r : float, default={r}
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+    r1, r2 : float or None, default=None
+        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     {parameters}
 
     Attributes
@@ -110,6 +117,8 @@ class AROWRegressor(SecondOrderRegressor):
     """
 
     r: float
+    r1: float | None
+    r2: float | None
     covariance: Literal["diagonal", "full"]
 
     def __init__(
@@ -117,6 +126,7 @@ class AROWRegressor(SecondOrderRegressor):
         intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        r1: float | None = None, r2: float | None = None,
     ) -> None:
         self._assign(locals())
 
