@@ -242,7 +242,7 @@ def test_scw1_never_steps_further_than_c(C):
 @pytest.mark.parametrize("b", [0.5, 3.0, 50.0])
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)
-    learner = onlinecls.NAROWClassifier(b, fit_intercept=False)
+    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
     before, changes = np.ones((1, 6)), 0
     for x, label in rows_in_turn(learner, X, y, [-1, 1]):
         if (learner.covariance_ != before).any():
@@ -257,7 +257,7 @@ def test_narow_leaves_a_row_the_variance_one_over_b(b):
 def test_narow_moves_but_keeps_its_variances_where_b_asks_for_nothing():
     X, y = continuous_problem(200, 13, seed=43)
     X /= np.linalg.norm(X, axis=1, keepdims=True) + 1e-9
-    learner = onlinecls.NAROWClassifier(1.0, fit_intercept=False).partial_fit(X, y)
+    learner = onlinecls.NAROWClassifier(1.0, initial_variance=1.0, fit_intercept=False).partial_fit(X, y)
     assert (learner.covariance_ == 1.0).all() and learner.n_updates_ > 0
 
 
@@ -285,10 +285,9 @@ def test_arow_with_a_large_r_takes_hinge_gradient_steps():
 def test_sop_with_a_large_r_is_the_perceptron():
     X, y = continuous_problem(200, 13, seed=46, n_classes=3)
     for aggressive in (False, True):
-        sop = onlinecls.SecondOrderPerceptron(1e12, aggressive=aggressive, fit_intercept=False).partial_fit(
-            X, y, classes=range(3)
-        )
-        perceptron = onlinecls.Perceptron(aggressive, fit_intercept=False).partial_fit(X, y, classes=range(3))
+        sop = onlinecls.SecondOrderPerceptron(1e12, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
+        sop.partial_fit(X, y, classes=range(3))
+        perceptron = onlinecls.Perceptron(aggressive, eta0=1.0, fit_intercept=False).partial_fit(X, y, classes=range(3))
         assert_allclose(sop.coef_, perceptron.coef_, rtol=1e-6, atol=1e-6)
 
 
@@ -296,7 +295,7 @@ def test_sop_with_a_large_r_is_the_perceptron():
 def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
     X, y = continuous_problem(200, 13, seed=47)
-    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, fit_intercept=False)
+    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
     precision, theta, updates = np.ones(13), np.zeros(13), 0
     for x, label in rows_in_turn(learner, X, y, [-1, 1]):
         if learner.n_updates_ > updates:
@@ -335,7 +334,7 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
 @pytest.mark.parametrize("variant", ["stdev", "variance"])
 def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
     X, y = continuous_problem(12, 6, seed=56, dtype="float32")
-    params = {"eta": 0.7, "variant": variant, "fit_intercept": False}
+    params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "fit_intercept": False}
     if variant == "variance":  # which is not scale-free: variances in the units of the rows
         params["initial_variance"] = min(1.0, scale**-2)
     X = (X * np.float32(scale)).astype(np.float32)

@@ -218,7 +218,7 @@ class OnlineLearner(saving.Describing, Estimator):
             units = self.__dict__.get("_units", UNKNOWN)
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
             return remembered[2]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+        who, values = type(self).__name__, self._parameters()
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
@@ -229,6 +229,11 @@ class OnlineLearner(saving.Describing, Estimator):
                 params["variance"] = 0.0
         self._compiled = found, units, params
         return params
+
+    def _parameters(self) -> dict:
+        """By name: the constructor's, and what a subclass whose constructor leaves them out has from the learner it extends."""
+        kept = ("fit_intercept", "intercept_scaling")
+        return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         """The Params of an algorithm, from parameters that are numbers within their ranges."""
@@ -357,7 +362,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """
         at, in_order = first_row(rows, weights), not (self.shuffle or self.early_stopping)
         live = int((weights > 0.0).argmax()) if len(weights) else 0
-        units = units_of(rows, -1 if in_order and at > live else at, float(self.max_iter))
+        units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
         return self._kernel_params(units), units
 
     def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
@@ -556,7 +561,8 @@ class OnlineLearner(saving.Describing, Estimator):
     def _in_units(self, name: str) -> float:
         """What the model takes for a parameter."""
         self._fitted_state()
-        algorithm, values = select(type(self).__name__, self.get_params(), algorithms_of(type(self))), self.get_params()
+        values = self._parameters()
+        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
         found = algorithm.in_units(values, self._units)[name]
         return float(found) if self._units.scale or found is values[name] else nan
 
