@@ -173,7 +173,7 @@ def test_pa_theorem_1_is_tight_with_its_second_term():
 
 def test_multiplicative_pa_theorem_4_with_its_second_term():
     """Two experts, W = 1: they say 1/2, the target is 1. Loss 1/2 - epsilon; u = the first expert: D = log 2."""
-    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.25, signed=False, **NO)
+    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.25, signed=False, norm_bound=1.0, **NO)
     paid, allowed = bounds.multiplicative(bounds.follow(learner, [[1.0, 0.0]], [1.0]), [1.0, 0.0])
     assert paid == pytest.approx(0.25**2 + 2 * 0.25 * 0.25) and allowed == pytest.approx(np.log(2) / 2)
 

@@ -365,7 +365,8 @@ def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
-    """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps."""
+    """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps, if the first
+    variance is not so large that its part of √tiny is more."""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
         eta=0.999, initial_variance=4 * float(floor), multi_class=multi_class, fit_intercept=False
@@ -378,11 +379,12 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [onlinecls.SecondOrderPerceptron, onlinecls.NAROWClassifier], ids=lambda c: c.__name__)
 def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
-    floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
-    learner = estimator(8 * float(floor) if estimator is onlinecls.SecondOrderPerceptron else float(np.finfo(dtype).max) / 1e3)
-    X = np.array([[2.0, 0.0]] * 40, dtype)
-    learner.set_params(fit_intercept=False).partial_fit(X, [0, 1] * 20, classes=[0, 1])
-    assert learner.covariance_[0, 0] == floor, "else this test shows nothing"
+    info, X = np.finfo(dtype), np.array([[2.0, 0.0]] * 40, dtype)
+    least = float(info.tiny / info.eps)
+    for variance, floor in ((16.0 * least, least), (1.0, float(info.tiny) ** 0.5), (4.0, 4.0 * float(info.tiny) ** 0.5)):
+        learner = estimator(8 * least if estimator is onlinecls.SecondOrderPerceptron else float(info.max) / 1e3)
+        learner.set_params(fit_intercept=False, initial_variance=variance).partial_fit(X, [0, 1] * 20, classes=[0, 1])
+        assert learner.covariance_[0, 0] == dtype(floor), "else this test shows nothing"
 
 
 @every_case

@@ -142,7 +142,7 @@ def test_weights_are_the_link_of_theta_within_the_norm_bound(multi_class, signed
 def test_without_an_intercept_the_constant_feature_takes_no_weight():
     params = {"signed": False, "norm_bound": 1.0}
     assert Regressor(fit_intercept=False, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
-    assert Regressor(**params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
+    assert Regressor(intercept_scaling=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
 
 
 def test_small_thetas_keep_their_digits():
