@@ -60,7 +60,7 @@ def cache_dir():
 
 
 def available(name):
-    return _find(name) is not None
+    return (data_dir() / "mnist.npz").exists() if name in DIGITS else _find(name) is not None
 
 
 def load(name, n_features=N_FEATURES, dtype=np.float32, normalize=True):
@@ -68,6 +68,33 @@ def load(name, n_features=N_FEATURES, dtype=np.float32, normalize=True):
     path = _require(name)
     X, y = _cached(f"{name}-{n_features}", lambda: _read(path, n_features))
     return _finish(X, dtype, normalize), y
+
+
+DIGITS = ("mnist", "mnist-3-5")  # dense: 60,000 images of 784 pixels, and those of threes and fives
+FORMS = ("unit", "raw", "standard")
+
+
+def in_form(name, form):
+    """X, y as rows of unit length, as they stand (counts, values, pixels), or with columns of mean 0 and variance 1 (digits)."""
+    if name not in DIGITS:
+        return load(name, normalize=form == "unit")
+    X, y = digits()
+    if name == "mnist-3-5":
+        chosen = (y == 3) | (y == 5)
+        X, y = X[chosen], y[chosen]
+    if form == "standard":
+        deviation = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
+    if form == "unit":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.ascontiguousarray(X, np.float32), y
+
+
+def digits(part="train"):
+    """MNIST's images as rows of pixels from 0 to 255, and their labels."""
+    with np.load(data_dir() / "mnist.npz") as kept:
+        X, y = kept[f"X_{part}"], kept[f"y_{part}"]
+    return X.reshape(len(X), -1).astype(np.float64), y.astype(np.int64)
 
 
 def short_texts(n=None, words=22, sources=("imdb-train", "imdb-test"), n_features=N_FEATURES, dtype=np.float32):

@@ -1,12 +1,16 @@
-"""Choose the defaults: progressive errors of a grid of parameters on the real data sets, one pass in file order.
+"""Choose the defaults: progressive errors of a grid of settings on the real data sets, one pass in file order.
 
     python benchmarks/defaults.py [--write] [--only AROWClassifier multi_class]
 
-Rows are of unit length, unigrams hashed to 2^20 columns (corpora.py). A default is the value with the least mean progressive
-error over all sets; where an algorithm has several forms, over all forms. A regressor is given the labels of the sets of two
-classes as targets -1 and +1, and its error is its progressive mean squared error in per cent of the targets' variance.
-The errors are kept in docs/defaults.csv, a row a setting, a column a set; ``--write`` replaces the rows of what was measured
-and makes the tables of docs/defaults.md anew.
+Every set is taken as rows of unit length, as it stands (counts, values, pixels from 0 to 255) and, where it is dense, with
+standardised columns. Words are hashed to 2^20 columns (corpora.py). A number of a grid that has a unit (``units`` in the
+registry) stands for that number where ||x|| is 1: it is multiplied by the power of the set's `scale_` that the default has.
+Errors of a setting are summed up by their geometric mean over all sets and forms, so that a set of 0.5 % counts as much as
+one of 30 %. A regressor is given the labels of the sets of two classes as targets -1 and +1; its error is its progressive mean
+squared error in per cent of the targets' variance. FIXED has the numbers that were the defaults before they had units.
+
+The errors are kept in docs/defaults.csv, a row a setting, a column a set and form; ``--write`` replaces the rows of what was
+measured and makes the tables of docs/defaults.md anew.
 """
 
 import argparse
@@ -19,28 +23,46 @@ import numpy as np
 from pages import DOCS, write_between
 
 import onlinecls
+from onlinecls._registry import algorithms_of, select
 
 GRIDS = {
+    "Perceptron": {"aggressive": [False, True], "eta0": [0.25, 0.5, 1.0, 2.0]},
+    "PassiveAggressiveClassifier": {"loss": ["hinge", "squared_hinge"], "C": [0.1, 0.3, 1.0, 3.0]},
     "AROWClassifier": {"r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
-    "NAROWClassifier": {"b": [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0, 1000.0]},
-    "SecondOrderPerceptron": {"aggressive": [False, True], "r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
+    "NAROWClassifier": {"b": [2.0, 5.0, 10.0, 20.0], "initial_variance": [0.5, 1.0, 2.0]},
+    "SecondOrderPerceptron": {"aggressive": [False, True], "r": [0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
     "ConfidenceWeightedClassifier": {
-        "variant": ["stdev", "variance"],
-        "eta": [0.51, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
+        "variant": ["stdev", "variance"], "eta": [0.6, 0.7, 0.8, 0.9, 0.95], "initial_variance": [0.3, 1.0, 3.0],
     },
-    "SCWClassifier": {"variant": ["SCW-I", "SCW-II"], "eta": [0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]},
-    "MultiplicativePassiveAggressiveClassifier": {"margin": [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0]},
-    "AROWRegressor": {"r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
+    "SCWClassifier": {
+        "variant": ["SCW-I", "SCW-II"], "eta": [0.6, 0.7, 0.8, 0.9, 0.95], "initial_variance": [0.3, 1.0, 3.0],
+    },
     "AdaGradClassifier": {
-        "update": ["mirror_descent", "dual_averaging"],
-        "eta0": [0.05, 0.1, 0.2, 0.5, 1.0],
-        "delta": [1e-6, 0.01, 0.1, 0.3, 1.0],
+        "update": ["mirror_descent", "dual_averaging"], "eta0": [0.1, 0.2, 0.5, 1.0], "delta": [1e-6, 0.01, 0.1],
     },
+    "OGDClassifier": {"learning_rate": ["strongly_convex"], "alpha": [1e-5, 1e-4, 1e-3, 1e-2]},
+    "DualAscentClassifier": {"loss": ["hinge", "log_loss"], "sigma": [0.1, 0.2, 0.5, 1.0, 2.0]},
+    "MultiplicativePassiveAggressiveClassifier": {"margin": [0.05, 0.1, 0.2], "norm_bound": [0.5, 1.0, 2.0, 4.0]},
+    "AROWRegressor": {"r": [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
 }
-SHARED = ("aggressive", "variant", "update")  # the constructor's own default of these is not for tuning
-PLAIN = ("Perceptron", "PassiveAggressiveClassifier")
+SHARED = ("aggressive", "loss", "variant", "update", "learning_rate")  # the constructor's own default of these is not for tuning
+FIXED = {  # what the defaults were when they had no units, with a constant feature of 1
+    "Perceptron": {}, "PassiveAggressiveClassifier": {}, "AROWClassifier": {"r": 0.1},
+    "NAROWClassifier": {"initial_variance": 1.0}, "SecondOrderPerceptron": {"r": 0.5, "initial_variance": 1.0},
+    "ConfidenceWeightedClassifier": {"eta": 0.95, "initial_variance": 1.0},
+    "SCWClassifier": {"eta": 0.8, "initial_variance": 1.0},
+    "AdaGradClassifier": {"eta0": 0.5, "delta": 1e-6}, "OGDClassifier": {"alpha": 1e-4}, "DualAscentClassifier": {"sigma": 1.0},
+    "MultiplicativePassiveAggressiveClassifier": {"norm_bound": 1.0}, "AROWRegressor": {"r": 0.1},
+}
 CONSTRUCTIONS = ("crammer_singer", "ovr")
-DATA = DOCS / "defaults.csv"
+DATA, KEYS = DOCS / "defaults.csv", ("class", "form", "setting")
+GUESS = "guessing"  # the row of the commonest class's share
+
+
+def sets_and_forms():
+    """(name, form) of all that there is."""
+    names = [name for name in (*corpora.BINARY, *corpora.MULTICLASS, *corpora.DIGITS) if corpora.available(name)]
+    return [(name, form) for name in names for form in corpora.FORMS if form != "standard" or name in corpora.DIGITS]
 
 
 def is_regressor(name):
@@ -55,38 +77,63 @@ def progressive_error(estimator, X, y):
     return 100.0 * estimator.n_mistakes_ / estimator.t_
 
 
-def settings(grid):
+def in_units(name, setting, scale):
+    """A setting with its numbers in units of the rows."""
+    cls = getattr(onlinecls, name)
+    values = cls(**{key: value for key, value in setting.items() if key in SHARED}).get_params()
+    units = select(name, values, algorithms_of(cls)).units
+    return {
+        key: value * scale ** units[key].power if key in units and key not in SHARED else value for key, value in setting.items()
+    }
+
+
+def settings(name):
+    grid = GRIDS[name]
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def grid_rows(name, sets):
-    """Every setting of the grid: a dict of class, form, setting, and the error on each set."""
-    if is_regressor(name):
-        sets = {of: (X, y) for of, (X, y) in sets.items() if of in corpora.BINARY}
-    found = []
-    for setting in settings(GRIDS[name]):
-        form = ", ".join(f"{k}={v}" for k, v in setting.items() if k in SHARED)
-        values = ", ".join(f"{k}={v:g}" for k, v in setting.items() if k not in SHARED)
-        found.append({"class": name, "form": form, "setting": values, **errors_on(sets, name, setting)})
-    return found
+def row_of(name, form, setting):
+    return {"class": name, "form": form, "setting": setting}
 
 
-def construction_rows(sets):
-    """multi_class: both constructions with every classifier's defaults."""
-    sets = {of: (X, y) for of, (X, y) in sets.items() if of in corpora.MULTICLASS}
-    names = [*PLAIN, *(name for name in GRIDS if not is_regressor(name))]
+def measured(only, X, y):
+    """(row's keys, error) of every setting of a class on one set."""
+    scale = onlinecls.Perceptron().partial_fit(X[:64], y[:64]).scale_
+    names = [*GRIDS] if only == "multi_class" else [only]
+    for name in names:
+        cls = getattr(onlinecls, name)
+        if only == "multi_class":
+            if not is_regressor(name):
+                for scheme in CONSTRUCTIONS:
+                    yield row_of(name, f"multi_class={scheme}", ""), progressive_error(cls(multi_class=scheme), X, y)
+            continue
+        for forms in {tuple((k, s[k]) for k in s if k in SHARED): None for s in settings(name)}:
+            form = ", ".join(f"{k}={v}" for k, v in forms)
+            yield row_of(name, form, "default"), progressive_error(cls(**dict(forms)), X, y)
+            yield row_of(name, form, "fixed"), progressive_error(cls(**dict(forms), intercept_scaling=1.0, **FIXED[name]), X, y)
+        for setting in settings(name):
+            form = ", ".join(f"{k}={v}" for k, v in setting.items() if k in SHARED)
+            values = ", ".join(f"{k}={v:g}" for k, v in setting.items() if k not in SHARED)
+            yield row_of(name, form, values), progressive_error(cls(**in_units(name, setting, scale)), X, y)
+
+
+def measure(names):
+    """Rows of the table: dicts of class, form, setting, and the error on each set and form."""
+    found = {}
+    for of, form in sets_and_forms():
+        X, y = corpora.in_form(of, form)
+        found.setdefault((GUESS, "", ""), {})[f"{of} {form}"] = 100.0 * (1.0 - np.unique(y, return_counts=True)[1].max() / len(y))
+        for only in names:
+            several = len(np.unique(y)) > 2
+            if several if only != "multi_class" and is_regressor(only) else only == "multi_class" and not several:
+                continue
+            for row, error in measured(only, X, y):
+                found.setdefault(tuple(row.values()), {})[f"{of} {form}"] = error
+        print(of, form, file=sys.stderr, flush=True)
     return [
-        {"class": name, "form": f"multi_class={scheme}", "setting": "", **errors_on(sets, name, {"multi_class": scheme})}
-        for name in names
-        for scheme in CONSTRUCTIONS
+        {**dict(zip(KEYS, keys, strict=True)), **{on: f"{error:.3f}" for on, error in errors.items()}}
+        for keys, errors in found.items()
     ]
-
-
-def errors_on(sets, name, setting):
-    cls = getattr(onlinecls, name)
-    errors = {of: f"{progressive_error(cls(**setting), X, y):.2f}" for of, (X, y) in sets.items()}
-    print(name, setting, *errors.values(), file=sys.stderr, flush=True)
-    return errors
 
 
 # --- The page, from the data ---
@@ -98,40 +145,48 @@ def read_data():
 
 
 def write_data(rows):
-    columns = ["class", "form", "setting", *corpora.BINARY, *corpora.MULTICLASS]
+    columns = [*KEYS, *dict.fromkeys(key for row in rows for key in row if key not in KEYS)]
     with open(DATA, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
+def errors_of(row):
+    return {on: float(error) for on, error in row.items() if on not in KEYS and error}
+
+
 def mean(row):
-    return np.mean([float(error) for of, error in row.items() if of not in ("class", "form", "setting") and error])
+    """The geometric mean; an error of 0 counts as one row in 100,000."""
+    return float(np.exp(np.mean(np.log(np.maximum(list(errors_of(row).values()), 1e-3)))))
 
 
 def grid_summary(rows):
-    """A row a form: its error at the default, which is chosen for all forms of the class, and at its own best setting."""
-    lines = ["| class | form | default | mean error, % | least of the grid | at | most |", "|---|---|---|---:|---:|---|---:|"]
+    """A row a form: its error at the default, at the best setting of the grid, and at the numbers of the time before units."""
+    lines = [
+        "| class | form | geometric mean, % | best of the grid | at | before | most times guessing |",
+        "|---|---|---:|---:|---|---:|---:|",
+    ]
+    guess = next((errors_of(row) for row in rows if row["class"] == GUESS), {})
     for name in GRIDS:
         forms = {}
         for row in rows:
             if row["class"] == name and row["setting"]:
-                forms.setdefault(row["form"], {})[row["setting"]] = mean(row)
-        if not forms:
-            continue
-        tried = next(iter(forms.values()))
-        default = min(tried, key=lambda setting: sum(errors[setting] for errors in forms.values()))
-        for form, errors in forms.items():
-            best = min(errors, key=lambda setting: (round(errors[setting], 2), setting != default))
-            cells = f"{errors[default]:.2f} | {errors[best]:.2f} | {best} | {max(errors.values()):.2f}"
-            lines.append(f"| `{name}` | {form} | {default} | {cells} |")
+                forms.setdefault(row["form"], {})[row["setting"]] = row
+        for form, tried in forms.items():
+            grid = {setting: mean(row) for setting, row in tried.items() if setting not in ("default", "fixed")}
+            best, default, fixed = min(grid, key=grid.get), mean(tried["default"]), mean(tried["fixed"])
+            worst = max(error / guess[on] for on, error in errors_of(tried["default"]).items())
+            cells = f"{default:.2f} | {grid[best]:.2f} ({default / grid[best] - 1:+.0%}) | {best}"
+            lines.append(f"| `{name}` | {form} | {cells} | {fixed:.2f} ({default / fixed - 1:+.0%}) | "
+                         f"{'' if is_regressor(name) else f'{worst:.2f}'} |")
     return "\n".join(lines)
 
 
 def construction_summary(rows):
     found = {(row["class"], row["form"].removeprefix("multi_class=")): mean(row) for row in rows if not row["setting"]}
-    lines = ["| mean error, % | " + " | ".join(CONSTRUCTIONS) + " |", "|---|---:|---:|"]
-    for name in dict.fromkeys(name for name, _ in found):
+    lines = ["| geometric mean, % | " + " | ".join(CONSTRUCTIONS) + " |", "|---|---:|---:|"]
+    for name in dict.fromkeys(name for name, _ in found if name != GUESS):
         lines.append(f"| `{name}` | " + " | ".join(f"{found[name, scheme]:.2f}" for scheme in CONSTRUCTIONS) + " |")
     return "\n".join(lines)
 
@@ -146,20 +201,16 @@ def main():
     parser.add_argument("--write", action="store_true", help="put the errors and tables into docs/defaults.csv and .md")
     parser.add_argument("--only", nargs="*", default=[*GRIDS, "multi_class"], help="classes, or multi_class")
     args = parser.parse_args()
-    names = [name for name in corpora.BINARY + corpora.MULTICLASS if corpora.available(name)]
-    if not names:
+    if not sets_and_forms():
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
-    sets = {name: corpora.load(name) for name in names}
-    for only in args.only:
-        rows = construction_rows(sets) if only == "multi_class" else grid_rows(only, sets)
-        if not args.write:
-            print(construction_summary(rows) if only == "multi_class" else grid_summary(rows))
-            continue
-        measured = {(row["class"], row["form"], row["setting"]) for row in rows}
-        kept = [row for row in read_data() if (row["class"], row["form"], row["setting"]) not in measured]
-        write_data(kept + rows)  # after each class: a long run that is stopped keeps what it has
+    rows = measure(args.only)
     if args.write:
-        write_page(read_data())
+        new = {tuple(row[key] for key in KEYS) for row in rows}
+        rows = [row for row in read_data() if tuple(row[key] for key in KEYS) not in new and "sms-spam raw" in row] + rows
+        write_data(rows)
+        write_page(rows)
+    else:
+        print(grid_summary(rows), construction_summary(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,8 @@ class Case:
         cls = getattr(onlinecls, self.algorithm.estimator)
         if "multiclass" in self.algorithm.tasks:
             others["multi_class"] = multi_class
+        if "one_class" not in self.algorithm.tasks:
+            others = {"intercept_scaling": 1.0, **others}  # the twins'
         return cls(**self.algorithm.selects, **self.params, **others)
 
     def binary(self, X, y, **others):

@@ -43,7 +43,7 @@ def state_of(learner):
 
 
 def _parts(learner):
-    return learner._state.parts()
+    return {**learner._state.parts(), **({"units": learner._units[:2]} if hasattr(learner, "_units") else {})}
 
 
 def stored(learner):

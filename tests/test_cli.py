@@ -370,7 +370,7 @@ def test_compare_draws_curves(tsv, tmp_path, run):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--param", "r=-1"], "argument --param: AROWClassifier: r must be a finite number > 0, got r=-1. "
+        (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
         (["--param", "q=1"], "argument --param: must be one of r, average, class_weight, covariance, fit_intercept, "
          "intercept_scaling, multi_class for arow, got 'q'"),
@@ -411,7 +411,7 @@ def test_wrong_usage_of_compare_is_said(tsv, run):
     for arguments, complaint in [
         (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
-        (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be a finite number > 0, got r=0. "
+        (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be 'auto' or a finite number > 0, got r=0. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
     ]:
         code, out, err = run("compare", tsv, *arguments)

@@ -252,13 +252,13 @@ def test_classes_join_with_half_of_theta_each(regularizer):
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"sigma": 0.0}, "sigma must be 'auto' or a finite number > 0, got sigma=0.0."),
+        ({"sigma": 0.0}, "sigma must be None or 'auto' or a finite number > 0, got sigma=0.0."),
         ({"sigma": "best"}, "sigma must be "),
         ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
         ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
         ({"loss": "squared"}, "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
         ({"margin": 0.0}, "margin must be a finite number > 0, got margin=0.0."),
-        ({"norm_bound": np.inf}, "norm_bound must be a finite number > 0, got norm_bound=inf."),
+        ({"norm_bound": np.inf}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=inf."),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
         (
             {"regularizer": "entropic", "sigma": "auto", "average": True},
@@ -279,7 +279,7 @@ def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
     with pytest.raises(ValueError, match="NaN"):
         learner.set_params(**DualAscentClassifier().get_params()).partial_fit(X * np.nan, y)
     assert fingerprint(learner) == before
-    with pytest.raises(ValueError, match=r"OGDClassifier: alpha must be a finite number > 0, got alpha=0\."):
+    with pytest.raises(ValueError, match=r"OGDClassifier: alpha must be 'auto' or a finite number > 0, got alpha=0\."):
         OGDClassifier(alpha=0.0).fit(X, y)
 
 

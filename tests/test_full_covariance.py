@@ -19,7 +19,8 @@ from states import fingerprint, is_finite
 
 import onlinecls
 
-CASES = [case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")] + [Case("narow", {"b": 8.0})]
+NARROW = Case("narow", {"b": 8.0, "initial_variance": 1.0})
+CASES = [*(case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")), NARROW]
 REGRESSOR = next(case for case in REGRESSION if case.name == "arow_regression")
 # How the kernel may go: (which products are made ahead, how many steps wait before Σ is written).
 PATHS = [*product(("never", "likely", "always"), (1, 4, 64)), ("likely", 3), ("always", 2)]
@@ -165,7 +166,7 @@ def test_every_path_makes_the_same_decisions(case, n_classes, multi_class):
 def test_every_path_fits_the_same_in_epochs(path):
     X, y = continuous_problem(200, 30, seed=26)
     others = {"max_iter": 3, "tol": None, "random_state": 0}
-    for case in (Case("arow", {"r": 0.5}), Case("narow", {"b": 8.0})):
+    for case in (Case("arow", {"r": 0.5}), NARROW):
         same_model(full(case, path, **others).fit(X, y), full(case, ("never", 1), **others).fit(X, y))
 
 
@@ -220,7 +221,7 @@ def test_confidence_weighted_meets_its_constraint_with_equality(name, others, po
 
 def test_narow_leaves_the_confidence_at_one_over_b():
     X, y = continuous_problem(80, 20, seed=32)
-    learner, narrowed = full(Case("narow", {"b": 3.0})).partial_fit(X[:1], y[:1], classes=[-1, 1]), 0
+    learner, narrowed = full(Case("narow", {"b": 3.0, "initial_variance": 1.0})).partial_fit(X[:1], y[:1], classes=[-1, 1]), 0
     for i in range(1, 80):
         before, chi = learner.n_updates_, learner.decision_function(X[i : i + 1], True)[1][0] ** 2
         learner.partial_fit(X[i : i + 1], y[i : i + 1])
@@ -284,7 +285,7 @@ def read_std(learner, X):
 @both_dtypes
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("form", ["diagonal", "full"])
-@pytest.mark.parametrize("case", [Case("arow", {"r": 0.5}), Case("narow", {"b": 3.0}), REGRESSOR], ids=str)
+@pytest.mark.parametrize("case", [Case("arow", {"r": 0.5}), NARROW, REGRESSOR], ids=str)
 def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes, dtype):
     X, y = continuous_problem(150, 50, seed=36, n_classes=n_classes, dtype=dtype)
     learner = case.estimator(covariance=form, intercept_scaling=0.7).partial_fit(X, y)
@@ -336,7 +337,8 @@ def stream_of(kind, n, d, seed=0):
 
 DRIFT = [
     *[Case("arow_regression", {"r": r}) for r in (1e-3, 0.1, 10.0)], *[Case("arow", {"r": r}) for r in (1e-3, 10.0)],
-    Case("cw_stdev", {"eta": 0.95}), Case("cw_variance", {"eta": 0.95}), Case("scw1", {"C": 1.0}), Case("narow", {"b": 8.0}),
+    Case("cw_stdev", {"eta": 0.95, "initial_variance": 1.0}), Case("cw_variance", {"eta": 0.95, "initial_variance": 1.0}),
+    Case("scw1", {"C": 1.0, "initial_variance": 1.0}), NARROW,
     Case("aggressive_sop", {"r": 0.5}),
 ]
 

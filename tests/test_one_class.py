@@ -168,8 +168,8 @@ def test_verbose(capsys):
 
 BALL = " It is the radius of the ball, in units of the features."
 ERRORS = [
-    ({"epsilon": -1}, {}, "epsilon must be a finite number >= 0, got epsilon=-1." + BALL),
-    ({"epsilon": float("inf")}, {}, "epsilon must be a finite number >= 0, got epsilon=inf." + BALL),
+    ({"epsilon": -1}, {}, "epsilon must be 'auto' or a finite number >= 0, got epsilon=-1." + BALL),
+    ({"epsilon": float("inf")}, {}, "epsilon must be 'auto' or a finite number >= 0, got epsilon=inf." + BALL),
     ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got max_iter=0."),
     ({}, {"X": [[np.nan, 1.0]]}, None),
     ({}, {"X": [[1.0, 2.0, 3.0]]}, None),

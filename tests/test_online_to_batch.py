@@ -238,7 +238,7 @@ def test_bad_input_changes_nothing(method):
         assert fingerprint(learner) == before
     with pytest.raises(ValueError, match="y must have at least 2 classes, got 1 class: 5"):
         learner.fit(X, np.full(160, 5))
-    with pytest.raises(ValueError, match="AROWClassifier: r must be a finite number > 0, got r=-1"):
+    with pytest.raises(ValueError, match="AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1"):
         learner.set_params(estimator__r=-1).fit(X, y)
     assert fingerprint(learner) == before
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,58 @@ class Either:
         return " or ".join(str(r) for r in self.ranges)
 
 
+class Units(NamedTuple):
+    """What the defaults of a model know of X, from its first row of weight > 0 that is not all zeros; 0 before that row.
+
+    scale : the power of two nearest to the row's length ||x||. constant : that nearest to the root mean square of its non-zeros.
+    epochs : how often each row is shown: `max_iter` of the `fit` that began the model.
+    """
+
+    scale: float = 0.0
+    constant: float = 0.0
+    epochs: float = 1.0
+
+
+@dataclass(frozen=True)
+class Default:
+    """A default in units of the rows: `number` where ||x|| is 1, and so many powers of ||x|| times that elsewhere.
+
+    Powers of two times a number are exact, so that X times a power of two changes no prediction. epochs : whether it is a
+    strength of evidence, which must not grow with the number of times that `fit` shows the same rows. name : the value that asks
+    for it (where "auto" has a meaning of its own, None).
+    """
+
+    number: float
+    power: int
+    epochs: bool = False
+    name: str | None = "auto"
+
+    def __contains__(self, value: object) -> bool:
+        return value is self.name or (isinstance(value, str) and value == self.name)
+
+    def __str__(self) -> str:
+        """With s for ||x||."""
+        size = "s" if abs(self.power) == 1 else f"s^{abs(self.power)}"
+        if self.power > 0:
+            text = size if self.number == 1.0 else f"{self.number:g} {size}"
+        else:
+            text = f"{self.number:g}" + (f" / {size}" if self.power else "")
+        return text + (", in `fit` times max_iter" if self.epochs else "")
+
+    def value(self, units: Units) -> float:
+        scale = (units.scale or 1.0) ** self.power
+        return self.number * scale * (units.epochs if self.epochs else 1.0)
+
+
 NONE = Options((None,))
+AUTO = Options(("auto",))
 POSITIVE = Real(0.0)
 NOT_NEGATIVE = Real(0.0, low_allowed=True)
 
 #: Parameters of every estimator that has them.
 COMMON = {
     "fit_intercept": Boolean(),
-    "intercept_scaling": Real(0.0, hint="It is the value of the constant feature; 1 suits rows of about unit length."),
+    "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature, in units of the features."),
     "max_iter": Integer(1),
     "tol": Either((NONE, Real())),
     "shuffle": Boolean(),
@@ -124,29 +169,40 @@ COMMON = {
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
 
-R = Real(0.0, hint="r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length.")
-ONE_R = Either((NONE, R), hint=R.hint)
+EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
+R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
+ONE_R = Either((NONE, POSITIVE), hint=R.hint)
+STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
+VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
 EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, are no loss.")
-BALL = Real(0.0, low_allowed=True, hint="It is the radius of the ball, in units of the features.")
-DELTA = Real(0.0, hint="It keeps the first steps finite.")
+BALL = Either((AUTO, NOT_NEGATIVE), hint="It is the radius of the ball, in units of the features.")
+DELTA = Either((AUTO, POSITIVE), hint="It keeps the first steps finite.")
 POWER = Either(
     (NONE, Real(2.0, 500.0, True, True)),
     hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound.",
 )
-SIGMA = Either((Options(("auto",)), POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
+SIGMA = Either((NONE, AUTO, POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
 ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
-DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": POSITIVE, "signed": Boolean()}
-DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": POSITIVE, "signed": Boolean()}
-DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": POSITIVE}
+NORM_BOUND = Either((AUTO, POSITIVE), hint="The weights' absolute values add up to at most norm_bound.")
+DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "signed": Boolean()}
+DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": Boolean()}
+DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 NUMBER_LOSS = Options(("absolute", "squared"))
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
-NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
+
+# Defaults in units of the rows, by the names of the parameters.
+EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)}
+ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
+COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
+OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
+ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
+PRIOR = {"initial_variance": Default(1.0, -2)}
 
 #: Parameters that are Params fields of the same name.
 PLAIN = ("C", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
@@ -170,12 +226,11 @@ class Algorithm:
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_core`` or, of
     dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects : constructor arguments that choose it
-    there. params : ranges of its own hyper-parameters. trials : settings of them away from the defaults (which tuning may move),
-    with which tests and digests run it. margin : that from which on a row is no loss. trigger : when it may take
-    a step, a name of Trigger in _rules.pxd. kernel : Params fields that are not just a parameter of the same name. paper : its
-    source. tasks : the kernels that the estimator runs it in,
-    ("binary", "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or
-    ("leader",) where all rows are kept.
+    there. params : ranges of its own hyper-parameters. units : those whose default is in units of the rows. trials : settings of
+    them away from the defaults (which tuning may move), with which tests and digests run it. margin : that from which on a row is
+    no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that are not just a
+    parameter of the same name. paper : its source. tasks : the kernels that the estimator runs it in, ("binary", "multiclass"),
+    ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
     """
 
     name: str
@@ -186,11 +241,24 @@ class Algorithm:
     paper: str
     title: str
     selects: Mapping[str, object] = field(default_factory=dict)
+    units: Mapping[str, Default] = field(default_factory=dict)
     trials: tuple = ()
     margin: float = 1.0
     trigger: str = "loss"
     kernel: Mapping[str, Callable] = field(default_factory=dict)
     tasks: tuple = ("binary", "multiclass")
+
+    def in_units(self, values: Mapping[str, object], units: Units) -> dict:
+        """An estimator's parameters, with numbers where it asks for a default in units of the rows."""
+        found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
+        if values.get("intercept_scaling") in AUTO:
+            found["intercept_scaling"] = units.constant
+        return {**values, **found}
+
+    def waits(self, values: Mapping[str, object]) -> bool:
+        """Whether a number of the model depends on the first row."""
+        constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
+        return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """This algorithm's part of the kernels' Params, from an estimator's parameters."""
@@ -210,12 +278,12 @@ class Algorithm:
 
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
-    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": POSITIVE},
-              selects={"aggressive": False}, margin=0.0,
+    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": STEP},
+              selects={"aggressive": False}, margin=0.0, units={"eta0": Default(1.0, 0)},
               trials=({"eta0": 0.75},),
               title="Perceptron", paper="ICML 2008 tutorial, III; NAROW, section 2"),
-    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": POSITIVE},
-              selects={"aggressive": True},
+    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": STEP},
+              selects={"aggressive": True}, units={"eta0": Default(1.0, -2)},
               trials=({"eta0": 0.375},),
               title="Aggressive Perceptron", paper="ICML 2008 tutorial, DA1"),
     Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS},
@@ -234,78 +302,84 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               selects={"loss": "squared_hinge"},
               trials=({"C": 0.05}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}),
               title="PA-II", paper="PA, section 5"),
-    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": R},
-              selects={"aggressive": False}, margin=0.0,
+    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron",
+              {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": False}, margin=0.0,
+              kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_mistake",
-              trials=({"r": 2.0},),
+              trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
               title="Second-order Perceptron", paper="NAROW, section 4.2"),
-    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", {"r": R},
-              selects={"aggressive": True},
+    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron",
+              {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True},
+              kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_loss",
-              trials=({"r": 0.7},),
+              trials=({"r": 0.7, "initial_variance": 1.0},),
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R},
-              kernel=BOTH_R,
+              kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}),
               title="AROW", paper="AROW, eqs (7)-(9)"),
-    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE},
+    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
+              kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_loss",
-              trials=({"b": 0.3},),
+              trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "stdev"},
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"eta": 0.7, "initial_variance": 0.5},),
               title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "variance"},
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="variance",
               trials=({"eta": 0.8, "initial_variance": 2.0},),
               title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-I"},
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "SCW-I"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
-              trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7}),
+              trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0}),
               title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": POSITIVE}, selects={"variant": "SCW-II"},
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE}, units=PRIOR, selects={"variant": "SCW-II"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
               title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
     Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
-              {"eta0": POSITIVE, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
-              selects={"update": "mirror_descent"},
+              {"eta0": STEP, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
+              selects={"update": "mirror_descent"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3},),
               title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
-    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": POSITIVE, "delta": DELTA, "l1": NOT_NEGATIVE},
-              selects={"update": "dual_averaging"},
+    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NOT_NEGATIVE},
+              selects={"update": "dual_averaging"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}),
               title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
-              {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND},
+              {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(1.0, -1)},
               trigger="own_margin",
-              trials=({"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5}),
+              trials=({"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5, "norm_bound": 1.0}),
               title="Multiplicative PA", paper="PA, section 6"),
     Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
               {"epsilon": EPSILON, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("regression",),
+              units={"norm_bound": Default(1.0, -1)},
               trigger="own_margin",
               trials=({"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}),
               title="Multiplicative PA regression", paper="PA, section 6"),
     Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
               {"epsilon": BALL, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("one_class",),
+              units={"epsilon": Default(1.0, 1), "norm_bound": Default(1.0, 1)},
               trigger="own_margin",
-              trials=({"epsilon": 1.5, "norm_bound": 3.0}, {"epsilon": 0.4}, {"epsilon": 0.0, "norm_bound": 0.5}),
+              trials=({"epsilon": 1.5, "norm_bound": 3.0}, {"epsilon": 0.4, "norm_bound": 1.0},
+                      {"epsilon": 0.0, "norm_bound": 0.5}),
               title="Multiplicative PA one-class (uniclass)", paper="PA, section 6 (uniclass)"),
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.2, "epsilon": 0.3}, {"C": math.inf, "epsilon": 0.0}),
               title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
     Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", {"epsilon": BALL}, margin=0.0,
-              kernel={"C": lambda v: math.inf}, tasks=("one_class",),
+              kernel={"C": lambda v: math.inf}, tasks=("one_class",), units={"epsilon": Default(1.0, 1)},
               trials=({"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}),
               title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
     Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
@@ -313,82 +387,83 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}),
               title="PA-II regression", paper="PA, sections 2 and 5"),
     Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R, "r1": ONE_R, "r2": ONE_R}, margin=0.0,
-              tasks=("regression",), kernel=BOTH_R,
+              tasks=("regression",), kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}),
               title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"},
+              selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,
               trials=({"sigma": 0.7},),
               title="Dual ascent, DA1", paper="ICML 2008 tutorial, II and III"),
     Algorithm("da2", "DA2", "additive", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA2", "loss": "hinge", "regularizer": "euclidean"},
+              selects={"update": "DA2", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,
               trials=({"sigma": 1.3, "margin": 0.8}, {"sigma": "auto", "norm_bound": 2.0}),
               title="Dual ascent, DA2", paper="ICML 2008 tutorial, II and III"),
     Algorithm("da3", "DA3", "additive", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA3", "loss": "hinge", "regularizer": "euclidean"},
+              selects={"update": "DA3", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,
               trials=({"sigma": 0.7, "margin": 0.8},),
               title="Dual ascent, DA3", paper="ICML 2008 tutorial, II and III"),
     Algorithm("entropic_da1", "DA1", "entropic", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"},
+              selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da2", "DA2", "entropic", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"},
+              selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8},
                       {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
-              selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"},
+              selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},
                       {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
               title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
-              selects={"loss": "log_loss", "regularizer": "euclidean"},
+              selects={"loss": "log_loss", "regularizer": "euclidean"}, units=EUCLIDEAN,
               trials=({"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}),
               title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
-              selects={"loss": "log_loss", "regularizer": "entropic"},
+              selects={"loss": "log_loss", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"},
                       {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",),
+              selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN,
               trials=({"sigma": 2.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "norm_bound": 2.0}),
               title="Dual ascent regression, absolute loss", paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("da_squared", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "squared", "regularizer": "euclidean"}, tasks=("regression",),
+              selects={"loss": "squared", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN,
               trials=({"sigma": 20.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA3"}),
               title="Dual ascent regression, squared loss", paper="ICML 2008 tutorial, I (Example I) to III"),
     Algorithm("entropic_da_regression", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",),
+              selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent regression, entropic, absolute loss (committee of experts: signed=False)",
               paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("entropic_da_squared", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",),
+              selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
               paper="ICML 2008 tutorial, I (Example II) to III"),
-    Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": POSITIVE, "gap_tol": POSITIVE}, tasks=("leader",),
+    Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
+              tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
               trials=({"sigma": 2.0, "gap_tol": 1e-06},),
               title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
-              selects={"learning_rate": "strongly_convex"},
+              selects={"learning_rate": "strongly_convex"}, units=OGD,
               trials=({"alpha": 0.1},),
               title="Online gradient descent, strongly convex", paper="ICML 2008 tutorial, V"),
-    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"},
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD,
               trials=({"eta0": 0.3},),
               title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "strongly_convex"}, tasks=("regression",),
+              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD,
               trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}),
               title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
     Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "sqrt"}, tasks=("regression",),
+              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD,
               trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}),
               title="Online gradient descent regression, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("hedge", "hedge", "experts", "HedgeClassifier",
-              {"eta0": Either((Options(("auto",)), POSITIVE)), "signed": Boolean()}, tasks=("experts",),
+              {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})
@@ -405,6 +480,22 @@ def estimator_class(name: str) -> type:
     """The estimator of this name; its file is imported now."""
     modules = (import_module(f"{__package__}.{file}") for file in FILES)
     return next(vars(module)[name] for module in modules if name in vars(module))
+
+
+def worded_defaults(estimator: str) -> dict[str, str]:
+    """Parameters of a class whose default is in units of the rows: what each is, in words."""
+    worded: dict[str, dict[str, set]] = {}
+    for algorithm in ALGORITHMS.values():
+        for name, default in algorithm.units.items() if algorithm.estimator == estimator else ():
+            common = worded.setdefault(name, {}).setdefault(str(default), set(algorithm.selects.items()))
+            common.intersection_update(algorithm.selects.items())
+    return {
+        name: "; ".join(
+            f"{text} for " + ", ".join(f"{key}={value!r}" for key, value in common) if len(of) > 1 else text
+            for text, common in of.items()
+        )
+        for name, of in worded.items()
+    }
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:

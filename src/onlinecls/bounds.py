@@ -297,6 +297,17 @@ def _checked(course: Course, u: ArrayLike, name: str, *kinds: type, **needed: ob
     return u
 
 
+def _number(course: Course, bound: str, name: str) -> float:
+    """A parameter of the learner that the theorem has as a constant."""
+    value = getattr(course.learner, name)
+    if value is None or isinstance(value, str):
+        raise ValueError(
+            f"onlinecls.bounds.{bound}: {name} must be a number, got {name}={value!r}, which depends on the rows. The theorem is "
+            f"for a constant that was fixed before them: follow a learner with {name}=1.0, say."
+        )
+    return float(value)
+
+
 # --- first order ---------------------------------------------------------------------------------------------------------------
 
 
@@ -432,11 +443,12 @@ def multiplicative(course: Course, u: ArrayLike) -> Bound:
     """
     kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
     u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
+    W = _number(course, "multiplicative", "norm_bound")
     if isinstance(learner, kinds[0]):
         short, excess = (learner.margin - course.y * said for said in (course.scores, course.X @ u))
     else:
         short, excess = (np.abs(course.y - said) - learner.epsilon for said in (course.scores, course.X @ u))
-    rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * np.abs(course.X).max(initial=0.0)
+    rho = (2.0 if learner.signed else 1.0) * W * np.abs(course.X).max(initial=0.0)
     allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if excess.max(initial=0.0) <= 1e-12 else np.inf
     return Bound(_with_slack(np.maximum(0.0, short), excess), float(allowed))
 
@@ -462,7 +474,7 @@ def one_class(course: Course, u: ArrayLike) -> Bound:
     """
     kinds = (PassiveAggressiveOneClass, MultiplicativePassiveAggressiveOneClass)
     u, learner = _checked(course, u, "one_class", *kinds), course.learner
-    additive, epsilon = isinstance(learner, kinds[0]), learner.epsilon
+    additive, epsilon = isinstance(learner, kinds[0]), _number(course, "one_class", "epsilon")
     losses = np.maximum(0.0, -course.scores - epsilon)[additive:]  # PA's first row is where it begins
     furthest = np.linalg.norm(course.X - u, axis=1).max(initial=0.0)
     slack = max(epsilon - furthest, 0.0)
@@ -470,7 +482,7 @@ def one_class(course: Course, u: ArrayLike) -> Bound:
         paid, allowed = losses @ losses + 2.0 * slack * losses.sum(), np.sum((u - course.X[:1]) ** 2)
     else:
         paid = 15.0 / 16.0 * (losses @ losses) + slack * losses.sum()
-        allowed = 8.0 * learner.norm_bound**2 * _entropy_of_shares(learner, u)
+        allowed = 8.0 * _number(course, "one_class", "norm_bound") ** 2 * _entropy_of_shares(learner, u)
     return Bound(float(paid), float(allowed) if furthest <= epsilon * (1.0 + 1e-12) else np.inf)
 
 
@@ -492,14 +504,14 @@ def fixed_rate(course: Course, u: ArrayLike) -> Bound:
     kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
     u, learner, eta, B = _checked(course, u, "fixed_rate", *kinds, **needed), course.learner, 1.0, 0.0
     if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
-        M, f = _counted(course)[0], u @ _precision(course)[1](u) / 2.0
+        M, f = _counted(course)[0], u @ _precision(course, "fixed_rate")[2](u) / 2.0
         sizes, B = course.spread[course.updated].sum() / 2.0, course.forgotten.sum() / 2.0
     else:
         M, p = int((course.margins[course.updated] <= 0.0).sum()), 2.0
         if isinstance(learner, PNormPerceptron):
             p = learner.p or max(2.0, 2.0 * np.log(len(u)))
         else:
-            eta = learner.eta0
+            eta = _eta0(course, "fixed_rate")
         f = np.linalg.norm(u, p / (p - 1.0)) ** 2 / 2.0
         sizes = (p - 1.0) * np.sum(np.linalg.norm(course.rows, p, axis=1) ** 2) / 2.0  # (1/(q - 1) is p - 1)
     return Bound(M, float(course.loss(u) + f / eta + eta * sizes + B / eta))
@@ -521,18 +533,25 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
     kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
     u, learner, updated = _checked(course, u, "lemma_1", *kinds), course.learner, course.updated
     if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
-        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course)[1](u)) / 2.0
+        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course, "lemma_1")[2](u)) / 2.0
         right = (course.spread + course.forgotten)[updated].sum() / 2.0
     else:
         p, m = 2.0, course.margins[updated]
-        eta = np.full(len(m), float(getattr(learner, "eta0", 1.0)))
         if isinstance(learner, PNormPerceptron):
             p = learner.p or max(2.0, 2.0 * np.log(len(u)))
             eta = _p_norm_steps(learner, m, np.linalg.norm(course.rows, p, axis=1))
+        else:
+            eta = np.full(len(m), _eta0(course, "lemma_1"))
         f = (p - 1.0) * float(np.linalg.norm(lam * u, p / (p - 1.0))) ** 2 / 2.0  # (1/(q - 1) is p - 1)
         right = np.sum((eta * np.linalg.norm(course.rows, p, axis=1)) ** 2) / 2.0
     paid = -(eta @ m) / lam + eta @ (course.y[updated] * (course.rows @ u))
     return Bound(float(paid), float((f + right) / lam))
+
+
+def _eta0(course: Course, bound: str) -> float:
+    """The step of a Perceptron: by default that of a conservative one is 1."""
+    conservative = course.learner.eta0 == "auto" and not course.learner.aggressive
+    return 1.0 if conservative else _number(course, bound, "eta0")
 
 
 def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -545,12 +564,12 @@ def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 # --- second order --------------------------------------------------------------------------------------------------------------
 
 
-def _precision(course: Course) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
-    """log det A_T and A_T u, A = Σ^-1."""
-    Sigma = _covariance(course.learner)
+def _precision(course: Course, bound: str) -> tuple[float, float, Callable[[np.ndarray], np.ndarray]]:
+    """v, log det vA_T and A_T u, for A = Σ^-1 and Σ_0 = vI."""
+    v, Sigma = _number(course, bound, "initial_variance"), _covariance(course.learner)
     if Sigma.ndim == 1:
-        return -np.log(Sigma).sum(), lambda u: u / Sigma
-    return -np.linalg.slogdet(Sigma)[1], lambda u: np.linalg.solve(Sigma, u)
+        return v, -np.log(Sigma / v).sum(), lambda u: u / Sigma
+    return v, -np.linalg.slogdet(Sigma / v)[1], lambda u: np.linalg.solve(Sigma, u)
 
 
 def _counted(course: Course) -> tuple[int, int]:
@@ -568,7 +587,7 @@ def potential_based(course: Course, u: ArrayLike) -> Bound:
     """
     u = _checked(course, u, "potential_based", SecondOrderPerceptron, NAROWClassifier)
     M, U = _counted(course)
-    A = _precision(course)[1]
+    A = _precision(course, "potential_based")[2]
     Q = (course.spread + 2.0 * course.peeked + course.forgotten)[course.updated].sum()
     return Bound(M + U, float(course.loss(u) + np.sqrt(u @ A(u)) * np.sqrt(max(Q, 0.0))))
 
@@ -576,16 +595,16 @@ def potential_based(course: Course, u: ArrayLike) -> Bound:
 def second_order_perceptron(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of the second-order Perceptron, conservative or aggressive, in quantities of the stream alone:
 
-        full:      M + U <= L(u) + √(r ||u||² + sum of (u.x)²) √(log det A_T + sum of m(2r - m)/(r(r + χ)))
-        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + sum of x_i²/r) + 2U)
+        full:      M + U <= L(u) + √(r/v ||u||² + sum of (u.x)²) √(log det vA_T + sum of m(2r - m)/(r(r + χ)))
+        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + v sum of x_i²/r) + 2U)
 
-    NAROW paper, sections 4.2 and 4.3; m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x.
+    NAROW paper, sections 4.2 and 4.3; m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x, v = initial_variance (the paper's is 1).
     """
     u = _checked(course, u, "second_order_perceptron", SecondOrderPerceptron)
-    (M, U), r, (log_det, A) = _counted(course), course.learner.r, _precision(course)
+    (M, U), r, (v, log_det, A) = _counted(course), course.learner.r, _precision(course, "second_order_perceptron")
     if course.learner.covariance == "full":
         m, chi = course.margins[course.updated], course.chi[course.updated]
-        first = r * (u @ u) + np.sum((course.rows @ u) ** 2)
+        first = r / v * (u @ u) + np.sum((course.rows @ u) ** 2)
         second = log_det + np.sum(m * (2 * r - m) / (r * (r + chi)))
     else:
         first, second = u @ A(u), r * log_det + 2.0 * U
@@ -595,9 +614,10 @@ def second_order_perceptron(course: Course, u: ArrayLike) -> Bound:
 def narow(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
 
-        M + U <= L(u) + ||u|| R √(1/(bR²) + log det A_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
+        M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
-    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it: random streams refute it.
+    v = initial_variance (the paper's is 1), the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a
+    minus before it: random streams refute it.
     """
     u = _checked(course, u, "narow", NAROWClassifier, covariance="full")
     (M, U), b, m, chi = _counted(course), course.learner.b, course.margins[course.updated], course.chi[course.updated]
@@ -607,7 +627,8 @@ def narow(course: Course, u: ArrayLike) -> Bound:
     m, chi_, r = m[finite], chi[finite], r[finite]
     terms[finite] = b * m * (2 * r - m) / (r + chi_)
     second = np.sum(np.minimum(1.0, b * chi) + terms)
-    first = 1.0 / b + R**2 * _precision(course)[0]
+    v, log_det, _ = _precision(course, "narow")
+    first = 1.0 / (b * v) + R**2 * log_det
     return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * np.sqrt(first) * np.sqrt(max(second, 0.0))))
 
 
@@ -619,7 +640,7 @@ def arow(course: Course, u: ArrayLike) -> Bound:
     U the number of those rounds that were no mistakes.
     """
     u = _checked(course, u, "arow", AROWClassifier, covariance="full")
-    r, rows, m = course.learner.r, course.rows, course.margins[course.updated]
+    r, rows, m = _number(course, "arow", "r"), course.rows, course.margins[course.updated]
     M, U = int((m <= 0.0).sum()), int((m > 0.0).sum())
     log_det = np.linalg.slogdet(np.eye(len(u)) + rows.T @ rows / r)[1]
     return Bound(M, float(np.sqrt(r * (u @ u) + np.sum((rows @ u) ** 2)) * np.sqrt(log_det + U) + course.loss(u) - U))
@@ -659,8 +680,9 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
         before = np.append(0.0, sigma[:-1])[: len(sigma)]
         scores = scores * np.divide(before, sigma, out=np.zeros(len(sigma)), where=sigma > 0.0)
     else:
-        sigma = np.full(len(scores), float(learner.sigma))
-    L = learner.norm_bound * np.abs(course.X).max(axis=1) if entropic else np.linalg.norm(course.X, axis=1)
+        sigma = np.full(len(scores), _number(course, "dual_ascent", "sigma"))
+    W = _number(course, "dual_ascent", "norm_bound") if entropic else 1.0
+    L = W * np.abs(course.X).max(axis=1) if entropic else np.linalg.norm(course.X, axis=1)
     if isinstance(learner, DualAscentRegressor):
         errors, of = course.y - scores, {"absolute": np.abs, "squared": np.square}[learner.loss]
         paid, best = of(errors), of(course.y - course.X @ u)
@@ -671,7 +693,7 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
             np.maximum(0.0, margin - m) if hinge else np.logaddexp(0.0, -m)
             for m in (course.y * scores, course.y * (course.X @ u))
         )
-    f = entropy_of_shares(u / learner.norm_bound, bool(learner.signed)) if entropic else (u @ u) / 2.0
+    f = entropy_of_shares(u / W, bool(learner.signed)) if entropic else (u @ u) / 2.0
     last = float(sigma[-1]) if len(sigma) else 0.0
     second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(L)), where=sigma > 0.0)
     return Bound(float(paid.sum()), float((last * f if last else 0.0) + best.sum() + second.sum()))
@@ -685,15 +707,16 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     for weights u of all classes, (k, d); Euclidean L_t = √2 ||x||, f(u) = sigma/2 ||u||², entropic as in `dual_ascent` over all
     k d weights. y : the classes 0 .. k - 1. The learner stays as it is: a copy learns.
 
-    >>> learner = DualAscentClassifier(1.0, fit_intercept=False)
+    >>> learner = DualAscentClassifier(1.0, norm_bound=1.0, fit_intercept=False)
     >>> dual_ascent_multiclass(learner, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], np.zeros((3, 2)))
     Bound(paid=4.0, allowed=7.0)
     """
     who = "onlinecls.bounds.dual_ascent_multiclass"
-    if not isinstance(learner, DualAscentClassifier) or learner.multi_class != "crammer_singer" or isinstance(learner.sigma, str):
+    asked = isinstance(learner, DualAscentClassifier) and learner.multi_class == "crammer_singer"
+    if not asked or any(value is None or isinstance(value, str) for value in (learner.sigma, learner.norm_bound)):
         raise ValueError(
-            f"{who}: learner must be a DualAscentClassifier with multi_class='crammer_singer' and a number for sigma, got "
-            f"{learner!r}."
+            f"{who}: learner must be a DualAscentClassifier with multi_class='crammer_singer' and numbers for sigma and "
+            f"norm_bound, got {learner!r}."
         )
     if learner.fit_intercept or learner.average or learner.__sklearn_is_fitted__():
         raise ValueError(f"{who}: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}.")
@@ -751,7 +774,8 @@ def gradient_descent(course: Course, u: ArrayLike) -> Bound:
 
     sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
     """
-    u, alpha = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex"), course.learner.alpha
+    u = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex")
+    alpha = _number(course, "gradient_descent", "alpha")
     T, G = len(course.y), 2.0 * np.linalg.norm(course.X, axis=1).max(initial=0.0)
     paid = alpha / 2 * np.sum(course.weights[:T] ** 2) + np.maximum(0.0, 1.0 - course.margins).sum()
     best = T * alpha / 2 * (u @ u) + np.maximum(0.0, 1.0 - course.y * (course.X @ u)).sum()

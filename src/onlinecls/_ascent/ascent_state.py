@@ -68,6 +68,13 @@ class AscentState(State, ascent.AscentModel):
             return "a step longer than any that is taken"
         return self._problem_of_companions()
 
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        ages = self.groups[:, BOOKS["ages"]].copy()
+        self.bias = params["bias"]
+        self._open_books(self.books[: BOOKS["shared"]])
+        self.groups[:, BOOKS["ages"]] = ages
+
     @property
     def n_groups(self) -> int:
         return 1 if self.joint else self.n_columns

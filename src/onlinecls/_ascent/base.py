@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class AscentLearner(WithWeights):
-    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_translated`)."""
+    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_own_params`)."""
 
     _fields = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
@@ -36,7 +36,7 @@ class AscentLearner(WithWeights):
 
     if TYPE_CHECKING:
 
-        def _translated(self, values: Params) -> Params:
+        def _own_params(self, values: Params) -> Params:
             """The parameters of ascent.pyx that these stand for."""
 
     @staticmethod
@@ -78,7 +78,7 @@ class AscentLearner(WithWeights):
             "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-            **self._translated(values),
+            **self._own_params(values),
         }
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
@@ -111,7 +111,8 @@ class AscentLearner(WithWeights):
 
     def _params_for(self, params: dict, state: AscentState, is_open: bool, balanced: bool) -> dict:
         largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-        return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": largest}
+        limit = largest / max(params["bias"], 1.0)  # (so that the intercept is a number, too)
+        return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": limit}
 
 
 class AscentClassifier(AscentLearner, OnlineClassifier):

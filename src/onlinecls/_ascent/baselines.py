@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
 @documented
@@ -36,11 +36,13 @@ class OGDClassifier(AscentClassifier):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
+    alpha : float or "auto", default="auto"
         Strength of the regularisation, > 0; of "strongly_convex" alone.
+        "auto", with s = ``scale_``: {auto_alpha}.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
-    eta0 : float, default=1.0
+    eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
+        "auto", with s = ``scale_``: {auto_eta0}.
     {parameters}
 
     Attributes
@@ -66,21 +68,21 @@ class OGDClassifier(AscentClassifier):
 
     _schedules = ("strongly_convex", "sqrt")
 
-    alpha: float
+    alpha: FloatOrAuto
     learning_rate: Literal["strongly_convex", "sqrt"]
-    eta0: float
+    eta0: FloatOrAuto
 
     def __init__(
-        self, alpha: float = 1e-4, *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
-        eta0: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
+        eta0: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10,
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
-    def _translated(self, values: dict) -> dict:
+    def _own_params(self, values: dict) -> dict:
         rate = values["learning_rate"]
         return {"schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
 
@@ -216,17 +218,17 @@ class HedgeClassifier(AscentClassifier):
 
     average, early_stopping = False, False
 
-    eta0: float | Literal["auto"]
+    eta0: FloatOrAuto
     signed: bool
 
     def __init__(
-        self, eta0: float | Literal["auto"] = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
+        self, eta0: FloatOrAuto = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
         random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, class_weight: ClassWeight = None, signed: bool = False,
     ) -> None:
         self._assign(locals())
 
-    def _translated(self, values: dict) -> dict:
+    def _own_params(self, values: dict) -> dict:
         auto = isinstance(values["eta0"], str)
         schedule = ascent.SCHEDULES["auto" if auto else "fixed"]
         signed = int(bool(values["signed"]))

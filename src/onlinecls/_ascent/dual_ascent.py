@@ -14,13 +14,13 @@ from .base import AscentClassifier, AscentLearner, AscentRegressor
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._input.types import ClassWeight, FloatType, RandomState
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
 
 
 class _DualAscent(AscentLearner):
     """What both tasks share: parameters and the dual value."""
 
-    def _translated(self, values: dict) -> dict:
+    def _own_params(self, values: dict) -> dict:
         auto = isinstance(values["sigma"], str)
         return {
             "loss": ascent.LOSSES[values["loss"]], "update": ascent.UPDATES_OF[values["update"]],
@@ -79,18 +79,20 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
 
     Parameters
     ----------
-    sigma : float or "auto", default=1.0
-        Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
-        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n the entries of the simplex (2 n_features, signed=False n_features, of
-        the joint construction times n_classes), held until half more is wanted, so that a row costs O(nnz) but for about log t
-        rows.
+    sigma : float, "auto" or None, default=None
+        Strength of the regularizer, > 0.
+        None, with s = ``scale_``: {auto_sigma}.
+        "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean sqrt(2 t) L_t / W. Entropic
+        L_t sqrt(t / log n), n the entries of the simplex (2 n_features, signed=False n_features, of the joint construction times
+        n_classes), held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
-    norm_bound : float, default=1.0
+    norm_bound : float or "auto", default="auto"
         W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
+        "auto", with s = ``scale_``: {auto_norm_bound}.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). Two classes
         then need features of both signs, or two complementary columns for one: on x >= 0 no score is below 0.
@@ -130,20 +132,20 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     0.01
     """
 
-    sigma: float | Literal["auto"]
+    sigma: FloatOrAuto | None
     regularizer: Literal["euclidean", "entropic"]
     update: Literal["DA1", "DA2", "DA3"]
     loss: Literal["hinge", "log_loss"]
     margin: float
-    norm_bound: float
+    norm_bound: FloatOrAuto
     signed: bool
 
     def __init__(
-        self, sigma: float | Literal["auto"] = 1.0, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
+        self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
         update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["hinge", "log_loss"] = "hinge", margin: float = 1.0,
-        norm_bound: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
-        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
+        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None, signed: bool = True,
     ) -> None:
@@ -175,16 +177,19 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
 
     Parameters
     ----------
-    sigma : float or "auto", default=1.0
-        Strength of the regularizer, > 0. "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean
-        sqrt(2 t) L_t / W.Entropic L_t sqrt(t / log n), n = 2 n_features or, signed=False,
-        n_features, held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
+    sigma : float, "auto" or None, default=None
+        Strength of the regularizer, > 0.
+        None, with s = ``scale_``: {auto_sigma}.
+        "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean sqrt(2 t) L_t / W. Entropic
+        L_t sqrt(t / log n), n = 2 n_features or, signed=False, n_features, held until half more is wanted, so that a row costs
+        O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"
-    norm_bound : float, default=1.0
+    norm_bound : float or "auto", default="auto"
         W, > 0: the entropic weights' bound in the 1-norm, so that no prediction passes W max |x_j|; with sigma="auto",
         Euclidean, the 2-norm of weights to compete with.
+        "auto", with s = ``scale_``: {auto_norm_bound}.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W, uniform at the start. With W = 1 and no intercept that is a committee of
         experts: predictions lie between the least and the largest x_j.
@@ -224,19 +229,19 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     11.0
     """
 
-    sigma: float | Literal["auto"]
+    sigma: FloatOrAuto | None
     regularizer: Literal["euclidean", "entropic"]
     update: Literal["DA1", "DA2", "DA3"]
     loss: Literal["absolute", "squared"]
-    norm_bound: float
+    norm_bound: FloatOrAuto
     signed: bool
 
     def __init__(
-        self, sigma: float | Literal["auto"] = 1.0, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
+        self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
         update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["absolute", "squared"] = "absolute",
-        norm_bound: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
-        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
+        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, signed: bool = True,
     ) -> None:
         self._assign(locals())

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
-from .._estimators.base import NO_PREDICTIONS
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.docs import documented
 from .._estimators.saving import FLAG
-from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._registry import NOT_NEGATIVE, POSITIVE
 from . import forel
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatType, Params
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Params
     from .._registry import Algorithm
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
@@ -46,8 +44,9 @@ class FoReLClassifier(OnlineClassifier):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or None, default=None
         Strength of the regularizer, > 0.
+        None, with s = ``scale_``: {auto_sigma}.
     gap_tol : float, default=1e-3
         The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
         1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
@@ -89,20 +88,20 @@ class FoReLClassifier(OnlineClassifier):
     True
     """
 
-    random_state, early_stopping = None, False  # no parameters
+    random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
         "geometry": _core.GEOMETRIES, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE,
         "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
     }
 
-    sigma: float
+    sigma: float | None
     gap_tol: float
 
     def __init__(
-        self, sigma: float = 1.0, *, gap_tol: float = 1e-3, fit_intercept: bool = True, intercept_scaling: float = 1.0,
-        warm_start: bool = False, average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
-        n_jobs: int | None = None,
+        self, sigma: float | None = None, *, gap_tol: float = 1e-3, fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False, average: bool | int = False, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -140,9 +139,9 @@ class FoReLClassifier(OnlineClassifier):
         geometry = {name: number for name, number in _core.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 
-    def _learn(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
+    def _pass(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
     ) -> None:
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)

@@ -130,6 +130,10 @@ class ForelState(OfFile):
             rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
         return rest
 
+    def take_units(self, params: dict) -> None:
+        """Rows of zeros, which came before, are kept but count no more."""
+        self.params, self.weights = params, np.zeros(len(self.labels))
+
     def append(self, data, indices, indptr, labels, weights) -> None:
         """Rows that are to be learnt next."""
         zeros = np.zeros((len(labels), self.n_columns))

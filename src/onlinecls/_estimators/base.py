@@ -7,7 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
-from math import prod
+from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,10 @@ from .._geometry.state import NO_ORDER
 from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import not_fitted
-from .._registry import algorithms_of, select
+from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
 from . import exporting, saving
 from .thin import most_frequent
+from .units import first_row, units_of
 
 if TYPE_CHECKING:
     import os
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import FloatType, Generator, Matrix, Params, RandomState
+    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params, RandomState
     from .._registry import Algorithm
 
     T = TypeVar("T")
 
 
-_ROUNDS = _core.TALLY["t"]
+_ROUNDS, UNKNOWN = _core.TALLY["t"], Units()
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
@@ -195,7 +196,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # Parameters of the constructors, as far as a learner has them.
     fit_intercept: bool
-    intercept_scaling: float
+    intercept_scaling: FloatOrAuto
     max_iter: int
     tol: float | None
     shuffle: bool
@@ -207,13 +208,22 @@ class OnlineLearner(saving.Describing, Estimator):
     n_iter_no_change: int
     verbose: int
     dtype: FloatType | None
-    delta: float  # (AdaGrad's, as the next)
+    delta: FloatOrAuto  # (AdaGrad's, as the next)
     l1: float
 
     # What learning leaves, beside what `Describing` knows.
     _params_of: tuple[Any, ...]
-    _compiled: tuple[tuple[Any, ...], Params]
+    _units: Units
+    _compiled: tuple[tuple[Any, ...], Units, Params]
     _sparse_coef: Any
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """For each parameter that may be a default in units of X, the number that it came to, under its name and _."""
+        super().__init_subclass__(**arguments)
+        if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
+            for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
+                if name in cls._parameter_names() and not hasattr(cls, name + "_"):
+                    setattr(cls, name + "_", property(lambda self, name=name: self._in_units(name)))
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
@@ -237,22 +247,33 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _kernel_params(self) -> dict:
-        """The Params of the kernels, all parameters checked; remembered until one changes."""
-        found = self._parameter_values()(self.__dict__)
-        remembered = self.__dict__.get("_compiled")
-        if remembered is not None and all(map(is_, remembered[0], found)):
-            return remembered[1]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        """The Params of the kernels in units of X (those of the model there is), all parameters checked; remembered until one
+        changes."""
+        found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
+        if units is None:
+            units = self.__dict__.get("_units", UNKNOWN)
+        if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
+            return remembered[2]
+        who, values = type(self).__name__, self._parameters()
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
-        params = self._params_from(algorithm, values)
-        self._compiled = found, params
+        params = self._params_from(algorithm, algorithm.in_units(values, units))
+        if not units.scale and algorithm.waits(values):  # without an intercept, rows of zeros move nothing
+            params["bias"] = 0.0
+            if values.get("initial_variance") in AUTO:
+                params["variance"] = 0.0
+        self._compiled = found, units, params
         return params
 
+    def _parameters(self) -> dict:
+        """By name: the constructor's, and what a subclass whose constructor leaves them out has from the learner it extends."""
+        kept = ("fit_intercept", "intercept_scaling")
+        return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
+
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
-        """The Params of an algorithm, from parameters that are within their ranges."""
+        """The Params of an algorithm, from parameters that are numbers within their ranges."""
         who = type(self).__name__
         if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
             raise ValueError(
@@ -264,7 +285,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
-            "bias": float(self.intercept_scaling) if self.fit_intercept else 0.0,
+            "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "r2": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
             "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
@@ -272,8 +293,8 @@ class OnlineLearner(saving.Describing, Estimator):
         }
         if self.average and params["l1"] > 0.0:
             raise ValueError(
-                f"{who}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the weights then "
-                "change on every row, so that their average has no O(nnz) form."
+                f"{type(self).__name__}: average must be False with l1 > 0, got average={self.average!r} and l1={self.l1!r}: the "
+                "weights then change on every row, so that their average has no O(nnz) form."
             )
         return params
 
@@ -293,7 +314,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """Parameters become numbers of the model's dtype, which is known only now."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        if params["variance"] < least:
+        if 0.0 < params["variance"] < least:
             raise ValueError(
                 f"{who}: initial_variance must fit {dtype}, at least {least:.2g}, got initial_variance={params['variance']!r}."
             )
@@ -371,13 +392,23 @@ class OnlineLearner(saving.Describing, Estimator):
             self._check_features(X, rows.n_features)
         return rows
 
+    def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
+        """The parameters of a model that `fit` begins, and the units that they are in.
+
+        Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
+        """
+        at, in_order = first_row(rows, weights), not (self.shuffle or self.early_stopping)
+        live = int((weights > 0.0).argmax()) if len(weights) else 0
+        units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
+        return self._kernel_params(units), units
+
     def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
         return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
 
-    def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any) -> None:
+    def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN) -> None:
         """Take an (empty) model; until here nothing of the estimator has changed."""
         names = validate.feature_names(type(self).__name__, X)
-        self._state, self._params, self._params_of = state, params, (None,)
+        self._state, self._params, self._params_of, self._units = state, params, (None,), units
         state.params = params
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
@@ -388,8 +419,37 @@ class OnlineLearner(saving.Describing, Estimator):
     def _learn(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
         order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> dict:
+        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)
+
+        Returns the parameters to go on with: the first row that is not all zeros may tell the units that they are in.
+        """
+        at = -1 if self._units.scale or len(order) else first_row(rows, validate.row_weights(weights, class_weights, targets))
+        if at > 0:
+            self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
+        if at >= 0:
+            params = self._take_units(params, rows, at)
+            rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
+        self._pass(params, rows, targets, weights, class_weights, order, predictions)
+        return params
+
+    def _take_units(self, params: dict, rows: Rows, at: int) -> dict:
+        """The parameters in units of X, which row `at` tells. What waits for them has not been moved by a row yet."""
+        units = units_of(rows, at, self._units.epochs)
+        before, found = self._kernel_params(), self._kernel_params(units)
+        self._units = units
+        if found != before:
+            found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
+            self._state = self._state.writable()
+            self._state.take_units(found)
+            self._params, self._params_of = found, (None,)
+            params = found
+        return params
+
+    def _pass(
+        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
     ) -> None:
-        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)"""
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
@@ -407,8 +467,8 @@ class OnlineLearner(saving.Describing, Estimator):
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, _core.Model):
             return
-        ordinary = cls._learn is OnlineLearner._learn and cls._read_rows is OnlineLearner._read_rows
-        compiled = self._params_of[0] is not None and self._compiled[1] is self._params_of[0]
+        ordinary = cls._pass is OnlineLearner._pass and self._units.scale and cls._read_rows is OnlineLearner._read_rows
+        compiled = self._params_of[0] is not None and self._compiled[2] is self._params_of[0]
         classes = self.__dict__.get("classes_")
         n_known = 1 if classes is None else len(classes)
         plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
@@ -423,7 +483,9 @@ class OnlineLearner(saving.Describing, Estimator):
         info = np.finfo(state.dtype)
         return {
             **params, "open_classes": int(is_open), "balanced": int(balanced),
-            "variance": state.variance, "floor": float(info.tiny) / float(info.eps), "tiny": float(info.tiny),
+            # In units of the first variance, as long as that fits: X times a power of two must not meet it elsewhere.
+            "floor": max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), "tiny": float(info.tiny),
+            "variance": state.variance,
             "spacing": float(info.eps),
             # The average's books hold weights times rounds.
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
@@ -439,7 +501,7 @@ class OnlineLearner(saving.Describing, Estimator):
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
             loss_before = self._state.tally[_core.TALLY["loss"]]
-            self._learn(params, rows, targets, weights, class_weights, order)
+            params = self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
             loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
             if validation is not None:
@@ -454,7 +516,9 @@ class OnlineLearner(saving.Describing, Estimator):
                 if idle >= self.n_iter_no_change:
                     break
 
-    def _initialised(self, who: str, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None) -> Any:
+    def _initialised(
+        self, who: str, params: Params, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
+    ) -> Any:
         """A state that starts from given weights."""
         state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
@@ -469,7 +533,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
             values = values.reshape(shape)
             if name == "intercept_init":
-                values = values / self.intercept_scaling
+                values = values / (params["bias"] or 1.0)
             if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
                 raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
             if name == "coef_init":
@@ -524,6 +588,21 @@ class OnlineLearner(saving.Describing, Estimator):
     def t_(self) -> int:
         """Rounds: rows of weight > 0 consumed since the model began."""
         return self._fitted_state().count("t")
+
+    def _in_units(self, name: str) -> float:
+        """What the model takes for a parameter."""
+        self._fitted_state()
+        values = self._parameters()
+        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
+        found = algorithm.in_units(values, self._units)[name]
+        return float(found) if self._units.scale or found is values[name] else nan
+
+    @property
+    def scale_(self) -> float:
+        """The power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros: the unit of the defaults. NaN
+        before that row."""
+        self._fitted_state()
+        return self._units.scale or nan
 
     @property
     def n_updates_(self) -> int:

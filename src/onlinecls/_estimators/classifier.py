@@ -11,7 +11,8 @@ from .._core import best_of
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import classifier_tags, random_state
-from .base import NO_PREDICTIONS, WithVariances, WithWeights
+from .base import NO_PREDICTIONS, UNKNOWN, WithVariances, WithWeights
+from .units import first_row
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix, Params
+    from .._registry import Units
 
 NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
@@ -134,8 +136,10 @@ class OnlineClassifier(WithWeights):
 
     def _begin_with(
         self, classes: np.ndarray, is_open: bool, X: Matrix, rows: Rows, params: dict, state: Any = None,
+        units: Units = UNKNOWN,
     ) -> None:
-        self._begin(X, rows, params, state or self._start(params, rows.n_features, len(classes), rows.data.dtype))
+        state = state or self._start(params, rows.n_features, len(classes), rows.data.dtype)
+        self._begin(X, rows, params, state, units)
         self._open, self.classes_ = is_open, classes
 
     def _learn_with_newcomers(
@@ -184,6 +188,9 @@ class OnlineClassifier(WithWeights):
             if len(classes) == 1:
                 self._state = self._state.writable()
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
+                at = -1 if self._units.scale else first_row(rows.part(start, stop), weights[start:stop])
+                if at >= 0:
+                    params = self._take_units(params, rows, start + at)
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -195,7 +202,7 @@ class OnlineClassifier(WithWeights):
             before = self._state, self.classes_, self.t_
             try:
                 self._join(classes)
-                self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                params = self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
                 if self.t_ == before[2]:
@@ -255,7 +262,7 @@ class OnlineClassifier(WithWeights):
         intercept_init: ArrayLike | None,
     ) -> Self:
         who = type(self).__name__
-        params = self._kernel_params()
+        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
         again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
@@ -277,13 +284,15 @@ class OnlineClassifier(WithWeights):
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if validate.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
+        if not again:
+            params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, codes))
         train, held_out = self._split(codes, len(classes), generator)
         validation = rows.take(held_out) if len(held_out) else None
         state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
-            state = self._initialised(who, state, coef_init, intercept_init)
+            state = self._initialised(who, params, state, coef_init, intercept_init)
 
-        self._begin_with(classes, False, X, rows, params, state)
+        self._begin_with(classes, False, X, rows, params, state, units)
         self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
         return self
 

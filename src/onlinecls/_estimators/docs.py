@@ -6,6 +6,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
+from .._registry import worded_defaults
+
 if TYPE_CHECKING:
     from typing import TypeVar
 
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
 PARAMETERS = """\
 fit_intercept : bool, default=True
     Learn an intercept: the weight of a constant feature, a feature like any other (it is in the norm of x and has a variance).
-intercept_scaling : float, default=1.0
-    Value of the constant feature, > 0, in units of the features.
+intercept_scaling : float or "auto", default="auto"
+    Value of the constant feature, > 0, in units of the features. "auto": the power of two nearest to the root mean square
+    of the non-zeros in the row that tells `scale_`.
 max_iter : int, default={max_iter}
     Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
 tol : float or None, default=1e-3
@@ -53,6 +56,13 @@ multi_class : {{"ovr", "crammer_singer"}}, default="{multi_class}"
     against the best wrong one.
 n_jobs : None or int, default=None
     Accepted for scikit-learn's sake. One pass serves all classes, on one thread."""
+
+SCALE = """
+scale_ : float
+    s, the unit of the defaults: the power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros (in `fit`,
+    in the order of X). Rows of zeros before it change nothing but counters. NaN before it.
+{names} : float
+    What the model takes for {these}."""
 
 ATTRIBUTES = {}
 ATTRIBUTES["classifier"] = """\
@@ -130,8 +140,13 @@ def documented(cls: type[E]) -> type[E]:
         parameters = f"{COVARIANCE}\n{parameters}"
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
     attributes += CYCLES if "loss_tol" in defaults else ""
+    worded = worded_defaults(cls.__name__)
+    fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
+    if fitted and hasattr(cls, "scale_"):
+        attributes += SCALE.format(names=", ".join(name + "_" for name in fitted), these=", ".join(fitted))
     raises = RAISES.format(targets=TARGETS.get(kind, ""))
-    parts = {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
-    for name, text in {**{name: str(value) for name, value in defaults.items()}, **parts}.items():
+    parts = {name: str(value) for name, value in defaults.items()} | {f"auto_{name}": text for name, text in worded.items()}
+    parts |= {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
+    for name, text in parts.items():
         cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))
     return cls

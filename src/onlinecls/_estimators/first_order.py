@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
 class _WithStart(OnlineClassifier):
@@ -58,8 +58,9 @@ class Perceptron(_WithStart):
     ----------
     aggressive : bool, default=False
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
-    eta0 : float, default=1.0
-        Step size, > 0.
+    eta0 : float or "auto", default="auto"
+        Step size, > 0: of a conservative Perceptron but the unit of the scores.
+        "auto", with s = ``scale_``: {auto_eta0}.
     {parameters}
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
@@ -91,18 +92,18 @@ class Perceptron(_WithStart):
     """
 
     aggressive: bool
-    eta0: float
+    eta0: FloatOrAuto
     penalty: None
     alpha: float
     l1_ratio: float
 
     def __init__(
-        self, aggressive: bool = False, *, eta0: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0,
-        max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = 0,
-        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, penalty: None = None,
-        alpha: float = 0.0001, l1_ratio: float = 0.15,
+        self, aggressive: bool = False, *, eta0: FloatOrAuto = "auto", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = 0, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        penalty: None = None, alpha: float = 0.0001, l1_ratio: float = 0.15,
     ) -> None:
         self._assign(locals())
 
@@ -172,7 +173,7 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
 
     def __init__(
         self, C: float = 1.0, *, loss: Literal["hinge", "squared_hinge"] = "hinge", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
@@ -199,8 +200,6 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
         Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
-    margin : float, default=1.0
-        The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
     {parameters}
 
     Attributes
@@ -238,11 +237,11 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
 
     def __init__(
         self, C: float = 1.0, *, epsilon: float = 0.1,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1000, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, loss_tol: float | None = None,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        loss_tol: float | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -324,7 +323,7 @@ class PNormPerceptron(OnlineClassifier):
 
     def __init__(
         self, p: float | None = None, *, aggressive: bool = False, radius: float = 2**0.5, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
@@ -352,10 +351,12 @@ class AdaGradClassifier(OnlineClassifier):
 
     Parameters
     ----------
-    eta0 : float, default={eta0}
+    eta0 : float or "auto", default="auto"
         Step size, > 0.
-    delta : float, default={delta}
+        "auto", with s = ``scale_``: {auto_eta0}.
+    delta : float or "auto", default="auto"
         Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
+        "auto", with s = ``scale_``: {auto_delta}.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
     l1 : float, default=0.0
         L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
@@ -382,15 +383,15 @@ class AdaGradClassifier(OnlineClassifier):
     [0, 1]
     """
 
-    eta0: float
-    delta: float
+    eta0: FloatOrAuto
+    delta: FloatOrAuto
     update: Literal["mirror_descent", "dual_averaging"]
     l1: float
 
     def __init__(
-        self, eta0: float = 0.5, *, delta: float = 1e-6,
+        self, eta0: FloatOrAuto = "auto", *, delta: FloatOrAuto = "auto",
         update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent", l1: float = 0.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .._geometry.state import State
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatType, Matrix, RandomState
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
 class _Multiplicative(OnlineLearner):
@@ -80,8 +80,9 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     signed : bool, default=True
         Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then predicted
         always, for no score is below 0.
-    norm_bound : float, default=1.0
+    norm_bound : float or "auto", default="auto"
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
+        "auto", with s = ``scale_``: {auto_norm_bound}.
     {parameters}
 
     Attributes
@@ -108,16 +109,16 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     >>> from onlinecls import MultiplicativePassiveAggressiveClassifier
     >>> learner = MultiplicativePassiveAggressiveClassifier(margin=0.5, fit_intercept=False)
     >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
-    [[0.124, 0.0]]
+    [[0.122, 0.0]]
     """
 
     margin: float
     signed: bool
-    norm_bound: float
+    norm_bound: FloatOrAuto
 
     def __init__(
-        self, margin: float = 0.2, *, signed: bool = True, norm_bound: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, margin: float = 0.2, *, signed: bool = True, norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
@@ -149,9 +150,10 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
         Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
     signed : bool, default=True
         Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
-    norm_bound : float, default=1.0
+    norm_bound : float or "auto", default="auto"
         W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
         it). No prediction leaves [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
+        "auto", with s = ``scale_``: {auto_norm_bound}.
     {parameters}
 
     Attributes
@@ -181,11 +183,11 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
 
     epsilon: float
     signed: bool
-    norm_bound: float
+    norm_bound: FloatOrAuto
 
     def __init__(
-        self, epsilon: float = 0.1, *, signed: bool = True, norm_bound: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, epsilon: float = 0.1, *, signed: bool = True, norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
     ) -> None:
@@ -208,13 +210,15 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
+    epsilon : float or "auto", default="auto"
         Radius of the ball, >= 0, in units of the features.
+        "auto", with s = ``scale_``: {auto_epsilon}.
     signed : bool, default=True
         A centre of any signs, with absolute values of a sum of at most W. False: parts >= 0 of the sum W, for features >= 0
         (checked).
-    norm_bound : float, default=1.0
+    norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
+        "auto", with s = ``scale_``: {auto_norm_bound}.
     {parameters}
 
     Attributes
@@ -243,12 +247,12 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     ([0.19, 0.0], [1, -1])
     """
 
-    epsilon: float
+    epsilon: FloatOrAuto
     signed: bool
-    norm_bound: float
+    norm_bound: FloatOrAuto
 
     def __init__(
-        self, epsilon: float = 1.0, *, signed: bool = True, norm_bound: float = 1.0, max_iter: int = 10,
+        self, epsilon: FloatOrAuto = "auto", *, signed: bool = True, norm_bound: FloatOrAuto = "auto", max_iter: int = 10,
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
     ) -> None:

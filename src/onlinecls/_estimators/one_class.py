@@ -10,7 +10,7 @@ from .._geometry import centre
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import outlier_tags, random_state
-from .base import OnlineLearner
+from .base import UNKNOWN, OnlineLearner
 from .cycles import OneClassInCycles
 from .docs import documented
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import FloatType, Matrix, RandomState
+    from .._input.types import FloatOrAuto, FloatType, Matrix, RandomState
 
 _NOTHING = np.empty(0)
 
@@ -33,7 +33,6 @@ class OnlineOneClass(OnlineLearner):
 
     _estimator_type = "outlier_detector"
     fit_intercept = average = early_stopping = False
-    intercept_scaling = 1.0
 
     def __sklearn_tags__(self) -> Tags:
         return outlier_tags()
@@ -104,15 +103,17 @@ class OnlineOneClass(OnlineLearner):
 
     def _fit_alone(self, X: Matrix, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
-        params = self._kernel_params()
+        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         validate.require_samples(who, rows, 1)
         self._check_range(params, rows.data.dtype)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        if not again:
+            params, units = self._for_fit(rows, weights)
         state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
-        self._begin(X, rows, params, state)
+        self._begin(X, rows, params, state, units)
         self._epochs(params, rows, _NOTHING, weights, _NOTHING, NO_ORDER, NO_ORDER, None, generator)
         return self
 
@@ -179,7 +180,7 @@ class OnlineOneClass(OnlineLearner):
     def offset_(self) -> float:
         """-epsilon: where `score_samples` turns from outlier to inlier."""
         self._fitted_state()
-        return -float(self.epsilon)
+        return -self._params["epsilon"]
 
     @property
     def n_mistakes_(self) -> int:
@@ -199,8 +200,10 @@ class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
+    epsilon : float or "auto", default="auto"
+        Radius of the ball, >= 0, in units of the features.
+        "auto", with s = ``scale_``: {auto_epsilon}. (0: the centre is the
+        last row, O(n_features) a row.)
     {parameters}
 
     Attributes
@@ -229,11 +232,11 @@ class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
     ([0.6, 0.8], [1, -1])
     """
 
-    epsilon: float
+    epsilon: FloatOrAuto
     loss_tol: float | None
 
     def __init__(
-        self, epsilon: float = 1.0, *, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, epsilon: FloatOrAuto = "auto", *, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, loss_tol: float | None = None,
     ) -> None:

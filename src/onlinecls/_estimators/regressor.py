@@ -11,7 +11,7 @@ from .. import _core
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import random_state, regressor_tags, warn_undefined_score
-from .base import WithVariances, WithWeights, read_weights_of_fit
+from .base import UNKNOWN, WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -116,7 +116,7 @@ class OnlineRegressor(WithWeights):
         intercept_init: ArrayLike | None,
     ) -> Self:
         who = type(self).__name__
-        params = self._kernel_params()
+        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
         again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
@@ -124,13 +124,15 @@ class OnlineRegressor(WithWeights):
         self._check_range(params, rows.data.dtype)
         y = validate.read_targets(who, y, rows.n_rows)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        if not again:
+            params, units = self._for_fit(rows, weights)
         train, held_out = self._split(rows.n_rows, generator)
         validation = rows.take(held_out) if len(held_out) else None
         state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
-            state = self._initialised(who, state, coef_init, intercept_init)
+            state = self._initialised(who, params, state, coef_init, intercept_init)
 
-        self._begin(X, rows, params, state)
+        self._begin(X, rows, params, state, units)
         self._epochs(params, rows, y, weights, _NO_CLASSES, train, held_out, validation, generator)
         return self
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from math import frexp
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -18,9 +19,10 @@ import numpy as np
 from .. import _core
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, algorithms_of, estimator_class
+from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .thin import thickened, thinned
+from .units import FARTHEST
 
 if TYPE_CHECKING:
     from typing import IO, Any, Literal, Self, TypeAlias
@@ -55,6 +57,7 @@ class Describing:
         _estimator_type: str
         _state: Any  # each family's own
         _params: Params
+        _units: Units
         n_iter_: int
 
         def get_params(self, deep: bool = True) -> dict: ...
@@ -99,6 +102,7 @@ class Describing:
             "classes": None if classes is None else classes.dtype.str,
             "feature_names": None if names is None else list(names),
             "n_iter": self.n_iter_,
+            "units": list(self._units),
             "open": self.__dict__.get("_open", False),
             "sparse": "_sparse_coef" in self.__dict__,
             "metadata": metadata,
@@ -111,7 +115,8 @@ class Describing:
         parameters = {name: unpacked(value) for name, value in told["parameters"].items()}
         require(parameters.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(parameters))
         learner: Any = cls(**parameters)  # (of one task or another)
-        compiled = learner._kernel_params()
+        units = _read_units(told["units"])
+        compiled = learner._kernel_params(units)
         random_state(who, learner.random_state)
 
         is_classifier = cls._estimator_type == "classifier"
@@ -138,7 +143,7 @@ class Describing:
             learner.feature_names_in_ = np.array(names, dtype=object)
         require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
 
-        learner._state, learner._params, learner._params_of = state, learnt, (None,)
+        learner._state, learner._params, learner._params_of, learner._units = state, learnt, (None,), units
         learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
         if is_classifier:
             learner._open, learner.classes_ = told["open"], classes
@@ -172,6 +177,16 @@ class Describing:
             raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _core.TRIGGERS[algorithm.trigger]}}
+
+
+def _read_units(told: list) -> Units:
+    require(type(told) is list and len(told) == 3 and all(type(number) is float for number in told), "three numbers", told)
+    units = Units(*told)
+    farthest = max(FARTHEST.values())
+    powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
+    require(powers or units[:2] == Units()[:2], "powers of two as units", told)
+    require(units.epochs >= 1.0 and units.epochs.is_integer(), "epochs", told)
+    return units
 
 
 def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from .regressor import SecondOrderRegressor
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._input.types import ClassWeight, FloatType, RandomState
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
 
 
 @documented
@@ -27,8 +27,9 @@ class AROWClassifier(SecondOrderClassifier):
 
     Parameters
     ----------
-    r : float, default={r}
+    r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+        "auto", with s = ``scale_``: {auto_r}.
     r1, r2 : float or None, default=None
         In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     {parameters}
@@ -57,14 +58,14 @@ class AROWClassifier(SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
-    r: float
+    r: FloatOrAuto
     r1: float | None
     r2: float | None
     covariance: Literal["diagonal", "full"]
 
     def __init__(
-        self, r: float = 0.1, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
@@ -83,8 +84,9 @@ class AROWRegressor(SecondOrderRegressor):
 
     Parameters
     ----------
-    r : float, default={r}
+    r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+        "auto", with s = ``scale_``: {auto_r}.
     r1, r2 : float or None, default=None
         In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     {parameters}
@@ -116,14 +118,14 @@ class AROWRegressor(SecondOrderRegressor):
     ([1.5, 0.0], [0.5, 1.0], 9.0)
     """
 
-    r: float
+    r: FloatOrAuto
     r1: float | None
     r2: float | None
     covariance: Literal["diagonal", "full"]
 
     def __init__(
-        self, r: float = 0.1, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
         r1: float | None = None, r2: float | None = None,
@@ -145,8 +147,11 @@ class NAROWClassifier(SecondOrderClassifier):
     Parameters
     ----------
     b : float, default={b}
-        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. Rows of unit length need b > 1
-        for Σ to change at all.
+        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. With the default variance b
+        must be above 1 for Σ to change at all.
+    initial_variance : float or "auto", default="auto"
+        Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
+        "auto", with s = ``scale_``: {auto_initial_variance}.
     {parameters}
 
     Attributes
@@ -170,14 +175,16 @@ class NAROWClassifier(SecondOrderClassifier):
     """
 
     b: float
+    initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
 
     def __init__(
-        self, b: float = 5.0, *, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        self, b: float = 5.0, *, initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal",
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -196,7 +203,10 @@ class SecondOrderPerceptron(SecondOrderClassifier):
     Parameters
     ----------
     r : float, default={r}
-        Weight of the identity against the rows, > 0, in squared feature units. Larger r: closer to the Perceptron.
+        Noise variance of a row, > 0, in units of x'Σx. Larger r: closer to the Perceptron.
+    initial_variance : float or "auto", default="auto"
+        Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
+        "auto", with s = ``scale_``: {auto_initial_variance}.
     aggressive : bool, default=False
         Update on every m' below 1 instead of on m' <= 0 only.
     {parameters}
@@ -224,15 +234,16 @@ class SecondOrderPerceptron(SecondOrderClassifier):
 
     r: float
     aggressive: bool
+    initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
 
     def __init__(
-        self, r: float = 0.5, *, aggressive: bool = False, covariance: Literal["diagonal", "full"] = "diagonal",
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        self, r: float = 0.5, *, aggressive: bool = False, initial_variance: FloatOrAuto = "auto",
+        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -256,8 +267,9 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
         Confidence wanted, a probability in (0.5, 1).
     variant : {"stdev", "variance"}, default="{variant}"
         The exact convex form, or the first paper's linearised one.
-    initial_variance : float, default=1.0
+    initial_variance : float or "auto", default="auto"
         Variance that a weight starts with, > 0.
+        "auto", with s = ``scale_``: {auto_initial_variance}.
     {parameters}
 
     Attributes
@@ -290,16 +302,16 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
 
     eta: float
     variant: Literal["stdev", "variance"]
-    initial_variance: float
+    initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
 
     def __init__(
-        self, eta: float = 0.95, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: float = 1.0,
-        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True, intercept_scaling: float = 1.0,
-        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        self, eta: float = 0.95, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: FloatOrAuto = "auto",
+        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -325,8 +337,9 @@ class SCWClassifier(SecondOrderClassifier):
         Confidence wanted, a probability in (0.5, 1).
     variant : {"SCW-I", "SCW-II"}, default="{variant}"
         Linear or squared penalty on what the confidence lacks.
-    initial_variance : float, default=1.0
+    initial_variance : float or "auto", default="auto"
         Variance that a weight starts with, > 0.
+        "auto", with s = ``scale_``: {auto_initial_variance}.
     {parameters}
 
     Attributes
@@ -353,15 +366,16 @@ class SCWClassifier(SecondOrderClassifier):
     C: float
     eta: float
     variant: Literal["SCW-I", "SCW-II"]
-    initial_variance: float
+    initial_variance: FloatOrAuto
     covariance: Literal["diagonal", "full"]
 
     def __init__(
         self, C: float = 1.0, *, eta: float = 0.8, variant: Literal["SCW-I", "SCW-II"] = "SCW-I",
-        initial_variance: float = 1.0, covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal",
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
+        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
+        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())

@@ -181,7 +181,8 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
     """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
-    What is computed on the way must fit too: x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
+    The intercept is the constant feature's weight times its value. What is computed on the way must fit too:
+    x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double stride, reach, curvature = books.tally.curvature
     if geometry == GAUSSIAN or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
@@ -193,7 +194,7 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
         if geometry == MIRROR:
             stride = p.eta0
     reach = books.tally.reach + stride
-    if not (reach <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
+    if not (reach * (p.bias if p.bias > 1.0 else 1.0) <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
             and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):

@@ -188,6 +188,10 @@ class State(OfFile, _core.Model):
     def prepare(self, foresight: int, depth: int) -> None:
         """Before a pass: how a full covariance meets many rows at once (see full.pxd)."""
 
+    def take_units(self, params: dict) -> None:
+        """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
+        self.params, self.variance = params, params["variance"]
+
     # --- growing -------------------------------------------------------------------------------------------------------------
 
     def _like(self, counts: np.ndarray) -> Self:
@@ -313,8 +317,8 @@ class State(OfFile, _core.Model):
         require(told["n_columns"] == n_vectors(n_classes), f"columns for {n_classes} classes", told["n_columns"])
         dtype, variance = arrays["values"].dtype, told["variance"]
         require(dtype in FLOATS, "values of float32 or float64", dtype)
-        fits = type(variance) in (int, float) and 0.0 < variance <= np.finfo(dtype).max / 4
-        require(fits, f"a variance > 0 that fits {dtype}", variance)
+        fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
+        require(fits, f"a variance >= 0 that fits {dtype}", variance)
 
     def _problem_of_values(self, tally: dict) -> str:
         first = self.moving

@@ -26,12 +26,18 @@ class GaussianState(State):
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
         values = super()._fresh(n_columns, dtype)
-        values[:, 1] = self.variance
+        if self.variance:  # (it may wait for the first row)
+            values[:, 1] = self.variance
         return values
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.view[:, 1] = self.variance
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half, info = super()._half(sign, share), np.finfo(self.dtype)
-        half[:, 1] = np.maximum(half[:, 1] / 2, info.tiny / info.eps)
+        if self.variance:
+            half[:, 1] = np.maximum(half[:, 1] / 2, info.tiny / info.eps)
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -40,6 +46,8 @@ class GaussianState(State):
         return read_only(variances[0] if flat else variances)
 
     def _problem_of_companions(self) -> str:
+        if self.variance == 0.0:
+            return "numbers before the first row" if self.values.any() else ""
         info, variances = np.finfo(self.dtype), self.view[:, 1]
         fit = info.tiny / info.eps <= float(variances.min()) and float(variances.max()) <= self.dtype.type(self.variance)
         return "" if fit else "variances out of their range"
@@ -71,6 +79,10 @@ class FullState(State):
         sigma = np.zeros((n_columns, size, size), dtype)
         sigma[:, np.arange(size), np.arange(size)] = self.variance
         return sigma
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.sigma = self._fresh_sigma(self.n_columns, self.dtype)
 
     def _place_in(self, grown: State, places: np.ndarray) -> None:
         super()._place_in(grown, places)
@@ -288,6 +300,10 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     BELOW_0 = ("low",)  # numbers of a group that may be
     IS_SIGNED = True
     SLOTS = 2
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
 
     @property
     def moving(self) -> np.ndarray:

@@ -21,6 +21,9 @@ Triple: TypeAlias = tuple[Matrix, ArrayLike | None, ArrayLike | None]
 #: What a model's dtype may be.
 FloatType: TypeAlias = type[np.float32 | np.float64] | np.dtype[np.float32] | np.dtype[np.float64] | Literal["float32", "float64"]
 
+#: A number, or the default in units of the rows.
+FloatOrAuto: TypeAlias = float | Literal["auto"]
+
 #: A seed, or what draws.
 Generator: TypeAlias = np.random.RandomState | np.random.Generator
 RandomState: TypeAlias = int | Generator | None

@@ -17,6 +17,7 @@ from .._input.compat import random_state, regressor_tags
 from .._registry import (
     AGGRESSIVENESS,
     COMMON,
+    EVIDENCE,
     NONE,
     NOT_NEGATIVE,
     POSITIVE,
@@ -24,7 +25,6 @@ from .._registry import (
     Either,
     Integer,
     Options,
-    R,
     Real,
     parameter_error,
 )
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params, RandomState
+    from .._registry import Units
     from . import support
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -373,11 +374,11 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _kernel_params(self) -> dict:
+    def _kernel_params(self, units: Units | None = None) -> dict:
         own = ("early_stopping", "validation_fraction", "multi_class")
         self._read_parameters(
-            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": R, "eta0": POSITIVE, "aggressive": Boolean(),
-             "loss": Options(("hinge", "squared_hinge"))}
+            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE,
+             "aggressive": Boolean(), "loss": Options(("hinge", "squared_hinge"))}
         )
         rule = self._rule(CLASSIFIER_RULES)
         return {
@@ -428,9 +429,9 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         self._state = self._state.writable()
         self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
 
-    def _learn(
-        self, params: dict, rows: Rows, codes: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        order: np.ndarray = NO_NUMBERS, predictions: np.ndarray = NO_PREDICTIONS,
+    def _pass(
+        self, params: dict, rows: Rows, codes: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
     ) -> None:
         state = self._state = self._state.writable()
         self._params, self._params_of = params, (params,)
@@ -637,7 +638,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
 
     def _kernel_params(self) -> dict:
         self._read_parameters(
-            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": R, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
+            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": EVIDENCE, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
         )
         rule = self._rule(REGRESSOR_RULES)
         return {
