@@ -6,7 +6,11 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-.PHONY: demo test test-oldest mutants lint bench-smoke clean
+# The papers' experiments and theorems, in ten minutes at most on two cores; -full: their repetitions, Table 1 in full.
+reproduce reproduce-full: $(VENV)/.package $(VENV)/.demo
+	$(BIN)/python examples/reproduce --write $(if $(findstring full,$@),--full)
+
+.PHONY: demo reproduce reproduce-full test test-oldest mutants lint bench-smoke clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py

@@ -1,12 +1,14 @@
 """Reading of streams: MB/s a format beside scikit-learn's load_svmlight_file, and resident memory over a large file.
 
-    python benchmarks/streams.py [rounds] [megabytes of the large file]
+    python benchmarks/streams.py [--rounds 5] [--megabytes 500] [--write]
 
 MB/s are of the reader's own thread time, nothing read ahead, the contestants in turns, median of the rounds; the files are real
 data sets written out, in the page cache. The large files are the same
 repeated, in a temporary directory, and deleted afterwards; memory is Linux's VmHWM, and the consumer drops every batch.
+--write puts both tables into docs/streams.md.
 """
 
+import argparse
 import gzip
 import re
 import subprocess
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from corpora import _require
+from pages import DOCS, write_between
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction.text import HashingVectorizer
 
@@ -25,13 +28,13 @@ from onlinecls.streams import read
 LEAST = 20e6  # bytes: small files are repeated
 
 MEMORY = """
-import gzip, re, sys, time
+import re, sys
 from onlinecls.streams import read
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
-before, start = peak(), time.perf_counter()
+before = peak()
 with read(sys.argv[1], sys.argv[2]) as stream:
     for X, y, weight in stream: pass
-print(f"{stream.bytes_read / 1e6:.0f} {peak() - before:.1f} {time.perf_counter() - start:.2f}")
+print(f"{stream.bytes_read / 1e6:.0f} {peak() - before:.1f}")
 """
 
 
@@ -79,33 +82,56 @@ def peer_seconds(path):
     return time.thread_time() - start
 
 
-def main(rounds=5, megabytes=500):
+def speed(folder, rounds):
+    """The table of MB/s."""
+    path = Path(folder, "file")
+    lines = ["| file | format | MB/s | scikit-learn | ratio |", "|---|---|---:|---:|---:|"]
+    for name, format, text in contents():
+        path.write_bytes(text * max(1, int(LEAST / len(text))))
+        size, theirs, peer = path.stat().st_size / 1e6, [], "|"
+        ours = [seconds(path, format)]
+        for k in range(rounds):
+            ours.append(seconds(path, format))
+            if format == "svmlight" and k < 2:  # it takes its time
+                theirs.append(peer_seconds(path))
+        mine = size / np.median(ours)
+        if theirs:
+            peer = f"{size / np.median(theirs):.0f} | {mine * np.median(theirs) / size:.0f}"
+        lines.append(f"| {name} | {format} | {mine:.0f} | {peer} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def memory(folder, megabytes):
+    """The table of resident memory."""
+    large = Path(folder, "large")
+    lines = ["| large file | MB on disk | peak resident, MB more than after import |", "|---|---:|---:|"]
+    for name, format, text in contents():
+        if (name, format) not in (("rcv1-subset1", "svmlight"), ("rcv1-subset1", "vw"), ("imdb", "tsv")):
+            continue
+        for opener, suffix, part in ((open, "", 10), (open, "", 1), (gzip.open, ".gz", 1)):
+            with opener(large, "wb", **({"compresslevel": 1} if suffix else {})) as out:
+                for _ in range(int(megabytes * 1e6 / part / len(text))):
+                    out.write(text)
+            result = subprocess.run([sys.executable, "-c", MEMORY, large, format], capture_output=True, check=True, text=True)
+            size, peak = result.stdout.split()
+            lines.append(f"| {format + suffix} | {size} | {peak} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--megabytes", type=int, default=500, help="of the large file")
+    parser.add_argument("--write", action="store_true", help="put both tables into docs/streams.md")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path, large = Path(folder, "file"), Path(folder, "large")
-        print(f"| {'file':36} | format   |   MB/s | scikit-learn | ratio |\n|---|---|---|---|---|")
-        for name, format, text in contents():
-            path.write_bytes(text * max(1, int(LEAST / len(text))))
-            size, theirs = path.stat().st_size / 1e6, []
-            ours = [seconds(path, format)]
-            for k in range(rounds):
-                ours.append(seconds(path, format))
-                if format == "svmlight" and k < 2:  # it takes its time
-                    theirs.append(peer_seconds(path))
-            mine = size / np.median(ours)
-            peer = f"{size / np.median(theirs):12.0f} | {mine * np.median(theirs) / size:5.0f}" if theirs else f"{'':12} | {'':5}"
-            print(f"| {name:36} | {format:8} | {mine:6.0f} | {peer} |", flush=True)
-        print(f"\n| {'large file':18} | MB on disk | peak resident, MB more than after import | seconds |\n|---|---|---|---|")
-        for name, format, text in contents():
-            if (name, format) not in (("rcv1-subset1", "svmlight"), ("rcv1-subset1", "vw"), ("imdb", "tsv")):
-                continue
-            for opener, suffix, part in ((open, "", 10), (open, "", 1), (gzip.open, ".gz", 1)):
-                with opener(large, "wb", **({"compresslevel": 1} if suffix else {})) as out:
-                    for _ in range(int(megabytes * 1e6 / part / len(text))):
-                        out.write(text)
-                result = subprocess.run([sys.executable, "-c", MEMORY, large, format], capture_output=True, check=True, text=True)
-                size, peak, took = result.stdout.split()
-                print(f"| {format + suffix:18} | {size:>10} | {peak:>10} | {took:>7} |", flush=True)
+        tables = {"speed": speed(folder, options.rounds), "memory": memory(folder, options.megabytes)}
+    if options.write:
+        for name, table in tables.items():
+            write_between(DOCS / "streams.md", name, table)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

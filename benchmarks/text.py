@@ -1,18 +1,19 @@
 """Hashing of texts against scikit-learn's HashingVectorizer, in turns, on one thread: nanoseconds a byte of UTF-8, and ratios.
 
-    python benchmarks/text.py [rounds]
+    python benchmarks/text.py [--rounds 7] [--write]
 
 English is imdb-train as ASCII. There is no set of other scripts in ../shared/data, so the other texts are the same reviews
 transliterated, letter for letter and digraph for digraph, into Cyrillic, accented Latin and Chinese characters: their lengths of
-words, repetitions and punctuation stay those of real text.
+words, repetitions and punctuation stay those of real text. --write puts the table into docs/text.md.
 """
 
-import sys
+import argparse
 import time
 import warnings
 
 import numpy as np
 from corpora import _read_text, _require
+from pages import DOCS, write_between
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
 
 from onlinecls.text import FeatureNames, HashingVectorizer
@@ -52,10 +53,8 @@ def seconds(vectorizer, rows):
     return time.thread_time() - start
 
 
-def main(rounds=7):
-    warnings.simplefilter("ignore")
-    print(f"ns a byte, median of {rounds} rounds")
-    print(f"{'text':15} {'tokens':25} {'scikit-learn':>13} {'onlinecls':>10} {'ratio':>7}")
+def table(rounds):
+    lines = ["| text | tokens | scikit-learn, ns/byte | onlinecls, ns/byte | ratio |", "|---|---|---:|---:|---:|"]
     for kind, rows in texts().items():
         few = rows[: len(rows) // 10]
         sizes = [sum(len(row.encode()) for row in some) for some in (few, rows)]
@@ -68,8 +67,22 @@ def main(rounds=7):
                 ours = HashingVectorizer(**({"feature_names": FeatureNames()} if "feature_names" in params else params))
                 times.append((seconds(peer, few), seconds(ours, rows)))
             theirs, mine = (np.array(column) * 1e9 / size for column, size in zip(zip(*times, strict=True), sizes, strict=True))
-            print(f"{kind:15} {case:25} {np.median(theirs):13.1f} {np.median(mine):10.2f} {np.median(theirs / mine):7.1f}")
+            row = f"{np.median(theirs):.1f} | {np.median(mine):.2f} | {np.median(theirs / mine):.1f}"
+            lines.append(f"| {kind} | {case} | {row} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/text.md")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = table(options.rounds)
+    if options.write:
+        write_between(DOCS / "text.md", "speed", found)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

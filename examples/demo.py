@@ -55,16 +55,35 @@ def committee(X, y):
     return hedge
 
 
-def draw(results, path):
-    """Error so far against messages seen, for a learner of each kind, in the order of their final error."""
+def certificates(X, y):
+    """What some learners pay along the stream, and what their theorems allow for weights that knew it beforehand."""
+    signs = np.where(y == CLASSES[1], 1, -1)
+    own = {"fit_intercept": False, "dtype": np.float64}
+    known = onlinecls.DualAscentClassifier(0.3, **own, max_iter=20, random_state=0).fit(X, signs)
+    u = [known.coef_[0] * size for size in (0.2, 0.4, 0.6, 1.0)]
+    learners = {
+        "Perceptron": onlinecls.Perceptron(eta0=1.0, **own), "PA-I": onlinecls.PassiveAggressiveClassifier(C=1.0, **own),
+        "NAROW": onlinecls.NAROWClassifier(b=1.0, **own),
+    }
+    return {name: onlinecls.bounds.follow(learner, X, signs, u=u) for name, learner in learners.items()}
+
+
+def draw(results, found, path):
+    """Error so far against messages seen, for a learner of each kind, in the order of their final error; and mistakes with their
+    bounds."""
     import matplotlib
 
     matplotlib.use("Agg")
-    from onlinecls.plotting import ProgressiveDisplay
+    import matplotlib.pyplot as plt
 
-    display = ProgressiveDisplay.from_results({ALGORITHMS[name].title: results[ALGORITHMS[name].title] for name in DRAWN})
-    display.ax_.set(xlabel="messages seen", title="SMS spam, one pass: each message is predicted, then learnt")
-    display.figure_.savefig(path, dpi=120)
+    from onlinecls.plotting import BoundDisplay, ProgressiveDisplay
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(15, 5), layout="constrained")
+    ProgressiveDisplay.from_results({ALGORITHMS[name].title: results[ALGORITHMS[name].title] for name in DRAWN}, ax=left)
+    left.set(xlabel="messages seen", title="SMS spam, one pass: each message is predicted, then learnt")
+    BoundDisplay.from_certificates(found, ax=right, log_y=True)
+    right.set(xlabel="messages seen", ylabel="mistakes so far (NAROW: updates)", title="What the theorems allow at most")
+    figure.savefig(path, dpi=100)
 
 
 def main():
@@ -98,7 +117,7 @@ def main():
     print("\nmistakes, error: while learning; held-out: accuracy after it; updates: messages that changed the model.")
     print(f"All as they come, but for: {TUNED}.")
     try:
-        draw(results, args.picture)
+        draw(results, certificates(X[stream], y[stream]), args.picture)
     except ImportError:
         print("No picture: matplotlib is not installed (pip install 'onlinecls[demo]').")
     else:

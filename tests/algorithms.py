@@ -163,7 +163,8 @@ class Learner:
     @property
     def rows(self):
         """Which rows it takes: of any numbers, of none below 0, or of advice in [0, 1]."""
-        return "advice" if self.geometry == "experts" else "any" if self.params.get("signed", True) else "positive"
+        nonnegative = not self.params.get("signed", True) and self.geometry != "entropic"  # (the multiplicative PA)
+        return "advice" if self.geometry == "experts" else "positive" if nonnegative else "any"
 
     @property
     def n_classes(self):

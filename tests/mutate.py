@@ -51,7 +51,7 @@ GROUPS = [
         ("precision(s, p))\n    if s.margin < 1.0", "precision(s, p))\n    if s.margin < 0.5"),
         ("if s.margin < 1.0:\n        step.tau = s.weight\n    return step\n\n\ncdef inline Step least",
          "if s.margin < 0.5:\n        step.tau = s.weight\n    return step\n\n\ncdef inline Step least"),
-        ("return margin >= 1.0 and p.trigger == LOSS", "return margin >= 1.0"),
+        ("margin >= p.margin and p.trigger == LOSS", "margin >= p.margin"),
         ("if s.margin < 1.0:\n        step = least_squares(s, p)", "if s.margin <= 1.0:\n        step = least_squares(s, p)"),
     ]),
     ("_rules.pxd", "_core", ["full_covariance"], [

@@ -52,11 +52,12 @@ class DualTwin:
 
 
 class DualAscent(DualTwin):
-    def __init__(self, d, k=1, *, sigma=1.0, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0):
+    def __init__(self, d, k=1, *, sigma=1.0, regularizer="euclidean", update="DA3", loss="hinge", margin=1.0, norm_bound=1.0,
+                 signed=True):
         self.theta, self.t, self.L, self.gain = np.zeros((k, d)), 0, 0.0, 0.0
         self.given, self.entropic, self.update = sigma, regularizer == "entropic", update
         self.sigma = 0.0 if sigma == "auto" else sigma
-        self.loss, self.margin, self.bound = loss, margin, norm_bound
+        self.loss, self.margin, self.bound, self.signed = loss, margin, norm_bound, signed
 
     # f*(θ) and its gradient, which are the weights
 
@@ -65,17 +66,21 @@ class DualAscent(DualTwin):
             return 0.0
         if not self.entropic:
             return np.sum(theta**2) / (2 * self.sigma)
+        u = self.entries(theta)
+        return self.sigma * (logsumexp(u) - log(u.size))
+
+    def entries(self, theta):
+        """The exponents of the simplex."""
         u = (self.bound * theta / self.sigma).ravel()
-        return self.sigma * (logsumexp(np.concatenate([u, -u])) - log(2 * u.size))
+        return np.concatenate([u, -u]) if self.signed else u
 
     def weights(self, theta):
-        if self.sigma == 0.0:
-            return 0.0 * theta
         if not self.entropic:
-            return theta / self.sigma
-        u = (self.bound * theta / self.sigma).ravel()
-        p = softmax(np.concatenate([u, -u]))
-        return self.bound * (p[: u.size] - p[u.size :]).reshape(theta.shape)
+            return theta / self.sigma if self.sigma else 0.0 * theta
+        if self.sigma == 0.0:
+            return 0.0 * theta if self.signed else np.full(theta.shape, self.bound / theta.size)
+        p = self.bound * softmax(self.entries(theta))
+        return (p[: theta.size] - p[theta.size :] if self.signed else p).reshape(theta.shape)
 
     @property
     def W(self):
@@ -93,7 +98,7 @@ class DualAscent(DualTwin):
         if not self.entropic:
             self.sigma = sqrt(2 * self.t) * self.L / self.bound
             return
-        wanted = self.L * sqrt(self.t / log(2 * self.theta.size))
+        wanted = self.L * sqrt(self.t / log((2 if self.signed else 1) * self.theta.size))
         if wanted > GRID * self.sigma:
             self.sigma = wanted
 
@@ -303,6 +308,19 @@ class OGD(DualTwin):
         self.W = W + step * np.outer(signs, x)
 
 
+class OGDRegression(DualTwin):
+    def __init__(self, d, *, alpha=None, learning_rate="strongly_convex", eta0=None, loss="absolute"):
+        self.W, self.t, self.alpha, self.eta0, self.loss = np.zeros((1, d)), 0, alpha, eta0, loss
+        self.shrinks = learning_rate == "strongly_convex"
+
+    def learn(self, x, y, c=1.0):
+        self.t += 1
+        e = y - self.w @ x
+        g = np.sign(e) if self.loss == "absolute" else 2 * e
+        step = c / (self.alpha * self.t) if self.shrinks else c * self.eta0 / sqrt(self.t)
+        self.W = self.W * (1 - 1 / self.t if self.shrinks else 1.0) + step * g * x
+
+
 class DualModel(Model):
     """One twin of k vectors (the joint construction), or a twin a class (ovr), or the one vector of two classes."""
 
@@ -370,8 +388,8 @@ class DualRegressor:
 
     Sigma = None
 
-    def __init__(self, d, **params):
-        self.twin, self.t = DualAscentRegression(d, **params), 0
+    def __init__(self, d, make=DualAscentRegression, **params):
+        self.twin, self.t = make(d, **params), 0
 
     @property
     def w(self):
@@ -383,6 +401,9 @@ class DualRegressor:
         return bool((self.w != before).any())
 
 
+for rate in ("strongly_convex", "sqrt"):
+    name = "ogd_regression" if rate == "strongly_convex" else "ogd_regression_sqrt"
+    REGRESSION[name] = partial(DualRegressor, make=OGDRegression, learning_rate=rate)
 for name, loss in (("da_regression", "absolute"), ("da_squared", "squared")):
     REGRESSION[name] = partial(DualRegressor, loss=loss)
     REGRESSION["entropic_" + name] = partial(DualRegressor, loss=loss, regularizer="entropic")

@@ -166,7 +166,7 @@ def test_the_bound_is_the_paper_s():
 def test_the_bound_of_targets_has_a_competitor_of_a_tenth_of_the_loss():
     """||u - w_1||^2 B / (r (r - 2 delta)): u is what ten times less is reached with."""
     X, y = linear(3)
-    learner = Regressor(INF, epsilon=0.15, loss_tol=0.01, random_state=0).fit(X, y)
+    learner = Regressor(INF, epsilon=0.15, loss_tol=0.01, intercept_scaling=1.0, random_state=0).fit(X, y)
     finer = pickle.loads(pickle.dumps(learner)).set_params(loss_tol=0.01 / 100, shuffle=False, warm_start=True).fit(X, y)
     u, delta = np.append(finer.coef_, finer.intercept_), losses_of(finer, X, y).max()
     B = (X**2).sum(axis=1).max() + 1.0

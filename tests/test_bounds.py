@@ -31,6 +31,7 @@ from onlinecls import (
 from onlinecls.reference.potential import entropy_of_shares
 
 NO, FULL = {"fit_intercept": False}, {"covariance": "full"}
+ONE = {**NO, "initial_variance": 1.0}  # Σ_0 = I
 CASES = {
     "perceptron": ("perceptron", lambda: Perceptron(**NO)),
     "p_norm 2": ("p_norm", lambda: PNormPerceptron(2.0, **NO)),
@@ -42,26 +43,32 @@ CASES = {
     "PA-II, margin 0.5": ("passive_aggressive", lambda: PassiveAggressiveClassifier(
         0.3, loss="squared_hinge", margin=0.5, **NO)),
     "PA-II": ("passive_aggressive", lambda: PassiveAggressiveClassifier(0.3, loss="squared_hinge", **NO)),
-    "SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, **NO)),
-    "aggressive SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
-    "NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(0.5, **NO)),
-    "full SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, covariance="full", **NO)),
-    "full NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(2.0, covariance="full", **NO)),
-    "SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, **NO)),
-    "aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
-    "full SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, covariance="full", **NO)),
-    "full aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(2.0, aggressive=True, **FULL, **NO)),
-    "full NAROW": ("narow", lambda: NAROWClassifier(2.0, covariance="full", **NO)),
-    "full NAROW, b small": ("narow", lambda: NAROWClassifier(0.1, covariance="full", **NO)),
+    "SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, **ONE)),
+    "aggressive SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE)),
+    "NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(0.5, **ONE)),
+    "full SOP, Corollary 2": ("potential_based", lambda: SecondOrderPerceptron(0.7, covariance="full", **ONE)),
+    "full NAROW, Corollary 2": ("potential_based", lambda: NAROWClassifier(2.0, covariance="full", **ONE)),
+    "SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, **ONE)),
+    "aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE)),
+    "full SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, covariance="full", **ONE)),
+    "full aggressive SOP": ("second_order_perceptron", lambda: SecondOrderPerceptron(2.0, aggressive=True, **FULL, **ONE)),
+    "full NAROW": ("narow", lambda: NAROWClassifier(2.0, covariance="full", **ONE)),
+    "SOP, variance 3": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, initial_variance=3.0, **NO)),
+    "full aggressive SOP, variance 0.2": ("second_order_perceptron", lambda: SecondOrderPerceptron(
+        2.0, aggressive=True, initial_variance=0.2, **FULL, **NO)),
+    "full SOP, variance 3": ("second_order_perceptron", lambda: SecondOrderPerceptron(0.7, initial_variance=3.0, **FULL, **NO)),
+    "full NAROW, variance 0.2": ("narow", lambda: NAROWClassifier(2.0, initial_variance=0.2, **FULL, **NO)),
+    "full NAROW, variance 3": ("narow", lambda: NAROWClassifier(0.5, initial_variance=3.0, **FULL, **NO)),
+    "full NAROW, b small": ("narow", lambda: NAROWClassifier(0.1, covariance="full", **ONE)),
     "Perceptron, Corollary 1": ("fixed_rate", lambda: Perceptron(eta0=0.2, **NO)),
     "aggressive Perceptron, Corollary 1": ("fixed_rate", lambda: Perceptron(True, eta0=0.2, **NO)),
     "p_norm, Corollary 1": ("fixed_rate", lambda: PNormPerceptron(3.0, **NO)),
     "p_norm default, Corollary 1": ("fixed_rate", lambda: PNormPerceptron(**NO)),
-    "SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, **NO)),
-    "aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO)),
-    "full aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **FULL, **NO)),
-    "NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(0.5, **NO)),
-    "full NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(2.0, **FULL, **NO)),
+    "SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, **ONE)),
+    "aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE)),
+    "full aggressive SOP, Corollary 1": ("fixed_rate", lambda: SecondOrderPerceptron(0.7, aggressive=True, **FULL, **ONE)),
+    "NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(0.5, **ONE)),
+    "full NAROW, Corollary 1": ("fixed_rate", lambda: NAROWClassifier(2.0, **FULL, **ONE)),
     "full AROW": ("arow", lambda: AROWClassifier(0.7, covariance="full", **NO)),
     "OGD": ("gradient_descent", lambda: OGDClassifier(0.1, **NO)),
     **{
@@ -166,7 +173,7 @@ def test_pa_theorem_1_is_tight_with_its_second_term():
 
 def test_multiplicative_pa_theorem_4_with_its_second_term():
     """Two experts, W = 1: they say 1/2, the target is 1. Loss 1/2 - epsilon; u = the first expert: D = log 2."""
-    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.25, signed=False, **NO)
+    learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.25, signed=False, norm_bound=1.0, **NO)
     paid, allowed = bounds.multiplicative(bounds.follow(learner, [[1.0, 0.0]], [1.0]), [1.0, 0.0])
     assert paid == pytest.approx(0.25**2 + 2 * 0.25 * 0.25) and allowed == pytest.approx(np.log(2) / 2)
 
@@ -270,7 +277,7 @@ def test_hedge(seed):
 
 def test_the_course_is_that_of_the_learner():
     X, y = continuous_problem(80, 5, seed=7)
-    for learner in (AROWClassifier(0.5, **NO), NAROWClassifier(0.5, covariance="full", **NO), DualAscentClassifier(**NO)):
+    for learner in (AROWClassifier(0.5, **NO), NAROWClassifier(0.5, covariance="full", **ONE), DualAscentClassifier(**NO)):
         course, whole = bounds.follow(learner, csr32(X), y), type(learner)(**learner.get_params()).partial_fit(X, y, [-1, 1])
         assert not learner.__sklearn_is_fitted__(), "a copy learns"
         assert_allclose(course.weights[-1], whole.coef_[0], rtol=1e-9, atol=1e-12)
@@ -282,7 +289,7 @@ def test_the_course_is_that_of_the_learner():
 def test_what_corollary_2_sums_in_full_form():
     """With A = Σ^-1: each term of Q is rχ/(r+χ) + 2mr/(r+χ) - m²/(r+χ), over r."""
     X, y = continuous_problem(100, 4, seed=8)
-    course, r = bounds.follow(SecondOrderPerceptron(0.7, covariance="full", aggressive=True, **NO), X, y), 0.7
+    course, r = bounds.follow(SecondOrderPerceptron(0.7, covariance="full", aggressive=True, **ONE), X, y), 0.7
     m, chi = course.margins, course.chi
     terms = (r * chi + 2 * m * r - m**2) / (r + chi)
     found = course.spread + 2 * course.peeked + course.forgotten
@@ -293,13 +300,13 @@ def test_corollary_1_is_tight_for_one_row():
     """x = 2 and eta = 1/4, u = 1/2: f/eta = eta x²/2 = 1/2. SOP, x = r = 1, u = 1/2: a loss of 1/2, 2u²/2 and 1/2/2."""
     course = bounds.follow(Perceptron(eta0=0.25, **NO), [[2.0]], [-1])
     assert bounds.fixed_rate(course, [-0.5]) == (1, 1.0)
-    course = bounds.follow(SecondOrderPerceptron(1.0, **NO), [[1.0]], [1])
+    course = bounds.follow(SecondOrderPerceptron(1.0, **ONE), [[1.0]], [1])
     assert bounds.fixed_rate(course, [0.5]) == (1, 1.0)
     course = bounds.follow(PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1])  # 1/beta is p - 1 = 3: not tight
     assert bounds.fixed_rate(course, [1.0, 0.0]) == (1, 0.5 + 3 / 2)
 
 
-@pytest.mark.parametrize("make", [lambda: SecondOrderPerceptron(0.7, aggressive=True, **NO), lambda: NAROWClassifier(3.0, **NO)])
+@pytest.mark.parametrize("make", [lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE), lambda: NAROWClassifier(3.0, **ONE)])
 def test_corollary_1_by_its_definition(make):
     """f*_t(θ) = sum of θ²/(2D_t); the mistakes are those of w = θ/D_t."""
     X, y = continuous_problem(60, 4, seed=9)
@@ -330,7 +337,7 @@ def test_a_course_without_updates(b):
         for which, (name, make) in CASES.items():
             paid, allowed = getattr(bounds, name)(bounds.follow(make(), X, y), [3.0, 0.0])
             assert 0.0 <= paid <= allowed < np.inf, which
-        learner = NAROWClassifier(b, covariance="full", **NO)
+        learner = NAROWClassifier(b, covariance="full", **ONE)
         assert bounds.narow(bounds.follow(learner, X, y), [3.0, 0.0]) == (0, 0.0)
 
 
@@ -457,12 +464,44 @@ def test_errors():
         "onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, 1, got radius=0.5.",
         lambda: bounds.p_norm(short, [0, 0]),
     )
-    auto = bounds.follow(DualAscentClassifier("auto", **NO), X, y)
-    refused("onlinecls.bounds.dual_ascent: sigma must be a number, got sigma='auto'.", lambda: bounds.dual_ascent(auto, [0, 0]))
+    auto = bounds.follow(DualAscentClassifier("auto", regularizer="entropic", **NO), X, y)
+    refused("onlinecls.bounds.dual_ascent: sigma must be a number with", lambda: bounds.dual_ascent(auto, [0, 0]))
     plain = bounds.follow(PassiveAggressiveRegressor(**NO), X, y)
     refused("onlinecls.bounds.passive_aggressive: loss must be", lambda: bounds.passive_aggressive(plain, [0, 0]))
     capped = bounds.follow(PassiveAggressiveClassifier(1.0, **NO), X, y)
     refused("onlinecls.bounds.distance: C must be inf, got C=1.0.", lambda: bounds.distance(capped, [0, 0]))
+
+
+@pytest.mark.parametrize(
+    "bound, learner, names",
+    [
+        ("arow", AROWClassifier(**FULL, **NO), ["r"]),
+        ("narow", NAROWClassifier(**FULL, **NO), ["initial_variance"]),
+        ("second_order_perceptron", SecondOrderPerceptron(**NO), ["initial_variance"]),
+        ("potential_based", SecondOrderPerceptron(**NO), ["initial_variance"]),
+        ("fixed_rate", NAROWClassifier(**NO), ["initial_variance"]),
+        ("fixed_rate", Perceptron(True, **NO), ["eta0"]),
+        ("lemma_1", SecondOrderPerceptron(**NO), ["initial_variance"]),
+        ("lemma_1", Perceptron(True, **NO), ["eta0"]),
+        ("multiplicative", MultiplicativePassiveAggressiveClassifier(**NO), ["norm_bound"]),
+        ("one_class", PassiveAggressiveOneClass(), ["epsilon"]),
+        ("one_class", MultiplicativePassiveAggressiveOneClass(), ["epsilon", "norm_bound"]),
+        ("dual_ascent", DualAscentClassifier(**NO), ["sigma"]),
+        ("dual_ascent", DualAscentClassifier(regularizer="entropic", **NO), ["sigma", "norm_bound"]),
+        ("gradient_descent", OGDClassifier(**NO), ["alpha"]),
+    ],
+)
+def test_a_default_that_the_rows_tell_is_no_constant_of_a_theorem(bound, learner, names):
+    for name in names:
+        course = bounds.follow(learner, np.eye(2), [-1, 1])
+        refused(
+            f"onlinecls.bounds.{bound}: {name} must be a number, got {name}={getattr(learner, name)!r}, which depends on the rows. "
+            f"The theorem is for a constant that was fixed before them: follow a learner with {name}=1.0, say.",
+            lambda course=course: getattr(bounds, bound)(course, [0.5, 0.5]),
+        )
+        learner.set_params(**{name: 1.0})
+    paid, allowed = getattr(bounds, bound)(bounds.follow(learner, np.eye(2), [-1, 1]), [0.5, 0.5])
+    assert 0.0 <= paid <= allowed
 
 
 def test_examples_run_and_names_are_there():

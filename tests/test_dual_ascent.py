@@ -18,7 +18,8 @@ FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
     for regularizer, loss, update in product(["euclidean", "entropic"], ["hinge", "log_loss"], ["DA1", "DA2", "DA3"])
 ]
-every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
+FORMS += [{**form, "signed": False} for form in FORMS if form["regularizer"] == "entropic"]
+every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(map(str, form.values())))
 both_sigmas = pytest.mark.parametrize("sigma", [0.7, "auto"])
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 
@@ -59,20 +60,22 @@ def test_multiclass_equals_the_slow_twin(form, sigma):
     for i in range(len(y)):
         twin.learn(X[i], y[i], weights[i])
         learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(4) if i == 0 else None, sample_weight=weights[i : i + 1])
-        assert_allclose(learner.dual_value_, twin.dual_value, rtol=1e-7, atol=1e-7)
+        near = 1e-6 if form["update"] == "DA3" and "signed" in form else 1e-7  # (see below: rows before had other weights)
+        assert_allclose(learner.dual_value_, twin.dual_value, rtol=near, atol=near)
     slack = 1e-9 if form["update"] != "DA3" else 1e-4  # where the maximum is flat, its place is known less than its height
     assert_allclose(learner.coef_, twin.W, rtol=slack, atol=slack)
 
 
+@pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("n_sizes", [3, 8, 9])
 @pytest.mark.parametrize("update", ["DA2", "DA3"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes):
+def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, signed):
     """Features of one |x| are taken together where there are at most 8 of them; rows are longer than a vector register here."""
     rng = np.random.default_rng(n_sizes)
     X, y = rng.choice(np.arange(-n_sizes, n_sizes + 1) / 4.0, size=(30, 37)), rng.integers(n_classes, size=30)
-    form = parameters({"regularizer": "entropic", "loss": loss, "update": update}, 3.0)
+    form = parameters({"regularizer": "entropic", "loss": loss, "update": update, "signed": signed}, 3.0)
     twin = DualAscent(37, n_classes, **form) if n_classes > 2 else DualAscent(37, **form)
     for x, label in zip(X, y, strict=True):
         twin.learn(x, label if n_classes > 2 else 2 * label - 1, 1.0)

@@ -15,7 +15,8 @@ FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
     for regularizer, loss, update in product(["euclidean", "entropic"], ["absolute", "squared"], ["DA1", "DA2", "DA3"])
 ]
-every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
+FORMS += [{**form, "signed": False} for form in FORMS if form["regularizer"] == "entropic"]
+every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(map(str, form.values())))
 both_sigmas = pytest.mark.parametrize("sigma", [12.0, "auto"])
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 
@@ -116,21 +117,42 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
 
 
 def test_experts_are_nearly_as_good_as_their_best_committee():
-    """Absolute loss, advice in [-1, 1], W = 1: regret to any committee u >= 0, Σ u = 1 is at most L √(2 T log 2d), L = 1."""
+    """Absolute loss, advice in [-1, 1], W = 1: regret to any committee u >= 0, Σ u = 1 is at most L √(2 T log d), L = 1."""
     rng, d, T = np.random.default_rng(0), 30, 600
     y = np.clip(np.cumsum(rng.standard_normal(T)) / 8, -1, 1)
     X = np.clip(y[:, None] + np.linspace(0.05, 1.5, d) * rng.standard_normal((T, d)), -1.0, 1.0)
-    bound = np.sqrt(2 * T * np.log(2 * d))
+    bound = np.sqrt(2 * T * np.log(d))
     for update in ("DA1", "DA3"):
         learner = DualAscentRegressor(
-            np.sqrt(T / (2 * np.log(2 * d))), regularizer="entropic", update=update, norm_bound=1.0, fit_intercept=False
+            np.sqrt(T / (2 * np.log(d))), regularizer="entropic", update=update, signed=False, fit_intercept=False
         ).partial_fit(X, y)
         paid = learner.progressive_mae_ * T
         committees = [np.eye(d)[i] for i in range(d)] + [rng.dirichlet(np.full(d, 0.3)) for _ in range(50)]
         best = min(np.abs(y - X @ u).sum() for u in [*committees, learner.coef_ / learner.coef_.sum()])
         assert paid <= best + bound
         assert paid < np.abs(y - X.mean(axis=1)).sum()
-        assert np.abs(learner.coef_).sum() <= 1.0 + 1e-12
+        assert learner.coef_.min() >= 0.0 and learner.coef_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 3.0, 30.0])
+def test_the_committee_stays_within_its_experts_and_the_signed_simplex_does_not(sigma):
+    """8 good experts: a committee begins as their mean, EG± as 0, outside of what any of them says."""
+    rng = np.random.default_rng(0)
+    y = rng.uniform(1.0, 3.0, 100)
+    X = y[:, None] + 0.05 * rng.standard_normal((100, 8))
+    paid = {}
+    for signed in (False, True):
+        learner = DualAscentRegressor(sigma, regularizer="entropic", signed=signed, fit_intercept=False).partial_fit(X[:0], y[:0])
+        said = np.zeros(100)
+        for i in range(100):
+            said[i] = learner.predict(X[i : i + 1])[0]
+            learner.partial_fit(X[i : i + 1], y[i : i + 1])
+        paid[signed] = np.abs(y - said).sum()
+        if not signed:
+            assert (X.min(axis=1) - 1e-9 <= said).all() and (said <= X.max(axis=1) + 1e-9).all()
+        else:
+            assert said[0] == 0.0
+    assert paid[False] < 3.0 and paid[False] < 0.75 * paid[True]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +163,8 @@ def test_experts_are_nearly_as_good_as_their_best_committee():
         ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
         ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
         ({"loss": "hinge"}, "loss must be one of 'absolute', 'squared', got loss='hinge'."),
-        ({"norm_bound": 0}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=0."),
+        ({"norm_bound": 0}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=0. The weights' absolute values add up "
+         "to at most norm_bound."),
         ({"regularizer": "entropic", "sigma": "auto", "average": True},
          "average must be False with regularizer='entropic' and sigma='auto', got average=True: with a sigma that grows, the "
          "weights are no common number times what is stored of each feature. Use a number for sigma, or "

@@ -587,11 +587,12 @@ def test_class_weight_must_hold_numbers():
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------
 
-R = "r must be a finite number > 0, got r={!r}. r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."
 OUT_OF_RANGE = {
     "C": ([0.0, -1.0, np.nan, "1", None, True],
           "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain PA."),
-    "r": ([0.0, -1.0, np.nan, np.inf, "1", None], R),
+    "r": ([0.0, -1.0, np.nan, np.inf, "1", None],
+          "r must be 'auto' or a finite number > 0, got r={!r}. r is the noise variance of "
+        "one row: 0.01 to 10 times the squared length of a row."),
     "epsilon": ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got epsilon={!r}. Residuals up to "
         "epsilon, in units of y, are no loss."),
     "p": ([1, 1.5, 0.0, np.nan, np.inf, "2"], "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
@@ -603,16 +604,19 @@ OUT_OF_RANGE = {
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
                 "0.5 would ask for "
             "nothing."),
-    "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be 'auto' or a finite number > 0, got initial_variance={!r}. It is the variance of each weight "
-        "before the first row."),
-    "eta0": ([0.0, -1.0, np.inf, np.nan, "a"], "eta0 must be 'auto' or a finite number > 0, got eta0={!r}. It is the size of a step."),
-    "delta": ([0.0, -1.0, np.inf], "delta must be 'auto' or a finite number > 0, got delta={!r}. It keeps the first steps finite."),
+    "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be 'auto' or a finite number > 0, got "
+        "initial_variance={!r}. It is the variance of each weight before the first row."),
+    "eta0": ([0.0, -1.0, np.inf, np.nan, "a"],
+             "eta0 must be 'auto' or a finite number > 0, got eta0={!r}. It is the size of a step."),
+    "delta": ([0.0, -1.0, np.inf],
+              "delta must be 'auto' or a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
     "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves "
         "[-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met."),
     "signed": (["yes", None, 1], "signed must be True or False, got signed={!r}."),
-    "norm_bound": ([0.0, -1.0, np.inf, "a"], "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}. The weights' absolute "
-        "values add up to at most norm_bound."),
+    "norm_bound": ([0.0, -1.0, np.inf, None, "a"],
+                   "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}. The weights' "
+        "absolute values add up to at most norm_bound."),
     "aggressive": (["yes", None, 2], "aggressive must be one of False, True, got aggressive={!r}."),
     "loss": (["log", None], "loss must be one of 'hinge', 'squared_hinge', got loss={!r}."),
     "variant": (["SCW-I", None], "variant must be one of 'stdev', 'variance', got variant={!r}."),
@@ -621,9 +625,8 @@ OUT_OF_RANGE = {
         "no penalty; for L1 "
                 "see AdaGradClassifier(update='dual_averaging', l1=...)."),
     "fit_intercept": (["yes", None], "fit_intercept must be True or False, got fit_intercept={!r}."),
-    "intercept_scaling": ([0.0, -1.0, np.inf], "intercept_scaling must be 'auto' or a finite number > 0, got "
-        "intercept_scaling={!r}. It is the value "
-                          "of the constant feature; 1 suits rows of about unit length."),
+    "intercept_scaling": ([0.0, -1.0, np.inf, "a"], "intercept_scaling must be 'auto' or a finite number > 0, got "
+        "intercept_scaling={!r}. It is the value of the constant feature, in units of the features."),
     "max_iter": ([0, 1.5, None], "max_iter must be an integer >= 1, got max_iter={!r}."),
     "tol": (["a", np.nan, np.inf], "tol must be None or a finite number, got tol={!r}."),
     "shuffle": (["yes"], "shuffle must be True or False, got shuffle={!r}."),
@@ -651,15 +654,22 @@ OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
     ("SCWClassifier", "variant"): (["stdev", None], "variant must be one of 'SCW-I', 'SCW-II', got variant={!r}."),
-    **{(who, "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got "
+    **{(who, "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be 'auto' or a finite number >= 0, got "
                           "epsilon={!r}. It is the radius of the ball, in units of the features.")
        for who in ("PassiveAggressiveOneClass", "MultiplicativePassiveAggressiveOneClass")},
-    ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be 'auto' or a finite number > 0, got alpha={!r}. The steps are "
-                                 "1/(alpha t)."),
+    ("OGDClassifier", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be 'auto' or a finite number > 0, got alpha={!r}. "
+                                 "The steps are 1/(alpha t)."),
+    ("OGDRegressor", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be 'auto' or a finite number > 0, got alpha={!r}. "
+                                "The steps are 1/(alpha t)."),
+    ("OGDRegressor", "loss"): (["hinge", None], "loss must be one of 'absolute', 'squared', got loss={!r}."),
+    **{(who, name): ([0.0, -1.0, np.inf, "auto"], f"{name} must be None or a finite number > 0, got {name}={{!r}}. r is the")
+       for who in ("AROWClassifier", "AROWRegressor") for name in ("r1", "r2")},
+    ("PassiveAggressiveClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. "
+                                                                           "It is the margin y w.x"),
+    ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got r={!r}. "
+        "r is the noise variance of one row, where the variance of its score is about 1 at first."),
     ("DualAscentClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is "
         "the margin y w.x from which on a row is no loss."),
-    **{(who, "norm_bound"): ([0.0, -1.0, np.inf, None], "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}.")
-       for who in ("DualAscentClassifier", "DualAscentRegressor")},
     **{(who, "update"): (["DA4", None], "update must be one of 'DA1', 'DA2', 'DA3', got update={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},
     ("DualAscentRegressor", "loss"): (["hinge", None], "loss must be one of 'absolute', 'squared', got loss={!r}."),

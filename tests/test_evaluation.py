@@ -1,5 +1,6 @@
 """Progressive validation against a slow loop that asks predict before every row; its curves, and their picture."""
 
+import copy
 import re
 import sys
 
@@ -29,8 +30,8 @@ def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
         fitted = learner.__sklearn_is_fitted__()
         if fitted:
             wrong = learner.predict(X[row])[0] != y_clean[i]
-        else:  # the first score is 0: the first class; without classes nobody can tell
-            wrong = classes is None or np.unique(classes)[0] != y_clean[i]
+        else:  # (of most learners the first score is 0: the first class); without classes nobody can tell
+            wrong = classes is None or copy.deepcopy(learner).partial_fit(X[:0], y[:0], classes).predict(X[row])[0] != y_clean[i]
         learner.partial_fit(X[row], y[row], None if fitted else classes, weights[row])
         if weights[i] > 0:
             mistakes, weighted, seen, weight = mistakes + wrong, weighted + wrong * weights[i], seen + 1, weight + weights[i]
@@ -225,21 +226,41 @@ def test_what_does_not_learn():
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
-def test_regressors_keep_their_own_errors(estimator):
-    message = (
-        f"progressive_validation: estimator must be a classifier, got {estimator.__name__}, a regressor. A regressor of this "
-        "library keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
-    )
-    learner = estimator()
-    with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
-        progressive_validation(learner, (X, X[:, 0]))
-    assert not learner.__sklearn_is_fitted__()
+def test_regressors(estimator):
+    """The curve is what the learner has summed at its points, from where it was, whatever the batches; weight 0 is no row."""
+    A = np.abs(X)  # (kernels and simplexes take it too)
+    y, weights = A[:, 0] - 0.3 * A[:, 1], np.where(np.arange(len(A)) % 5 == 3, 0.0, 1.5)
+    learner, walker = estimator(), estimator()
+    walker.partial_fit(A[:7], y[:7])
+    learner.partial_fit(A[:7], y[:7])
+    cut = len(A) // 2 + 1
+    stream = ((A[7:cut], y[7:cut], weights[7:cut]), (A[cut:], y[cut:], weights[cut:]))
+    result = progressive_validation(learner, stream, every=20)
+    t, start = 0, (walker.progressive_mse_ * 7, walker.progressive_mae_ * 7, walker.n_updates_)
+    for i, point in zip(range(7 + 20, len(A), 20), result.examples, strict=False):
+        walker.partial_fit(A[t + 7 : i], y[t + 7 : i], sample_weight=weights[t + 7 : i])
+        t, at = i - 7, np.flatnonzero(result.examples == point)[0]
+        assert point == walker.t_ - 7 and result.updates[at] == walker.n_updates_ - start[2]
+        assert result.squared[at] == pytest.approx(walker.progressive_mse_ * walker.t_ - start[0])
+        assert result.absolute[at] == pytest.approx(walker.progressive_mae_ * walker.t_ - start[1])
+    assert result.by_row and result.examples[-1] == (weights[7:] > 0).sum()
+    assert result.progressive_error == result.mae[-1] and (result.mse >= result.mae**2 - 1e-9).all()
 
 
 def test_regressors_of_scikit_learn():
     linear_model = pytest.importorskip("sklearn.linear_model")
-    with pytest.raises(TypeError, match="estimator must be a classifier, got SGDRegressor, a regressor"):
-        progressive_validation(linear_model.SGDRegressor(), (X, X[:, 0]))
+    y = X[:, 0]
+    result = progressive_validation(linear_model.SGDRegressor(random_state=0), (X, y), every=25)
+    assert not result.by_row and result.updates is None and result.examples.tolist()[:2] == [25, 50]
+    walker, errors, start = linear_model.SGDRegressor(random_state=0), [], 0
+    for stop in [1, 2, 4, 8, 16, 25]:
+        errors.extend(y[start:stop] - (walker.predict(X[start:stop]) if start else 0.0))
+        walker.partial_fit(X[start:stop], y[start:stop])
+        start = stop
+    sums = result.absolute[0], result.squared[0]
+    assert sums == pytest.approx((np.abs(errors).sum(), np.square(errors).sum()))
+    with pytest.raises(ValueError, match="y_clean and classes must be None for a regressor"):
+        progressive_validation(linear_model.SGDRegressor(), (X, y), classes=[0, 1])
 
 
 # --- the picture ---------------------------------------------------------------------------------------------------------------

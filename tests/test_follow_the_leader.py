@@ -66,7 +66,7 @@ def test_rows_of_zeros_pay_their_loss(multi_class, per_row):
 def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi_class):
     svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
     X, y = continuous_problem(120, 8, seed=61, n_classes=n_classes)
-    ours = FoReLClassifier(2.0, gap_tol=1e-7, multi_class=multi_class).fit(X, y)
+    ours = FoReLClassifier(2.0, gap_tol=1e-7, multi_class=multi_class, intercept_scaling=1.0).fit(X, y)
     theirs = svm.LinearSVC(C=0.5, loss="hinge", multi_class=multi_class, tol=1e-9, max_iter=10**6).fit(X, y)
     assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
     assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
@@ -116,8 +116,8 @@ def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_
     if n_classes > 2:
         X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # each class's rows after the other's
     first = np.flatnonzero(y != y[0])[0]  # before it there is one class, and nothing is learnt
-    grown = FoReLClassifier(gap_tol=1e-8, multi_class=multi_class).partial_fit(X, y)
-    known = FoReLClassifier(gap_tol=1e-8, multi_class=multi_class)
+    grown = FoReLClassifier(1.0, gap_tol=1e-8, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y)
+    known = FoReLClassifier(1.0, gap_tol=1e-8, multi_class=multi_class, intercept_scaling=1.0)
     known.partial_fit(X[first:], y[first:], classes=np.unique(y))
     assert grown.gap_ <= 1e-8
     assert_allclose(grown.coef_, known.coef_, atol=2e-3)
@@ -318,7 +318,7 @@ def test_it_is_better_than_dual_ascent_online():
 @pytest.mark.parametrize("weight", [1e-12, 1e-17, 1e-300])
 def test_a_row_of_tiny_weight_takes_no_more_than_it_has(weight):
     X, y = [[1.0, -2.0, 0.5]], [1]
-    leader = FoReLClassifier().partial_fit(X, y, classes=range(3), sample_weight=[weight])
+    leader = FoReLClassifier(1.0).partial_fit(X, y, classes=range(3), sample_weight=[weight])
     assert_allclose(leader.dual_coef_.sum(), weight, rtol=1e-12)
-    ascent = DualAscentClassifier(update="DA3").partial_fit(X, y, classes=range(3), sample_weight=[weight])
+    ascent = DualAscentClassifier(1.0, update="DA3").partial_fit(X, y, classes=range(3), sample_weight=[weight])
     assert_allclose(np.abs(ascent.coef_).max(), 2.0 * weight, rtol=1e-12)

@@ -41,7 +41,7 @@ def symmetric(lower):
 def model(learner):
     """(vectors, D) weights and (vectors, D, D) covariances, the constant feature among them."""
     state = state_of(learner)
-    return state.view[:, 0].T.astype(np.float64), symmetric(state.sigma.astype(np.float64))
+    return state.view[:, 0].T.astype(np.float64), symmetric(state.sigma.astype(np.float64)) * state.growth[:, None, None]
 
 
 def counters(learner):

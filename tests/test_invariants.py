@@ -242,7 +242,7 @@ def test_scw1_never_steps_further_than_c(C):
 @pytest.mark.parametrize("b", [0.5, 3.0, 50.0])
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)
-    learner = onlinecls.NAROWClassifier(b, fit_intercept=False)
+    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
     before, changes = np.ones((1, 6)), 0
     for x, label in rows_in_turn(learner, X, y, [-1, 1]):
         if (learner.covariance_ != before).any():
@@ -257,7 +257,7 @@ def test_narow_leaves_a_row_the_variance_one_over_b(b):
 def test_narow_moves_but_keeps_its_variances_where_b_asks_for_nothing():
     X, y = continuous_problem(200, 13, seed=43)
     X /= np.linalg.norm(X, axis=1, keepdims=True) + 1e-9
-    learner = onlinecls.NAROWClassifier(1.0, fit_intercept=False).partial_fit(X, y)
+    learner = onlinecls.NAROWClassifier(1.0, initial_variance=1.0, fit_intercept=False).partial_fit(X, y)
     assert (learner.covariance_ == 1.0).all() and learner.n_updates_ > 0
 
 
@@ -285,10 +285,9 @@ def test_arow_with_a_large_r_takes_hinge_gradient_steps():
 def test_sop_with_a_large_r_is_the_perceptron():
     X, y = continuous_problem(200, 13, seed=46, n_classes=3)
     for aggressive in (False, True):
-        sop = onlinecls.SecondOrderPerceptron(1e12, aggressive=aggressive, fit_intercept=False).partial_fit(
-            X, y, classes=range(3)
-        )
-        perceptron = onlinecls.Perceptron(aggressive, fit_intercept=False).partial_fit(X, y, classes=range(3))
+        sop = onlinecls.SecondOrderPerceptron(1e12, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
+        sop.partial_fit(X, y, classes=range(3))
+        perceptron = onlinecls.Perceptron(aggressive, eta0=1.0, fit_intercept=False).partial_fit(X, y, classes=range(3))
         assert_allclose(sop.coef_, perceptron.coef_, rtol=1e-6, atol=1e-6)
 
 
@@ -296,7 +295,7 @@ def test_sop_with_a_large_r_is_the_perceptron():
 def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
     X, y = continuous_problem(200, 13, seed=47)
-    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, fit_intercept=False)
+    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
     precision, theta, updates = np.ones(13), np.zeros(13), 0
     for x, label in rows_in_turn(learner, X, y, [-1, 1]):
         if learner.n_updates_ > updates:
@@ -335,7 +334,7 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
 @pytest.mark.parametrize("variant", ["stdev", "variance"])
 def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
     X, y = continuous_problem(12, 6, seed=56, dtype="float32")
-    params = {"eta": 0.7, "variant": variant, "fit_intercept": False}
+    params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "fit_intercept": False}
     if variant == "variance":  # which is not scale-free: variances in the units of the rows
         params["initial_variance"] = min(1.0, scale**-2)
     X = (X * np.float32(scale)).astype(np.float32)
@@ -366,7 +365,8 @@ def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
-    """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps."""
+    """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps, if the first
+    variance is not so large that its part of √tiny is more."""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
         eta=0.999, initial_variance=4 * float(floor), multi_class=multi_class, fit_intercept=False
@@ -379,11 +379,12 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [onlinecls.SecondOrderPerceptron, onlinecls.NAROWClassifier], ids=lambda c: c.__name__)
 def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
-    floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
-    learner = estimator(8 * float(floor) if estimator is onlinecls.SecondOrderPerceptron else float(np.finfo(dtype).max) / 1e3)
-    X = np.array([[2.0, 0.0]] * 40, dtype)
-    learner.set_params(fit_intercept=False).partial_fit(X, [0, 1] * 20, classes=[0, 1])
-    assert learner.covariance_[0, 0] == floor, "else this test shows nothing"
+    info, X = np.finfo(dtype), np.array([[2.0, 0.0]] * 40, dtype)
+    least = float(info.tiny / info.eps)
+    for variance, floor in ((16.0 * least, least), (1.0, float(info.tiny) ** 0.5), (4.0, 4.0 * float(info.tiny) ** 0.5)):
+        learner = estimator(8 * least if estimator is onlinecls.SecondOrderPerceptron else float(info.max) / 1e3)
+        learner.set_params(fit_intercept=False, initial_variance=variance).partial_fit(X, [0, 1] * 20, classes=[0, 1])
+        assert learner.covariance_[0, 0] == dtype(floor), "else this test shows nothing"
 
 
 @every_case

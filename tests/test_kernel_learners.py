@@ -69,7 +69,7 @@ def test_first_order_is_our_own_linear_learner(case):
     if cls is None:
         return
     X, y = rows_without_ties(300, n_classes=3)
-    ours = cls(multi_class="ovr", **params).partial_fit(X, y)
+    ours = cls(multi_class="ovr", intercept_scaling=1.0, **params).partial_fit(X, y)
     learner = KernelOnlineClassifier(kernel="linear", **case[0]).partial_fit(X, y)
     close(learner.coef_, ours.coef_, 1e-8)
     assert learner.n_mistakes_ == ours.n_mistakes_
@@ -134,7 +134,7 @@ def test_recursive_least_squares_learns_from_a_residual_of_zero_too():
     """As the linear learner does: not the weights, but how certain they are."""
     X, y = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([0.0, 1.0, 3.0])
     kernel = KernelOnlineRegressor("arow", kernel="linear", r=0.5).partial_fit(X, y)
-    linear = onlinecls.AROWRegressor(r=0.5, covariance="full").partial_fit(X, y)
+    linear = onlinecls.AROWRegressor(r=0.5, covariance="full", intercept_scaling=1.0).partial_fit(X, y)
     close(kernel.coef_[0], linear.coef_, 1e-12)
     assert kernel.n_updates_ == linear.n_updates_ == 3
 

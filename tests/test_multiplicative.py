@@ -73,7 +73,7 @@ def test_unsigned_weights_equal_the_slow_twin(dtype):
     assert_close(learner.coef_[0], twin.w, dtype)
     t = targets(X, 300)
     twin = run_regression("multiplicative_pa_regression", X, t, epsilon=0.2, fit_intercept=True, **params)
-    learner = Regressor(0.2, **params).partial_fit(csr32(X), t)
+    learner = Regressor(0.2, intercept_scaling=1.0, **params).partial_fit(csr32(X), t)
     assert_close(np.append(learner.coef_, learner.intercept_), twin.w, dtype)
     twin = run_one_class("multiplicative_pa_one_class", X, epsilon=0.8, **params)
     learner = OneClass(0.8, **params).partial_fit(csr32(X))
@@ -87,7 +87,7 @@ def test_unsigned_weights_equal_the_slow_twin(dtype):
 def test_unsigned_multiclass_weights_equal_the_slow_twin(multi_class, dtype):
     X, y = problem(150, 13, seed=301, n_classes=5, dtype=dtype)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=150)
-    params = {"margin": 0.3, "signed": False, "norm_bound": 1.5, "multi_class": multi_class}
+    params = {"margin": 0.3, "signed": False, "norm_bound": 1.5, "multi_class": multi_class, "intercept_scaling": 1.0}
     twin = run_multiclass("multiplicative_pa", X, y, 5, weights=weights, fit_intercept=True, **params)
     learner = Classifier(**params).partial_fit(X, y, classes=range(5), sample_weight=weights)
     assert_close(np.column_stack([learner.coef_, learner.intercept_]), twin.W, dtype)
@@ -103,7 +103,8 @@ def test_the_unsigned_form_is_the_paper_s_recursion():
     """w_1 uniform,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / ||v||_inf^2,  v = y x or sgn(y - s) x: section 6 as it stands."""
     X, y = problem(200, 8, seed=302)
     t = np.abs(targets(X, 302)) / 4
-    classifier, regressor = Classifier(0.6, signed=False, fit_intercept=False), Regressor(0.05, signed=False, fit_intercept=False)
+    params = {"signed": False, "norm_bound": 1.0, "fit_intercept": False}
+    classifier, regressor = Classifier(0.6, **params), Regressor(0.05, **params)
     w, u = np.full(8, 1 / 8), np.full(8, 1 / 8)
     classifier.partial_fit(X[:0], y[:0], classes=[-1, 1])
     for x, label, target in zip(X, y, t, strict=True):
@@ -127,7 +128,7 @@ def test_weights_are_the_link_of_theta_within_the_norm_bound(multi_class, signed
     rtol = 1e-12 if dtype == "float64" else 2e-6
     for n_classes in (2, 4):
         X, y = problem(200, 9, seed=303, n_classes=n_classes, dtype=dtype, signed=signed)
-        learner = Classifier(0.5, signed=signed, norm_bound=3.0, multi_class=multi_class).partial_fit(X, y)
+        learner = Classifier(0.5, signed=signed, norm_bound=3.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y)
         t, shown = theta(learner), np.column_stack([learner.coef_, learner.intercept_])
         joint = multi_class == "crammer_singer"
         expected = linked(t, signed, 3.0) if joint else np.vstack([linked(part[None], signed, 3.0) for part in t])
@@ -139,8 +140,9 @@ def test_weights_are_the_link_of_theta_within_the_norm_bound(multi_class, signed
 
 
 def test_without_an_intercept_the_constant_feature_takes_no_weight():
-    assert Regressor(signed=False, fit_intercept=False).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
-    assert Regressor(signed=False).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
+    params = {"signed": False, "norm_bound": 1.0}
+    assert Regressor(fit_intercept=False, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
+    assert Regressor(intercept_scaling=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
 
 
 def test_small_thetas_keep_their_digits():
@@ -210,7 +212,7 @@ def test_a_row_costs_no_memory_of_the_size_of_the_model():
 
 def test_another_norm_bound_counts_from_the_next_row():
     X, y = continuous_problem(80, 6, seed=306)
-    learner = Classifier(0.5).partial_fit(X[:40], y[:40])
+    learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:40], y[:40])
     shown, t = learner.coef_.copy(), theta(learner)
     learner.set_params(norm_bound=4.0)
     assert (learner.coef_ == shown).all(), "a model predicts as it was learnt"
@@ -319,7 +321,7 @@ def test_many_features_of_which_few_matter():
 def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(dtype):
     """Rows at the centre itself: the step is their distance's, not that of rounding."""
     X = np.full((50, 4), 0.25, dtype)
-    learner = OneClass(0.0, signed=False).partial_fit(X)
+    learner = OneClass(0.0, signed=False, norm_bound=1.0).partial_fit(X)
     assert (learner.center_ == 0.25).all() and learner.n_updates_ == 0
     assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
 
@@ -330,7 +332,7 @@ def test_outliers_of_sparse_centres():
     X[:, :3] = 0.3 + 0.02 * rng.standard_normal((600, 3))
     X[500:, :3] = 0.0
     X[500:, 50:53] = 0.3
-    learner = OneClass(0.25, random_state=0, max_iter=30, tol=None).fit(X[:500])
+    learner = OneClass(0.25, norm_bound=1.0, random_state=0, max_iter=30, tol=None).fit(X[:500])
     assert (learner.predict(X[:500]) == 1).mean() > 0.95 and (learner.predict(X[500:]) == -1).all()
     assert np.abs(learner.center_).sum() <= 1.0 and np.abs(learner.center_[3:]).max() < 0.01 < learner.center_[:3].min()
 
@@ -472,7 +474,7 @@ def test_the_construction_may_change_in_the_midst():
     """The sums are made anew for it; theta is what it was."""
     X, y = problem(120, 7, seed=311, n_classes=4, signed=True)
     for first, second in (("ovr", "crammer_singer"), ("crammer_singer", "ovr")):
-        learner = Classifier(0.5, multi_class=first).partial_fit(X[:60], y[:60])
+        learner = Classifier(0.5, multi_class=first, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:60], y[:60])
         shown = learner.coef_.copy()
         learner.set_params(multi_class=second)
         assert (learner.coef_ == shown).all()

@@ -143,6 +143,50 @@ def test_random_is_a_hypothesis_of_the_path_each_as_likely():
     assert ((picks - 100.0) ** 2 / 100.0).sum() < 31.3, "chi-squared with 11 degrees of freedom, p = 0.001"
 
 
+@pytest.mark.parametrize("regressor", [
+    onlinecls.AROWRegressor(r=1.0, intercept_scaling=1.0), onlinecls.PassiveAggressiveRegressor(0.3, intercept_scaling=1.0),
+    onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
+])
+def test_regressors(regressor):
+    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the mean of snapshots, the best, a random one."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 4))
+    y = X @ [1.0, -0.5, 0.2, 0.0] + 0.1 * rng.standard_normal(90)
+    path = [deepcopy(regressor).partial_fit(X[:0], y[:0])]
+    for i in range(90):
+        path.append(deepcopy(path[-1]).partial_fit(X[i : i + 1], y[i : i + 1]))
+    said = np.array([w.predict(X) for w in path])
+    found = {
+        method: OnlineToBatch(deepcopy(regressor), method, n_snapshots=8, random_state=3).partial_fit(X[:40], y[:40]).partial_fit(
+            X[40:], y[40:]) for method in METHODS
+    }
+    np.testing.assert_allclose(found["average"].predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found["vote"].predict(X), said[snapshot_rows(90, 8)].mean(axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found["random"].predict(X), said[found["random"].snapshot_rows_[0]], rtol=1e-7, atol=1e-9)
+    judged = found["validation"]
+    errors = [
+        np.mean(np.abs(s.predict(X[rows]) - y[rows])) if len(rows) else np.inf
+        for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True)
+        for rows in [np.array([i for i in range(n, 90) if (i + 1) % 10 == 0], int)]
+    ]
+    held = [sum((i + 1) % 10 == 0 for i in range(n, 90)) for n in judged.snapshot_rows_]
+    k = len(errors)
+    largest = max(np.abs(s.predict(X[9::10]) - y[9::10])[np.arange(9, 90, 10) >= n].max(initial=0.0)
+                  for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True))
+    assert judged._run.largest >= largest - 1e-12
+    bounds = [e + judged._run.largest * np.sqrt(np.log(k * (k + 1) / 0.05) / (2 * n)) if n else np.inf
+              for e, n in zip(errors, held, strict=True)]
+    assert judged.chosen_ is judged._run.snapshots[int(np.argmin(bounds))]
+    for learner in found.values():
+        assert learner._estimator_type == "regressor" and learner.score(X, y) <= 1.0 and not hasattr(learner, "classes_")
+        whole = OnlineToBatch(**learner.get_params(deep=False)).fit(X, y)
+        assert whole.predict(X).shape == (90,)
+        with pytest.raises(AttributeError, match="a regressor has no decision_function"):
+            learner.decision_function(X)
+        with pytest.raises(ValueError, match="classes must be None for a regressor"):
+            learner.partial_fit(X, y, classes=[0, 1])
+
+
 # --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
@@ -204,8 +248,8 @@ def test_bad_input_changes_nothing(method):
     ({"n_snapshots": 1}, "n_snapshots must be an integer >= 2, got n_snapshots=1. Each is a copy of the model."),
     ({"validation_fraction": 0.6}, "validation_fraction must be a number in (0, 0.5], got validation_fraction=0.6."),
     ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
-    ({"estimator": onlinecls.AROWRegressor()}, "estimator must be a classifier with partial_fit, got estimator=AROWRegressor()."),
-    ({"estimator": AROWClassifier}, "estimator must be a classifier with partial_fit, got estimator=<class"),
+    ({"estimator": onlinecls.PassiveAggressiveOneClass()}, "estimator must be a classifier or regressor with partial_fit, got "),
+    ({"estimator": AROWClassifier}, "estimator must be a classifier or regressor with partial_fit, got estimator=<class"),
     ({"estimator": onlinecls.KernelOnlineClassifier()},
      "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter average"),
 ])

@@ -171,7 +171,7 @@ def competitors(kind, seed=0):
 
 
 @pytest.mark.parametrize("eta", [1.0, 0.2, quarter], ids=["1", "0.2", "free"])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("kind", FS)
 def test_lemma_1(kind, loss, eta):
     """For any convex loss, rates and f; also where labels are an adversary's: always against the prediction."""

@@ -72,7 +72,7 @@ def test_weights_are_the_link_of_theta(aggressive, p):
 @both_constructions
 def test_a_joint_learner_has_one_norm_and_independent_ones_have_their_own(multi_class):
     X, y = continuous_problem(200, 9, seed=83, n_classes=4)
-    learner = PNormPerceptron(5.0, multi_class=multi_class).partial_fit(X, y, classes=range(4))
+    learner = PNormPerceptron(5.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y, classes=range(4))
     t = theta(learner)
     expected = linked(t, 5.0) if multi_class == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
@@ -175,7 +175,7 @@ def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root
 def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_classes, multi_class):
     """Its term is 2^64 times those of the features, which stay known without being summed anew."""
     X = np.random.default_rng(0).uniform(0.1, 0.2, (60, 40))
-    learner = PNormPerceptron(27.7, multi_class=multi_class)
+    learner = PNormPerceptron(27.7, multi_class=multi_class, intercept_scaling=1.0)
     learner.partial_fit(X[:1], [1], classes=range(n_classes))
     sizes = set()
     for row in X[1:]:
@@ -201,7 +201,8 @@ def test_long_rows_of_many_different_numbers_have_their_norm(p):
             x[0] = 1.5
             full = np.append(x, 1.0) if intercept else x
             twin = AggressivePNorm(len(full), p=p, radius=2**0.5)
-            learner = PNormPerceptron(p, aggressive=True, fit_intercept=intercept).partial_fit(x[None], [1], classes=[0, 1])
+            learner = PNormPerceptron(p, aggressive=True, fit_intercept=intercept, intercept_scaling=1.0)
+            learner.partial_fit(x[None], [1], classes=[0, 1])
             twin.step(full)
             before = twin.theta[0]
             learner.partial_fit(-0.5 * x[None], [1]), twin.step(np.append(-0.5 * x, 1.0) if intercept else -0.5 * x)
@@ -224,7 +225,7 @@ def test_the_construction_may_change_in_the_midst(multi_class):
     """Norms are summed anew for it; theta is what it was."""
     X, y = continuous_problem(200, 9, seed=85, n_classes=4)
     other = {"ovr": "crammer_singer", "crammer_singer": "ovr"}[multi_class]
-    learner = PNormPerceptron(5.0, multi_class=multi_class).partial_fit(X[:100], y[:100])
+    learner = PNormPerceptron(5.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X[:100], y[:100])
     before, shown = theta(learner), learner.coef_.copy()
     learner.set_params(multi_class=other)
     assert (learner.coef_ == shown).all()

@@ -249,7 +249,8 @@ def test_the_model_to_look_at(estimator):
     shown = [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
     for array in shown:
         assert array.shape == (5,)
-        computed = estimator in (MultiplicativePassiveAggressiveRegressor, onlinecls.DualAscentRegressor)
+        computed = estimator in (
+                MultiplicativePassiveAggressiveRegressor, onlinecls.DualAscentRegressor, onlinecls.OGDRegressor)
         assert np.shares_memory(array, state_of(learner).values) != computed
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0

@@ -13,6 +13,7 @@ X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
 SLOTS = {**TALLY, "curvature": TALLY["reach"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
 NO = {"fit_intercept": False, "dtype": "float64"}
+ONE = {**NO, "initial_variance": 1.0}
 
 
 def tally(learner, name):
@@ -69,7 +70,7 @@ def test_the_reach_of_gaussian_weights(make, variance):
 def test_the_reach_of_sums_of_rows():
     """θ of a potential, z of dual averaging: c ||x|| of each step; the curvature, c² ||x||², is no less than any G."""
     for make in (
-        lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **NO), lambda: onlinecls.NAROWClassifier(2.0, **NO),
+        lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **ONE), lambda: onlinecls.NAROWClassifier(2.0, **ONE),
         lambda: onlinecls.AdaGradClassifier(update="dual_averaging", **NO),
     ):
         learner, way, square = make(), 0.0, 0.0
@@ -114,9 +115,9 @@ BEYOND = {
     "reach, float64": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(3e107, 1), (3e107, -1)]),
     "curvature": (lambda: onlinecls.AdaGradClassifier(**F4), [(1e20, 1)]),
     "curvature, added up": (lambda: onlinecls.AdaGradClassifier(eta0=1e-30, **F4), [(8e18, 1), (8e18, -1)]),
-    "precision": (lambda: onlinecls.SecondOrderPerceptron(1e-40, **F4), [(1e-10, 1)]),
-    "precision times v": (lambda: onlinecls.SecondOrderPerceptron(1e-30, **F4), [(1e10, 1)]),
-    "v": (lambda: onlinecls.SecondOrderPerceptron(1e10, **F4), [(1e20, 1)]),
+    "precision": (lambda: onlinecls.SecondOrderPerceptron(1e-40, initial_variance=1.0, **F4), [(1e-10, 1)]),
+    "precision times v": (lambda: onlinecls.SecondOrderPerceptron(1e-30, initial_variance=1.0, **F4), [(1e10, 1)]),
+    "v": (lambda: onlinecls.SecondOrderPerceptron(1e10, initial_variance=1.0, **F4), [(1e20, 1)]),
     "a small step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(2e19, 1)]),
     "a large step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(1e-20, 1)]),
     "dual averaging's quotient": (

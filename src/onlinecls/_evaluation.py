@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from ._estimators.access import learn_predicting
+from ._estimators.access import counts_of, learn_predicting
 from ._estimators.classifier import NO_ROUND, OnlineClassifier
+from ._estimators.regressor import OnlineRegressor
 from ._input import validate
 from ._input.compat import issparse, kind_of
 from ._input.rows import Rows, part_of
@@ -80,6 +81,47 @@ class ProgressiveResult:
         return float(self.error[-1])
 
 
+@dataclass(frozen=True)
+class ProgressiveErrors:
+    """What `progressive_validation` found of a regressor: arrays with one number a point of the curve; the last is the end.
+
+    Attributes
+    ----------
+    examples : ndarray of int64
+        Rows of weight > 0 predicted and learnt so far.
+    squared, absolute : ndarray of float64
+        The sums of the squared and of the absolute errors of their predictions, all rows alike.
+    updates : ndarray of int64 or None
+        How many of them changed the model; None for a learner that does not count them.
+    seconds : ndarray of float64
+        Time spent predicting and learning so far, without the reading of the stream.
+    by_row : bool
+        As of ProgressiveResult.
+    """
+
+    examples: np.ndarray
+    squared: np.ndarray
+    absolute: np.ndarray
+    updates: np.ndarray | None
+    seconds: np.ndarray
+    by_row: bool
+
+    @property
+    def mse(self) -> np.ndarray:
+        """Progressive mean squared error at each point."""
+        return self.squared / self.examples
+
+    @property
+    def mae(self) -> np.ndarray:
+        """Progressive mean absolute error at each point."""
+        return self.absolute / self.examples
+
+    @property
+    def progressive_error(self) -> float:
+        """The mean absolute error over the whole stream: the last of `mae`."""
+        return float(self.mae[-1])
+
+
 @dataclass
 class _Tally:
     """What has been counted so far, and the points of the curve."""
@@ -115,8 +157,8 @@ class _Tally:
         return ProgressiveResult(examples, mistakes, weight, weighted_mistakes, updates, seconds, by_row)
 
 
-def _batches(stream: Any) -> Iterable[tuple]:
-    """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one."""
+def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate.read_labels) -> Iterable[tuple]:
+    """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one. read : what y is read with."""
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
     if not isinstance(stream, Iterable):
@@ -135,7 +177,7 @@ def _batches(stream: Any) -> Iterable[tuple]:
         if not hasattr(X, "shape"):
             X = validate.as_array(f"{_WHO}: X", X, "rows of equal length")
         n_rows = X.shape[0] if X.ndim else 0
-        yield X, validate.read_labels(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
+        yield X, read(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
 
 
 class _CleanLabels:
@@ -205,10 +247,53 @@ def _by_batch(
     tally.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
 
 
+def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
+    """A regressor's errors on the way. Those of this library sum them by row while they learn, whatever the batches."""
+    by_row, fitted, rows, seconds = isinstance(learner, OnlineRegressor), hasattr(learner, "coef_"), 0, 0.0
+    before, examples, sums = counts_of(learner) if by_row else (0, 0, 0.0, 0.0), 0, np.zeros(2)
+    points: list[tuple] = []
+
+    def mark() -> None:
+        t, updates, squared, absolute = counts_of(learner) if by_row else (examples, 0, *sums)
+        if t - before[0] > (points[-1][0] if points else 0):
+            points.append((t - before[0], squared - before[2], absolute - before[3], updates - before[1], seconds))
+
+    for X, y, weights in _batches(stream, validate.read_targets):
+        X, start = validate.as_csr(_WHO, X) if issparse(X) and X.format != "csr" else X, 0
+        while start < len(y):
+            stop = min(start + every - rows % every, len(y))
+            stop = stop if by_row else min(stop, start + max(rows, 1))
+            these, part, begun = part_of(X, start, stop), slice(start, stop), time.perf_counter()
+            if not by_row:
+                errors = (y[part] - (learner.predict(these) if fitted else 0.0))[weights[part] > 0.0 if len(weights) else ...]
+                examples, fitted = examples + len(errors), True
+                sums += errors @ errors, np.abs(errors).sum()
+            learner.partial_fit(these, y[part], **({"sample_weight": weights[part]} if len(weights) else {}))
+            seconds += time.perf_counter() - begun
+            rows, start = rows + stop - start, stop
+            if rows % every == 0:
+                mark()
+    mark()
+    if not points:
+        raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
+    n, squared, absolute, updates, passed = (np.array(column) for column in zip(*points, strict=True))
+    return ProgressiveErrors(n.astype(np.int64), squared, absolute, updates.astype(np.int64) if by_row else None, passed, by_row)
+
+
+@overload
+def progressive_validation(
+    estimator: OnlineRegressor, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: None = None, *,
+    classes: None = None, every: int = 1000,
+) -> ProgressiveErrors: ...
+@overload
 def progressive_validation(
     estimator: Any, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000,
-) -> ProgressiveResult:
+) -> ProgressiveResult: ...
+def progressive_validation(
+    estimator: Any, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
+    classes: ArrayLike | None = None, every: int = 1000,
+) -> ProgressiveResult | ProgressiveErrors:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
     The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
@@ -217,7 +302,7 @@ def progressive_validation(
     Parameters
     ----------
     estimator : object
-        A classifier of this library, or any with `partial_fit` and `predict`. It learns in place, from where it is.
+        A classifier or regressor of this library, or any with `partial_fit` and `predict`. It learns in place, from where it is.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         The rows, in one batch or many. For learners of this library their sizes do not matter.
     y_clean : array-like of shape (n_rows of the stream,), or iterator of arrays, one a batch, default=None
@@ -231,13 +316,14 @@ def progressive_validation(
 
     Returns
     -------
-    result : ProgressiveResult
-        The curve: examples, mistakes, updates and seconds so far; `result.progressive_error` is the end of it.
+    result : ProgressiveResult, or of a regressor ProgressiveErrors
+        The curve: examples, mistakes (a regressor's squared and absolute errors), updates and seconds so far;
+        `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
 
     Raises
     ------
     TypeError
-        If the estimator is not a classifier, or cannot go on learning.
+        If the estimator is neither a classifier nor a regressor, or cannot go on learning.
     ValueError
         If the stream has no row of weight > 0, or a batch is not valid. What came before it has been learnt.
 
@@ -268,11 +354,12 @@ def progressive_validation(
                 "Only learners that go on learning can be validated on the way."
             )
     kind = kind_of(estimator)
+    if kind == "regressor":
+        if y_clean is not None or classes is not None:
+            raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
+        return _regression(estimator, stream, every)
     if kind not in (None, "classifier"):
-        raise TypeError(
-            f"{_WHO}: estimator must be a classifier, got {type(estimator).__name__}, a {kind}. A regressor of this library "
-            "keeps its progressive errors while it learns: progressive_mse_, progressive_mae_."
-        )
+        raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
     by_row = isinstance(estimator, OnlineClassifier)
     fitted = hasattr(estimator, "classes_")
     if not (by_row or fitted) and classes is None:

@@ -172,6 +172,7 @@ COMMON = {
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
 FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
+ONE_R = Either((NONE, POSITIVE), hint=R.hint)
 STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
 VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
@@ -188,9 +189,10 @@ SIGMA = Either((NONE, AUTO, POSITIVE), hint="1/sigma is the largest step; 'auto'
 ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
 NORM_BOUND = Either((AUTO, POSITIVE), hint="The weights' absolute values add up to at most norm_bound.")
-DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND}
-DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND}
+DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "signed": Boolean()}
+DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": Boolean()}
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
+NUMBER_LOSS = Options(("absolute", "squared"))
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
 
@@ -200,6 +202,7 @@ EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
+OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
 ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
 
@@ -211,6 +214,12 @@ def _quantile(eta: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(eta)
+
+
+#: AROW's r for the mean and for the covariance, where they are not given: r.
+BOTH_R = {
+    "r": lambda v: v["r"] if v["r1"] is None else v["r1"], "r2": lambda v: v["r"] if v["r2"] is None else v["r2"],
+}
 
 
 @dataclass(frozen=True)
@@ -309,9 +318,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trigger="peeked_loss",
               trials=({"r": 0.7, "initial_variance": 1.0},),
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
-    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "forgetting": FORGETTING},
-              units={"r": Default(0.1, 2, epochs=True)},
-              trials=({"r": 0.5}, {"r": 0.5, "forgetting": 0.01}),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
+              kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
+              trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
               title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
@@ -386,9 +395,10 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}),
               title="PA-II regression", paper="PA, sections 2 and 5"),
-    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", {"r": R, "forgetting": FORGETTING},
-              margin=0.0, tasks=("regression",), units={"r": Default(0.1, 2, epochs=True)},
-              trials=({"r": 0.5}, {"r": 0.5, "forgetting": 0.02}),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor",
+              {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0,
+              tasks=("regression",), kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
+              trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}),
               title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,
@@ -404,15 +414,17 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Dual ascent, DA3", paper="ICML 2008 tutorial, II and III"),
     Algorithm("entropic_da1", "DA1", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da2", "DA2", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
-              trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8}),
+              trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8},
+                      {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
-              trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},),
+              trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},
+                      {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
               title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "euclidean"}, units=EUCLIDEAN,
@@ -420,7 +432,8 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "entropic"}, units=ENTROPIC,
-              trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"},),
+              trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"},
+                      {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
               title="Online logistic regression, entropic", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN,
@@ -432,12 +445,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Dual ascent regression, squared loss", paper="ICML 2008 tutorial, I (Example I) to III"),
     Algorithm("entropic_da_regression", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
-              title="Best committee of experts, absolute loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+              title="Dual ascent regression, entropic, absolute loss (committee of experts: signed=False)",
+              paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("entropic_da_squared", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
-              trials=({"sigma": 2.0, "norm_bound": 3.0},),
-              title="Best committee of experts, squared loss", paper="ICML 2008 tutorial, I (Example II) to III"),
+              trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+              title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
+              paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
               tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
               trials=({"sigma": 2.0, "gap_tol": 1e-06},),
@@ -449,8 +464,16 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD,
               trials=({"eta0": 0.3},),
               title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
-    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP},
-              tasks=("experts",),
+    Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION,
+              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}),
+              title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
+    Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION,
+              trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}),
+              title="Online gradient descent regression, plain", paper="ICML 2008 tutorial, V (its baseline)"),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier",
+              {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
               title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})

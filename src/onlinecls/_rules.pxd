@@ -65,7 +65,8 @@ ctypedef struct Params:
     double bias             # value of the constant feature; 0: no intercept
     double eta0
     double C
-    double r
+    double r                # of SOP; AROW: what a row's variance is to the mean,
+    double r2               # and to the covariance
     double b
     double phi              # CW: the normal quantile of the confidence
     double delta
@@ -172,9 +173,9 @@ cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
-    # Recursive least squares, which is AROW for regression (AROW section 7):  w += l/(v + r) Σz,  Σ^-1 += z z'/r, always;
-    # a row's weight divides r.
-    return Step((p.margin - s.margin) / (s.v + p.r / s.weight), s.weight / p.r)
+    # Recursive least squares, which is AROW for regression (AROW section 7):  w += l/(v + r1) Σz,  Σ^-1 += z z'/r2, always;
+    # a row's weight divides r1 = 1/(2λ1) and r2 = 1/(2λ2) of AROW's eq. 1, as a rule the same r.
+    return Step((p.margin - s.margin) / (s.v + p.r / s.weight), s.weight / p.r2)
 
 
 cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:

@@ -11,9 +11,12 @@ description and the arrays mean, and whether learning can have left them so, is 
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import os
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +26,7 @@ _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
 _UNSIGNED = "0" * 64  # what stands in the place of the checksum while it is computed
 _ALIGNMENT = 64
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how its files begin
 _TENSORS = {
     "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
 }
@@ -110,13 +114,83 @@ def _header(told: dict, arrays: dict[str, np.ndarray], digest: str) -> bytes:
 
 def write(who: str, path: str | bytes, told: dict, arrays: dict[str, np.ndarray]) -> None:
     """A file of this description and these arrays at a path, whole or not at all. who : saves, for errors."""
-    path = os.path.realpath(path)
     order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, -arrays[name].nbytes))  # each one aligned
     little = {name: np.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
     digest = _sha256(_header(told, little, _UNSIGNED))
     for array in little.values():
         digest.update(array.reshape(-1))
-    _replace(who, path, [_header(told, little, digest.hexdigest()), *little.values()])
+    parts = [_header(told, little, digest.hexdigest()), *little.values()]
+    if hasattr(path, "write"):
+        _write_parts(path, parts)
+    else:
+        _replace(who, os.path.realpath(path), parts, _packer(who, os.fsdecode(path)))
+
+
+def _write_parts(file, parts: list) -> None:
+    for part in parts:
+        file.write(memoryview(part).cast("B") if len(part) else b"")
+
+
+def _packer(who: str, name: str):
+    """What compresses a file, by its name; its bytes depend on the model alone."""
+    if name.endswith(".gz"):
+        return lambda file: _gzip()("", "wb", 6, file, mtime=0)
+    if name.endswith(".zst"):
+        return lambda file: _zstandard(who).open(file, "wb")
+    return contextlib.nullcontext  # (which gives the file itself)
+
+
+def _gzip():
+    from gzip import GzipFile  # for those who ask for it
+
+    return GzipFile
+
+
+def _zstandard(who: str):
+    from importlib import import_module
+
+    for module in ("compression.zstd", "backports.zstd"):  # Python 3.14, and its backport
+        with contextlib.suppress(ImportError):
+            return import_module(module)
+    raise ImportError(f'{who}: Zstandard files need a package that is missing: pip install "onlinecls[zstd]"')
+
+
+def _opened(path, mmap: bool):
+    """A file to read from, and its size: in memory where it is compressed, or no file of the system's."""
+    file = path if hasattr(path, "read") else open(path, "rb")
+    start = b"" if file is path else file.peek(4)
+    if file is path:
+        file = io.BytesIO(path.read())
+        start = file.getvalue()[:4]
+    is_gzip, is_zstandard = start.startswith(b"\x1f\x8b"), start.startswith(_ZSTANDARD)
+    if mmap and (is_gzip or is_zstandard or isinstance(file, io.BytesIO)):
+        file.close()
+        raise refused(path, "an uncompressed file by its name for mmap=True", "another", "Unpack it, or load it without mmap.")
+    if not (is_gzip or is_zstandard):
+        size = len(file.getvalue()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
+        return file, size
+    with file:
+        return _all_unpacked(path, _gzip()(fileobj=file) if is_gzip else _zstandard("onlinecls.load").open(file, "rb"))
+
+
+def _all_unpacked(path, packed):
+    most, found = _most_memory(), io.BytesIO()
+    try:
+        while chunk := packed.read(_CHUNK):
+            if found.write(chunk) and found.tell() > most:
+                raise refused(path, f"a model that fits in memory, {most / 1e9:.0f} GB", "more")
+    except (EOFError, OSError, zlib.error) as error:
+        raise refused(path, "a whole compressed file", f"one that is cut or damaged ({error})") from None
+    size = found.tell()
+    found.seek(0)
+    return found, size
+
+
+def _most_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not POSIX
+        return float(1 << 40)
 
 
 def _sha256(start: bytes):
@@ -125,7 +199,7 @@ def _sha256(start: bytes):
     return sha256(start)
 
 
-def _replace(who: str, path: str | bytes, parts: list) -> None:
+def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
     """Put a file in the place of another: at any moment there is the old one or the new one, even if the power fails."""
     import secrets
     import shutil
@@ -138,8 +212,8 @@ def _replace(who: str, path: str | bytes, parts: list) -> None:
             if os.path.isdir(path):
                 raise IsADirectoryError(21, "Is a directory")
             with open(draft, "xb") as file:
-                for part in parts:
-                    file.write(memoryview(part).cast("B") if len(part) else b"")
+                with packer(file) as packed:
+                    _write_parts(packed, parts)
                 file.flush()
                 os.fsync(file.fileno())
             if os.path.exists(path):
@@ -171,7 +245,8 @@ class _Header(NamedTuple):
 
 def refused(path, required: str, came: str, do: str = "") -> ValueError:
     do = do or "The file is damaged, or was not written by save: take another copy of it, or save the model again."
-    return ValueError(f"onlinecls.load: {os.fsdecode(path)!r} must be {required}, got {came}. {do}")
+    name = getattr(path, "name", "<stream>") if hasattr(path, "read") else os.fsdecode(path)
+    return ValueError(f"onlinecls.load: {name!r} must be {required}, got {came}. {do}")
 
 
 def _read_header(path, file, size: int) -> _Header:
@@ -236,8 +311,9 @@ def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndar
 
 def read(path: str | bytes, mmap: bool) -> tuple[dict, dict[str, np.ndarray]]:
     """The description (of whatever JSON can hold) and the arrays of a file that is as it was written."""
-    with open(path, "rb") as file:
-        header = _read_header(path, file, os.fstat(file.fileno()).st_size)
+    file, size = _opened(path, mmap)
+    with file:
+        header = _read_header(path, file, size)
         checksum = _sha256(header.unsigned)
         arrays = _read_data(file, header, checksum, mmap)
     if checksum.hexdigest() != header.digest:

@@ -12,6 +12,12 @@ and of any competitor u, a vector of weights that knew the stream beforehand:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
+With the competitor given beforehand, `follow` streams: it keeps no rows, and tells both sides after every row.
+
+>>> certificate = bounds.follow(AROWClassifier(r=1.0, covariance="full", fit_intercept=False), X, y, u=[0.5, -2.0])
+>>> certificate.paid[[0, -1]].tolist(), certificate.allowed[[0, -1]].round(2).tolist()
+([1.0, 3.0], [2.27, 12.78])
+
 All of them are for two classes -1 and +1 (`passive_aggressive` for real targets too, `one_class` for none), rows of weight 1, and
 learners without an intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that
 changed the model.
@@ -20,13 +26,17 @@ changed the model.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
+from . import _certificates
 from ._ascent.baselines import HedgeClassifier, OGDClassifier
-from ._ascent.dual_ascent import DualAscentClassifier
+from ._ascent.dual_ascent import DualAscentClassifier, DualAscentRegressor
+from ._ascent.leader import FoReLClassifier
+from ._certificates import Certificate
 from ._estimators.base import OnlineLearner
 from ._estimators.first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
 from ._estimators.multiplicative import (
@@ -42,7 +52,7 @@ from ._kernelized.learners import KernelOnlineClassifier
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from numpy.typing import ArrayLike
@@ -51,9 +61,9 @@ if TYPE_CHECKING:
     from ._input.types import Matrix
 
 __all__ = [
-    "Bound", "Course", "arow", "distance", "dual_ascent", "fixed_rate", "follow", "gradient_descent", "hedge",
-    "lemma_1", "multiplicative",
-    "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+    "Bound", "Certificate", "Course", "arow", "distance", "dual_ascent", "dual_ascent_multiclass", "fixed_rate", "follow",
+    "follow_the_leader", "gradient_descent", "hedge", "lemma_1", "margin_corollary", "multiplicative", "narow", "one_class",
+    "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]
 
 
@@ -82,6 +92,12 @@ class Course:
         The rounds that changed the model.
     chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
         Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
+    sigma : ndarray of float64, shape (n,)
+        Dual ascent: σ of each round. Others: 0.
+    u : ndarray of float64, shape (d,)
+        Two classes: a good competitor in hindsight, found when it is first asked for.
+    paid, allowed : ndarray of float64, shape (n,)
+        Two classes: what was paid after each row, and what the learner's theorem allows for `u`.
     """
 
     learner: Any  # each bound knows whose it is
@@ -94,6 +110,34 @@ class Course:
     peeked: np.ndarray
     spread: np.ndarray
     forgotten: np.ndarray
+    sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """A competitor for which the learner's theorem allows little at the end, of many that were tried."""
+        theorem = _certificates.theorem_of(self.learner, "onlinecls.bounds")
+        return _certificates.good_competitor(theorem, self.learner, self._records, self.weights[-1])
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        theorem = _certificates.theorem_of(self.learner, "onlinecls.bounds")(self.learner, self.u[None])
+        paid, allowed = _certificates.summed(theorem, iter([self._records]))
+        return paid, allowed[0]
+
+    @property
+    def _records(self) -> _certificates.Records:
+        return _certificates.Records(
+            self.X, self.y, self.scores, self.updated, self.chi, self.peeked, self.spread, self.forgotten, self.sigma)
+
+    @property
+    def paid(self) -> np.ndarray:
+        """What the learner has paid after each row."""
+        return self._sides[0]
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """What its theorem allows for `u` after each row."""
+        return self._sides[1]
 
     @property
     def margins(self) -> np.ndarray:
@@ -110,28 +154,35 @@ class Course:
         return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
 
 
-def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None) -> Course:
+@overload
+def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None, *, u: None = None) -> Course: ...
+@overload
+def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike) -> Certificate: ...
+def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike | None = None) -> Course | Certificate:
     """Take a copy of a learner over a stream, one row after the other, and note its course.
 
     Parameters
     ----------
     learner : object
         A linear classifier, regressor or one-class learner of this library with fit_intercept=False and average=False, not
-        fitted yet.
+        fitted yet. With u: a classifier with a theorem, at explicit parameters.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
-        Read as dense float64.
+        Read as dense float64. With u, sparse rows stay sparse, and X may be an iterable of (X, y) batches.
     y : array-like of shape (n_rows,)
         -1 or +1; of a regressor, targets; of a one-class learner, not used.
+    u : array-like of shape (n_features,) or (n_competitors, n_features), default=None
+        Competitors that are known beforehand: no row is kept then, and both sides of the learner's theorem are told after every
+        row. Without: everything is kept, and `Course.u` finds a good one afterwards.
 
     Returns
     -------
-    course : Course
+    course : Course, or with u a Certificate
 
     Raises
     ------
     ValueError
         If the learner is no linear one, has an intercept, an average or a model already; X or y is not valid; or y has other
-        classes.
+        classes. With u: also if there is no theorem about the learner, or not with these parameters; it says why.
     """
     who, task = "onlinecls.bounds", getattr(learner, "_estimator_type", "")
     if not isinstance(learner, OnlineLearner) or isinstance(learner, KernelOnlineClassifier):
@@ -145,6 +196,8 @@ def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None) -> Course:
             f"{who}: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}. The bounds are "
             "for weights from 0 on; a column of ones in X is an intercept."
         )
+    if u is not None:
+        return _certified(who, learner, X, y, u)
     rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X = rows.data.reshape(rows.n_rows, rows.n_features)
     if task == "outlier_detector":
@@ -152,18 +205,49 @@ def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None) -> Course:
     elif task == "regressor":
         y = validate.read_targets(who, y, len(X))
     else:
-        y = validate.read_labels(who, y, len(X))
-        if y.dtype.kind in "US" or not np.isin(y, (-1, 1)).all():
-            found = validate.shown(np.unique(y))
-            raise ValueError(f"{who}: y must be -1 and +1, got {found}. Give the classes these numbers.")
-        y = y.astype(np.float64)
+        y = _signs(who, y, len(X))
     return _followed(learner, X, y, task)
+
+
+def _signs(who: str, y: Any, n_rows: int) -> np.ndarray:
+    """Labels that are -1 and +1."""
+    y = validate.read_labels(who, y, n_rows)
+    if y.dtype.kind in "US" or not np.isin(y, (-1, 1)).all():
+        found = validate.shown(np.unique(y))
+        raise ValueError(f"{who}: y must be -1 and +1, got {found}. Give the classes these numbers.")
+    return y.astype(np.float64)
+
+
+def _certified(who: str, learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
+    theorem = _certificates.theorem_of(learner, who)
+    given = np.asarray(u, dtype=np.float64)
+    U = np.atleast_2d(given)
+    if U.ndim != 2 or not np.isfinite(U).all():
+        raise ValueError(f"{who}: u must be finite weights, one for each column of X, or rows of them, got shape {given.shape}.")
+    along = theorem(learner, U)
+    learner.partial_fit(np.zeros((0, U.shape[1])), [], classes=[-1.0, 1.0])
+    theta = np.zeros(U.shape[1])
+
+    def chunks() -> Iterator[_certificates.Records]:
+        for batch, labels in [(X, y)] if y is not None else X:
+            rows = validate.read_rows(who, batch, np.float64)
+            if rows.n_features != U.shape[1]:
+                raise ValueError(
+                    f"{who}: u must be {rows.n_features} finite weights, got shape {given.shape}. Give one for each column of X."
+                )
+            signs, matrix = _signs(who, labels, rows.n_rows), rows.array()
+            for start in range(0, rows.n_rows, _certificates.CHUNK):
+                part = slice(start, start + _certificates.CHUNK)
+                yield _certificates.walk(learner, matrix[part], signs[part], theta)
+
+    paid, allowed = _certificates.summed(along, chunks())
+    return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)
 
 
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     (n, d), second_order = X.shape, hasattr(type(learner), "covariance_")
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
-    chi, peeked, spread, forgotten = np.zeros((4, n))
+    chi, peeked, spread, forgotten, sigma = np.zeros((5, n))
     learner.partial_fit(X[:0], y[:0], **({"classes": [-1.0, 1.0]} if task == "classifier" else {}))
     say = {"classifier": "decision_function", "regressor": "predict", "outlier_detector": "score_samples"}[task]
     where = "center_" if task == "outlier_detector" else "coef_"
@@ -174,6 +258,7 @@ def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
         before = _covariance(learner).copy() if second_order else theta
         learner.partial_fit(row, y[t : t + 1])
         updated[t], updates = learner.n_updates_ > updates, learner.n_updates_
+        sigma[t] = getattr(learner, "sigma_", 0.0)
         if second_order:
             after = _covariance(learner)
             chi[t], spread[t] = x @ _times(before, x), x @ _times(after, x)
@@ -181,7 +266,7 @@ def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
             forgotten[t] = theta @ _times(after - before, theta)
             theta = theta + updated[t] * y[t] * x
     weights[n] = np.ravel(getattr(learner, where))
-    return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten)
+    return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten, sigma)
 
 
 def _covariance(learner: Any) -> np.ndarray:
@@ -210,6 +295,17 @@ def _checked(course: Course, u: ArrayLike, name: str, *kinds: type, **needed: ob
             "column of X."
         )
     return u
+
+
+def _number(course: Course, bound: str, name: str) -> float:
+    """A parameter of the learner that the theorem has as a constant."""
+    value = getattr(course.learner, name)
+    if value is None or isinstance(value, str):
+        raise ValueError(
+            f"onlinecls.bounds.{bound}: {name} must be a number, got {name}={value!r}, which depends on the rows. The theorem is "
+            f"for a constant that was fixed before them: follow a learner with {name}=1.0, say."
+        )
+    return float(value)
 
 
 # --- first order ---------------------------------------------------------------------------------------------------------------
@@ -269,8 +365,8 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
         PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
 
-    γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the least
-    margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
+    γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the
+    least margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
 
     >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
     >>> passive_aggressive(course, [-1.0, 0.5])
@@ -300,6 +396,27 @@ def passive_aggressive(course: Course, u: ArrayLike) -> Bound:
     return Bound(int((course.margins <= 0.0).sum()), float(max(B / gamma**2, 1.0 / (C * gamma)) * (u @ u + 2.0 * C * best.sum())))
 
 
+def margin_corollary(course: Course, u: ArrayLike) -> Bound:
+    """Losses of PA (C = inf) on classes that some direction separates: sum of l <= 2 B γ/γ̂². PA paper, corollary of Theorem 1.
+
+    γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where γ̂ <= 0. (As each mistake loses γ
+    at least, there are no more than B/γ̂² of them: Theorem 1 for the u of the least margin γ.)
+
+    >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
+    >>> paid, allowed = margin_corollary(course, [-2.0, 1.0])
+    >>> paid, round(allowed, 9)
+    (2.0, 10.0)
+    """
+    u, learner = _checked(course, u, "margin_corollary", PassiveAggressiveClassifier), course.learner
+    if learner.C != np.inf:
+        raise ValueError(f"onlinecls.bounds.margin_corollary: C must be inf, got C={learner.C!r}. It is about the plain PA.")
+    margins = course.y * (course.X @ u)
+    least = float(margins.min(initial=np.inf)) / max(float(np.linalg.norm(u)), 1e-300)
+    B = float((course.X**2).sum(axis=1).max(initial=0.0))
+    paid = float(np.maximum(0.0, learner.margin - course.margins).sum())
+    return Bound(paid, 2.0 * B * learner.margin / least**2 if least > 0.0 else np.inf)
+
+
 def _with_slack(losses: np.ndarray, excess: np.ndarray) -> float:
     """Σ l² + 2 (ε - ε*) Σ l; excess: by how much the competitor passes ε in each round, negative where it does not."""
     slack = max(-float(excess.max()), 0.0) if len(excess) else 0.0
@@ -326,11 +443,12 @@ def multiplicative(course: Course, u: ArrayLike) -> Bound:
     """
     kinds = (MultiplicativePassiveAggressiveClassifier, MultiplicativePassiveAggressiveRegressor)
     u, learner = _checked(course, u, "multiplicative", *kinds), course.learner
+    W = _number(course, "multiplicative", "norm_bound")
     if isinstance(learner, kinds[0]):
         short, excess = (learner.margin - course.y * said for said in (course.scores, course.X @ u))
     else:
         short, excess = (np.abs(course.y - said) - learner.epsilon for said in (course.scores, course.X @ u))
-    rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * np.abs(course.X).max(initial=0.0)
+    rho = (2.0 if learner.signed else 1.0) * W * np.abs(course.X).max(initial=0.0)
     allowed = rho**2 / 2.0 * _entropy_of_shares(learner, u) if excess.max(initial=0.0) <= 1e-12 else np.inf
     return Bound(_with_slack(np.maximum(0.0, short), excess), float(allowed))
 
@@ -356,7 +474,7 @@ def one_class(course: Course, u: ArrayLike) -> Bound:
     """
     kinds = (PassiveAggressiveOneClass, MultiplicativePassiveAggressiveOneClass)
     u, learner = _checked(course, u, "one_class", *kinds), course.learner
-    additive, epsilon = isinstance(learner, kinds[0]), learner.epsilon
+    additive, epsilon = isinstance(learner, kinds[0]), _number(course, "one_class", "epsilon")
     losses = np.maximum(0.0, -course.scores - epsilon)[additive:]  # PA's first row is where it begins
     furthest = np.linalg.norm(course.X - u, axis=1).max(initial=0.0)
     slack = max(epsilon - furthest, 0.0)
@@ -364,7 +482,7 @@ def one_class(course: Course, u: ArrayLike) -> Bound:
         paid, allowed = losses @ losses + 2.0 * slack * losses.sum(), np.sum((u - course.X[:1]) ** 2)
     else:
         paid = 15.0 / 16.0 * (losses @ losses) + slack * losses.sum()
-        allowed = 8.0 * learner.norm_bound**2 * _entropy_of_shares(learner, u)
+        allowed = 8.0 * _number(course, "one_class", "norm_bound") ** 2 * _entropy_of_shares(learner, u)
     return Bound(float(paid), float(allowed) if furthest <= epsilon * (1.0 + 1e-12) else np.inf)
 
 
@@ -386,14 +504,14 @@ def fixed_rate(course: Course, u: ArrayLike) -> Bound:
     kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
     u, learner, eta, B = _checked(course, u, "fixed_rate", *kinds, **needed), course.learner, 1.0, 0.0
     if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
-        M, f = _counted(course)[0], u @ _precision(course)[1](u) / 2.0
+        M, f = _counted(course)[0], u @ _precision(course, "fixed_rate")[2](u) / 2.0
         sizes, B = course.spread[course.updated].sum() / 2.0, course.forgotten.sum() / 2.0
     else:
         M, p = int((course.margins[course.updated] <= 0.0).sum()), 2.0
         if isinstance(learner, PNormPerceptron):
             p = learner.p or max(2.0, 2.0 * np.log(len(u)))
         else:
-            eta = learner.eta0
+            eta = _eta0(course, "fixed_rate")
         f = np.linalg.norm(u, p / (p - 1.0)) ** 2 / 2.0
         sizes = (p - 1.0) * np.sum(np.linalg.norm(course.rows, p, axis=1) ** 2) / 2.0  # (1/(q - 1) is p - 1)
     return Bound(M, float(course.loss(u) + f / eta + eta * sizes + B / eta))
@@ -415,18 +533,25 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
     kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
     u, learner, updated = _checked(course, u, "lemma_1", *kinds), course.learner, course.updated
     if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
-        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course)[1](u)) / 2.0
+        eta, m, f = np.ones(updated.sum()), course.peeked[updated], lam**2 * float(u @ _precision(course, "lemma_1")[2](u)) / 2.0
         right = (course.spread + course.forgotten)[updated].sum() / 2.0
     else:
         p, m = 2.0, course.margins[updated]
-        eta = np.full(len(m), float(getattr(learner, "eta0", 1.0)))
         if isinstance(learner, PNormPerceptron):
             p = learner.p or max(2.0, 2.0 * np.log(len(u)))
             eta = _p_norm_steps(learner, m, np.linalg.norm(course.rows, p, axis=1))
+        else:
+            eta = np.full(len(m), _eta0(course, "lemma_1"))
         f = (p - 1.0) * float(np.linalg.norm(lam * u, p / (p - 1.0))) ** 2 / 2.0  # (1/(q - 1) is p - 1)
         right = np.sum((eta * np.linalg.norm(course.rows, p, axis=1)) ** 2) / 2.0
     paid = -(eta @ m) / lam + eta @ (course.y[updated] * (course.rows @ u))
     return Bound(float(paid), float((f + right) / lam))
+
+
+def _eta0(course: Course, bound: str) -> float:
+    """The step of a Perceptron: by default that of a conservative one is 1."""
+    conservative = course.learner.eta0 == "auto" and not course.learner.aggressive
+    return 1.0 if conservative else _number(course, bound, "eta0")
 
 
 def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -439,12 +564,12 @@ def _p_norm_steps(learner: Any, m: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 # --- second order --------------------------------------------------------------------------------------------------------------
 
 
-def _precision(course: Course) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
-    """log det A_T and A_T u, A = Σ^-1."""
-    Sigma = _covariance(course.learner)
+def _precision(course: Course, bound: str) -> tuple[float, float, Callable[[np.ndarray], np.ndarray]]:
+    """v, log det vA_T and A_T u, for A = Σ^-1 and Σ_0 = vI."""
+    v, Sigma = _number(course, bound, "initial_variance"), _covariance(course.learner)
     if Sigma.ndim == 1:
-        return -np.log(Sigma).sum(), lambda u: u / Sigma
-    return -np.linalg.slogdet(Sigma)[1], lambda u: np.linalg.solve(Sigma, u)
+        return v, -np.log(Sigma / v).sum(), lambda u: u / Sigma
+    return v, -np.linalg.slogdet(Sigma / v)[1], lambda u: np.linalg.solve(Sigma, u)
 
 
 def _counted(course: Course) -> tuple[int, int]:
@@ -462,7 +587,7 @@ def potential_based(course: Course, u: ArrayLike) -> Bound:
     """
     u = _checked(course, u, "potential_based", SecondOrderPerceptron, NAROWClassifier)
     M, U = _counted(course)
-    A = _precision(course)[1]
+    A = _precision(course, "potential_based")[2]
     Q = (course.spread + 2.0 * course.peeked + course.forgotten)[course.updated].sum()
     return Bound(M + U, float(course.loss(u) + np.sqrt(u @ A(u)) * np.sqrt(max(Q, 0.0))))
 
@@ -470,16 +595,16 @@ def potential_based(course: Course, u: ArrayLike) -> Bound:
 def second_order_perceptron(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of the second-order Perceptron, conservative or aggressive, in quantities of the stream alone:
 
-        full:      M + U <= L(u) + √(r ||u||² + sum of (u.x)²) √(log det A_T + sum of m(2r - m)/(r(r + χ)))
-        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + sum of x_i²/r) + 2U)
+        full:      M + U <= L(u) + √(r/v ||u||² + sum of (u.x)²) √(log det vA_T + sum of m(2r - m)/(r(r + χ)))
+        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + v sum of x_i²/r) + 2U)
 
-    NAROW paper, sections 4.2 and 4.3; m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x.
+    NAROW paper, sections 4.2 and 4.3; m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x, v = initial_variance (the paper's is 1).
     """
     u = _checked(course, u, "second_order_perceptron", SecondOrderPerceptron)
-    (M, U), r, (log_det, A) = _counted(course), course.learner.r, _precision(course)
+    (M, U), r, (v, log_det, A) = _counted(course), course.learner.r, _precision(course, "second_order_perceptron")
     if course.learner.covariance == "full":
         m, chi = course.margins[course.updated], course.chi[course.updated]
-        first = r * (u @ u) + np.sum((course.rows @ u) ** 2)
+        first = r / v * (u @ u) + np.sum((course.rows @ u) ** 2)
         second = log_det + np.sum(m * (2 * r - m) / (r * (r + chi)))
     else:
         first, second = u @ A(u), r * log_det + 2.0 * U
@@ -489,9 +614,10 @@ def second_order_perceptron(course: Course, u: ArrayLike) -> Bound:
 def narow(course: Course, u: ArrayLike) -> Bound:
     """Mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
 
-        M + U <= L(u) + ||u|| R √(1/(bR²) + log det A_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
+        M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
-    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it: random streams refute it.
+    v = initial_variance (the paper's is 1), the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a
+    minus before it: random streams refute it.
     """
     u = _checked(course, u, "narow", NAROWClassifier, covariance="full")
     (M, U), b, m, chi = _counted(course), course.learner.b, course.margins[course.updated], course.chi[course.updated]
@@ -501,7 +627,8 @@ def narow(course: Course, u: ArrayLike) -> Bound:
     m, chi_, r = m[finite], chi[finite], r[finite]
     terms[finite] = b * m * (2 * r - m) / (r + chi_)
     second = np.sum(np.minimum(1.0, b * chi) + terms)
-    first = 1.0 / b + R**2 * _precision(course)[0]
+    v, log_det, _ = _precision(course, "narow")
+    first = 1.0 / (b * v) + R**2 * log_det
     return Bound(M + U, float(course.loss(u) + np.linalg.norm(u) * np.sqrt(first) * np.sqrt(max(second, 0.0))))
 
 
@@ -513,7 +640,7 @@ def arow(course: Course, u: ArrayLike) -> Bound:
     U the number of those rounds that were no mistakes.
     """
     u = _checked(course, u, "arow", AROWClassifier, covariance="full")
-    r, rows, m = course.learner.r, course.rows, course.margins[course.updated]
+    r, rows, m = _number(course, "arow", "r"), course.rows, course.margins[course.updated]
     M, U = int((m <= 0.0).sum()), int((m > 0.0).sum())
     log_det = np.linalg.slogdet(np.eye(len(u)) + rows.T @ rows / r)[1]
     return Bound(M, float(np.sqrt(r * (u @ u) + np.sum((rows @ u) ** 2)) * np.sqrt(log_det + U) + course.loss(u) - U))
@@ -523,29 +650,123 @@ def arow(course: Course, u: ArrayLike) -> Bound:
 
 
 def dual_ascent(course: Course, u: ArrayLike) -> Bound:
-    """Losses of dual ascent with a fixed sigma, whichever update, regularizer f and loss. Tutorial, parts II and III:
+    """Losses of dual ascent, whichever update, regularizer f and loss, and of FoReL. Tutorial, parts II and III:
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
-    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(2d p) over the shares p of 2d
-    weights W and -W that make u (infinite where ||u||_1 > W), L_t = W max |x|, W = norm_bound.
+    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(n p) over the shares p that make u of
+    the n = 2d weights W and -W (infinite where ||u||_1 > W) or, signed=False, of the d weights W (where sum u is not W or u < 0);
+    L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors, L_t times 2|y - w_t.x| for the squared loss.
+
+    sigma="auto", Euclidean: sigma_t of each round in the last sum, and that of the last round in f. The weights w_t are then
+    those of sigma_t, which has seen ||x_t|| (not y_t): θ_t/sigma_t. (Entropic: their losses do not follow from those of the
+    predictions, and the bound is refused.)
+
+    With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
 
     >>> course = follow(DualAscentClassifier(2.0, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
     >>> dual_ascent(course, [1.0, -1.0])
     Bound(paid=2.0, allowed=2.5)
     """
-    u, learner = _checked(course, u, "dual_ascent", DualAscentClassifier), course.learner
+    kinds = (DualAscentClassifier, DualAscentRegressor, FoReLClassifier)
+    u, learner, scores = _checked(course, u, "dual_ascent", *kinds), course.learner, course.scores
+    entropic, sigma = getattr(learner, "regularizer", "euclidean") == "entropic", course.sigma
+    if learner.sigma == "auto" and entropic:
+        raise ValueError(
+            "onlinecls.bounds.dual_ascent: sigma must be a number with regularizer='entropic', got sigma='auto'. The losses of "
+            "the weights by a sigma that has grown do not follow from the predictions."
+        )
     if learner.sigma == "auto":
-        raise ValueError("onlinecls.bounds.dual_ascent: sigma must be a number, got sigma='auto'. The bound is for a fixed one.")
-    paid, best = (
-        np.maximum(0.0, learner.margin - m).sum() if learner.loss == "hinge" else np.logaddexp(0.0, -m).sum()
-        for m in (course.margins, course.y * (course.X @ u))
-    )
-    if learner.regularizer == "euclidean":
-        f, L = learner.sigma / 2 * (u @ u), np.linalg.norm(course.X, axis=1)
+        before = np.append(0.0, sigma[:-1])[: len(sigma)]
+        scores = scores * np.divide(before, sigma, out=np.zeros(len(sigma)), where=sigma > 0.0)
     else:
-        f, L = learner.sigma * entropy_of_shares(u / learner.norm_bound, True), learner.norm_bound * np.abs(course.X).max(axis=1)
-    return Bound(float(paid), float(f + best + np.sum(L**2) / (2.0 * learner.sigma)))
+        sigma = np.full(len(scores), _number(course, "dual_ascent", "sigma"))
+    W = _number(course, "dual_ascent", "norm_bound") if entropic else 1.0
+    L = W * np.abs(course.X).max(axis=1) if entropic else np.linalg.norm(course.X, axis=1)
+    if isinstance(learner, DualAscentRegressor):
+        errors, of = course.y - scores, {"absolute": np.abs, "squared": np.square}[learner.loss]
+        paid, best = of(errors), of(course.y - course.X @ u)
+        L = L * 2.0 * np.abs(errors) if learner.loss == "squared" else L
+    else:
+        margin, hinge = getattr(learner, "margin", 1.0), getattr(learner, "loss", "hinge") == "hinge"
+        paid, best = (
+            np.maximum(0.0, margin - m) if hinge else np.logaddexp(0.0, -m)
+            for m in (course.y * scores, course.y * (course.X @ u))
+        )
+    f = entropy_of_shares(u / W, bool(learner.signed)) if entropic else (u @ u) / 2.0
+    last = float(sigma[-1]) if len(sigma) else 0.0
+    second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(L)), where=sigma > 0.0)
+    return Bound(float(paid.sum()), float((last * f if last else 0.0) + best.sum() + second.sum()))
+
+
+def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
+    """Losses of the joint learner of several classes (multi_class="crammer_singer"), a fixed sigma. Tutorial, II to IV:
+
+        sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
+
+    for weights u of all classes, (k, d); Euclidean L_t = √2 ||x||, f(u) = sigma/2 ||u||², entropic as in `dual_ascent` over all
+    k d weights. y : the classes 0 .. k - 1. The learner stays as it is: a copy learns.
+
+    >>> learner = DualAscentClassifier(1.0, norm_bound=1.0, fit_intercept=False)
+    >>> dual_ascent_multiclass(learner, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], np.zeros((3, 2)))
+    Bound(paid=4.0, allowed=7.0)
+    """
+    who = "onlinecls.bounds.dual_ascent_multiclass"
+    asked = isinstance(learner, DualAscentClassifier) and learner.multi_class == "crammer_singer"
+    if not asked or any(value is None or isinstance(value, str) for value in (learner.sigma, learner.norm_bound)):
+        raise ValueError(
+            f"{who}: learner must be a DualAscentClassifier with multi_class='crammer_singer' and numbers for sigma and "
+            f"norm_bound, got {learner!r}."
+        )
+    if learner.fit_intercept or learner.average or learner.__sklearn_is_fitted__():
+        raise ValueError(f"{who}: learner must have fit_intercept=False and average=False and not be fitted, got {learner!r}.")
+    rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
+    X, u = rows.data.reshape(rows.n_rows, rows.n_features), np.asarray(u, dtype=np.float64)
+    codes = validate.read_labels(who, y, len(X))
+    fits = u.ndim == 2 and u.shape[1] == X.shape[1] and len(u) > 2
+    if not (fits and np.isfinite(u).all() and np.isin(codes, range(len(u))).all()):
+        raise ValueError(f"{who}: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1, got shape {u.shape}.")
+    learner = copy.deepcopy(learner).partial_fit(X[:0], codes[:0], classes=np.arange(len(u)))
+
+    def loss(scores: np.ndarray, code: int) -> float:
+        margins = scores[code] - np.delete(scores, code)
+        if learner.loss == "hinge":
+            return max(0.0, learner.margin - margins.min())
+        return float(np.logaddexp.reduce([0.0, *-margins]))
+
+    sigma = float(learner.sigma)
+    paid = best = second = 0.0
+    for t, code in enumerate(codes.astype(int)):
+        paid, best = paid + loss(learner.decision_function(X[t : t + 1])[0], code), best + loss(u @ X[t], code)
+        L2 = learner.norm_bound**2 * np.abs(X[t]).max() ** 2 if learner.regularizer == "entropic" else 2.0 * X[t] @ X[t]
+        second += L2 / (2.0 * sigma)
+        learner.partial_fit(X[t : t + 1], codes[t : t + 1])
+    if learner.regularizer == "entropic":
+        f = entropy_of_shares(u.ravel() / learner.norm_bound, bool(learner.signed))
+    else:
+        f = np.square(u).sum() / 2.0
+    return Bound(float(paid), float(sigma * f + best + second))
+
+
+def follow_the_leader(y: ArrayLike) -> Bound:
+    """Squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
+
+        sum of (w_t - y_t)² <= min over u of the sum of (u - y_t)² + 2 B² (1 + log T),     B = the largest |w_t - y_t|
+
+    For the loss of w_t is above that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and
+    those means are together no worse than the best u.
+
+    >>> paid, allowed = follow_the_leader([1.0, 3.0, 2.0])
+    >>> paid, round(allowed, 2)
+    (5.0, 18.79)
+    """
+    y = validate.read_targets("onlinecls.bounds.follow_the_leader", y, len(np.atleast_1d(np.asarray(y))))
+    T = len(y)
+    means = np.append(0.0, np.cumsum(y)[:-1] / np.arange(1, T)) if T else y
+    errors = means - y
+    largest = np.abs(errors).max(initial=0.0)
+    best = np.sum((y - y.mean()) ** 2) if T else 0.0
+    return Bound(float(errors @ errors), float(best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1)))))
 
 
 def gradient_descent(course: Course, u: ArrayLike) -> Bound:
@@ -553,17 +774,18 @@ def gradient_descent(course: Course, u: ArrayLike) -> Bound:
 
     sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
     """
-    u, alpha = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex"), course.learner.alpha
+    u = _checked(course, u, "gradient_descent", OGDClassifier, learning_rate="strongly_convex")
+    alpha = _number(course, "gradient_descent", "alpha")
     T, G = len(course.y), 2.0 * np.linalg.norm(course.X, axis=1).max(initial=0.0)
     paid = alpha / 2 * np.sum(course.weights[:T] ** 2) + np.maximum(0.0, 1.0 - course.margins).sum()
     best = T * alpha / 2 * (u @ u) + np.maximum(0.0, 1.0 - course.y * (course.X @ u)).sum()
     return Bound(float(paid), float(best + G**2 / (2.0 * alpha) * (1.0 + np.log(max(T, 1)))))
 
 
-def hedge(X: ArrayLike, y: ArrayLike) -> Bound:
+def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     """Expected mistakes of Hedge (eta0="auto") on advice X of d experts: the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
 
-    Tutorial, parts I and V. X : (n_rows, d), the chances that experts give +1; y : -1 or +1.
+    Tutorial, parts I and V. X : (n_rows, d), the chances that experts give +1 (signed: advice in [-1, 1]); y : -1 or +1.
 
     >>> X, y = np.tile([[1.0, 0.0, 0.5]], (50, 1)), np.ones(50)
     >>> paid, allowed = hedge(X, y)
@@ -571,7 +793,8 @@ def hedge(X: ArrayLike, y: ArrayLike) -> Bound:
     (1.01, 10.85)
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    learner = HedgeClassifier(dtype=np.float64).partial_fit(X, y, classes=[-1.0, 1.0])
+    learner = HedgeClassifier(dtype=np.float64, signed=signed).partial_fit(X, y, classes=[-1.0, 1.0])
+    X = (1.0 + X) / 2.0 if signed else X
     best = ((y[:, None] + 1) / 2 - y[:, None] * X).sum(axis=0).min()
     T, entropy = len(y), np.log(X.shape[1])
     return Bound(learner.expected_loss_, float(best + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ._input.types import Pair, Triple
 
-__all__ = ["ProgressiveDisplay"]
+__all__ = ["BoundDisplay", "ProgressiveDisplay"]
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -149,12 +149,7 @@ class ProgressiveDisplay:
         -------
         self : ProgressiveDisplay
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
-            ) from None
+        plt = _pyplot("ProgressiveDisplay")
         if ax is None:
             _, ax = plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")
 
@@ -185,3 +180,110 @@ class ProgressiveDisplay:
         ax.legend(fontsize="small", **outside)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class BoundDisplay:
+    """What learners paid along a stream, and what their theorems allowed: a line for each, and a dashed one of the same colour.
+
+    Make one with `from_certificates`; `plot` draws it again, elsewhere or otherwise.
+
+    Parameters
+    ----------
+    certificates : dict of str to Certificate or Course
+        What `bounds.follow` gives, by the names that stand in the legend. Of several competitors the least allowed is drawn.
+
+    Attributes
+    ----------
+    certificates : dict
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to (matplotlib Line2D, matplotlib Line2D)
+        What was paid and what was allowed, by name.
+
+    Examples
+    --------
+    >>> from onlinecls import Perceptron, bounds
+    >>> from onlinecls.plotting import BoundDisplay
+    >>> course = bounds.follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> display = BoundDisplay.from_certificates({"Perceptron": course})  # doctest: +SKIP
+    """
+
+    def __init__(self, *, certificates: Mapping[str, Any]) -> None:
+        self.certificates = certificates
+
+    @classmethod
+    def from_certificates(
+        cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, log_x: bool = False, log_y: bool = False, **kwargs: Any,
+    ) -> Self:
+        """Draw what `bounds.follow` has found.
+
+        Parameters
+        ----------
+        certificates : dict of str to Certificate or Course
+        ax, log_x, log_y, **kwargs :
+            As in `plot`.
+
+        Returns
+        -------
+        display : BoundDisplay
+
+        Raises
+        ------
+        ValueError
+            If certificates is not a dict of names and what bounds.follow returns, or is empty.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not isinstance(certificates, Mapping) or not certificates:
+            raise ValueError(
+                f"BoundDisplay: certificates must be a dict of name: what bounds.follow returns, with one at least, got "
+                f"{certificates!r}."
+            )
+        strange = [found for found in certificates.values() if not hasattr(found, "allowed")]
+        if strange:
+            raise ValueError(f"BoundDisplay: certificates must be what bounds.follow returns, got {type(strange[0]).__name__}.")
+        return cls(certificates=dict(certificates)).plot(ax, log_x=log_x, log_y=log_y, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
+        """Draw both curves of each learner.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a figure of its own.
+        log_x, log_y : bool, default=False
+            Logarithmic axes.
+        **kwargs :
+            For every line, as matplotlib's `Axes.plot` takes them.
+
+        Returns
+        -------
+        self : BoundDisplay
+        """
+        plt = _pyplot("BoundDisplay")
+        if ax is None:
+            _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+        colours = plt.get_cmap("tab10").colors
+        self.lines_ = {}
+        for i, (name, found) in enumerate(self.certificates.items()):
+            allowed = np.atleast_2d(found.allowed).min(axis=0)
+            rounds, style = np.arange(1, len(found.paid) + 1), {"color": colours[i % 10], "linewidth": 1.6, **kwargs}
+            (paid,) = ax.plot(rounds, found.paid, **{"label": f"{name}: paid", **style})
+            (limit,) = ax.plot(rounds, allowed, **{"label": f"{name}: allowed", "linestyle": "--", **style})
+            self.lines_[name] = paid, limit
+        ax.set(xlabel="rounds", ylabel="mistakes or losses so far")
+        ax.set_xscale("log" if log_x else "linear")
+        ax.set_yscale("log" if log_y else "linear")
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _pyplot(who: str) -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(f'{who}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"') from None
+    return plt

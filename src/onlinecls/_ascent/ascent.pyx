@@ -6,8 +6,9 @@ row costs O(nnz) however κ moves.
     f             state of a feature             the weight that predicts       κ
     Euclidean     θ                              κ θ                            1/σ
     entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
+     (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
-The entropic geometry is the signed simplex of _geometry/simplex.pxd. With σ = auto it also computes all powers anew when a
+The entropic geometry is the simplex of _geometry/simplex.pxd, signed or the probability simplex. With σ = auto it also computes all powers anew when a
 growing σ has left its step of the grid (see `settle`).
 
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
@@ -161,7 +162,7 @@ cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept no
     half more; then all powers are computed anew.
     """
     cdef Py_ssize_t g
-    cdef double wanted, old = a.shared.sigma, size = 2.0 * a.simplex.n * (a.k if a.n_groups == 1 else 1)
+    cdef double wanted, old = a.shared.sigma, size = (2.0 if a.p.is_signed else 1.0) * a.simplex.n * (a.k if a.n_groups == 1 else 1)
     if a.p.schedule != AUTO:
         a.shared.sigma = a.p.sigma
         return False
@@ -169,7 +170,7 @@ cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept no
     if not a.p.entropic:
         a.shared.sigma = sqrt(2.0 * books.tally.rounds) * a.shared.lipschitz / a.p.bound
         return False
-    wanted = a.shared.lipschitz * sqrt(books.tally.rounds / log(size))
+    wanted = a.shared.lipschitz * sqrt(books.tally.rounds / log(larger(size, <double>2.0)))
     if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
         return False
     a.shared.sigma = wanted
@@ -264,12 +265,13 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
 cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
     """Whether the best α is surely c, the most there may be, entropic: whether its derivative, the loss, falls to 0 before.
 
-    For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u, whose parts move
-    by e^(±c β max |x|) on the way.
+    For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
+    parts move by e^(±c β max |x|) on the way.
     """
     cdef Py_ssize_t i, j
     cdef const floating* x = <const floating*>a.row.x
-    cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0, root = root_of(<floating>a.simplex.group.shift)
+    cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0
+    cdef double root = root_of(<floating>a.simplex.group.shift) if a.p.is_signed else 0.0
     cdef double bend = sigma * (beta * a.size.largest) * (beta * a.size.largest)
     if a.loss >= a.weight * bend:
         return True
@@ -325,7 +327,11 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
             sinh[j] = state[a.row.places[j] + which[i]]
         for j in range(m, whole(m)):
             sinh[j] = 0.0
-        masses_of(sinh, up, down, root, whole(m))
+        if a.p.is_signed:
+            masses_of(sinh, up, down, root, whole(m))
+        else:
+            for j in range(m):
+                up[j], down[j] = sinh[j], 0.0
         if n_sizes == 0:
             continue
         n_met = 0
@@ -611,7 +617,7 @@ cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noe
     a.n_groups = 1 if a.p.joint else k
     a.n_features = size // a.width - 1
     a.shared, a.groups = <Shared*>own, <Group*>(<Shared*>own + 1)
-    a.simplex.is_signed, a.simplex.k, a.simplex.n = True, k, a.n_features + (a.p.bias > 0.0)
+    a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.bias > 0.0)
 
 
 cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
@@ -732,7 +738,7 @@ cdef class AscentModel(Model):
                 row = row_at(b, i)
                 budget = check_signals(budget, (row.hi - row.lo + 8) * k)
                 if a.p.experts:
-                    scores[i * k] = chance(scales, data, indices, row) - 0.5
+                    scores[i * k] = chance(scales, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
                     continue
                 scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i * k])
                 for c in range(k):
@@ -768,18 +774,18 @@ cdef class AscentModel(Model):
 
     # --- beginning -------------------------------------------------------------------------------------------------------------
 
-    def begin_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint):
+    def begin_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
         """The groups' numbers and all powers, from u: of a model that begins, or whose classes have changed."""
         if self.values.itemsize == 4:
-            self.begin_in[float](self.values, k, n_live, joint)
+            self.begin_in[float](self.values, k, n_live, joint, is_signed)
         else:
-            self.begin_in[double](self.values, k, n_live, joint)
+            self.begin_in[double](self.values, k, n_live, joint, is_signed)
 
-    cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint) except -1:
+    cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
         cdef double[::1] own = self.books
         cdef Ascent a
         cdef Py_ssize_t g
-        a.p.joint, a.p.entropic, a.p.bias = joint, True, 0.0
+        a.p.joint, a.p.entropic, a.p.is_signed, a.p.bias = joint, True, is_signed, 0.0
         place_model(&a, &own[0], k, state.shape[0])
         a.simplex.n, a.simplex.counts, a.simplex.drift = n_live, NULL, NULL
         with nogil:

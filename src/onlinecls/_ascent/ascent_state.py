@@ -180,6 +180,7 @@ class EntropicState(AscentState):
 
     geometry = "entropic"
     ENTROPIC = 1
+    IS_SIGNED = True
     SLOTS = 2
 
     @property
@@ -188,7 +189,7 @@ class EntropicState(AscentState):
         return self.n_features + (self.bias > 0.0)
 
     def _open_groups(self) -> None:
-        self.begin_simplexes(self.n_columns, self._n_live, self.joint)
+        self.begin_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Nothing: columns of 0 make another simplex, whose ages begin anew."""
@@ -198,4 +199,11 @@ class EntropicState(AscentState):
 
     def _problem_of_companions(self) -> str:
         powers, u = self.view[: self._n_live].transpose(1, 0, 2)
-        return simplex.problem(powers, u, self.groups)
+        return simplex.problem(powers, u, self.groups, self.IS_SIGNED)
+
+
+class UnsignedEntropicState(EntropicState):
+    """The same on the probability simplex: weights >= 0 of the sum W, uniform at the start."""
+
+    geometry = "simplex"
+    IS_SIGNED = False

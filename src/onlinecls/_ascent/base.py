@@ -15,7 +15,7 @@ from .._input import validate
 from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of
 from .._saving import require
 from . import ascent
-from .ascent_state import AscentState, EntropicState
+from .ascent_state import AscentState, EntropicState, UnsignedEntropicState
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -29,7 +29,7 @@ class AscentLearner(WithWeights):
 
     _fields = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
-        "entropic": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
+        "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
         "sigma": POSITIVE, "margin": POSITIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
     }
     _schedules = ("fixed", "auto")
@@ -41,7 +41,9 @@ class AscentLearner(WithWeights):
 
     @staticmethod
     def _state_class(params: dict) -> type[AscentState]:
-        return EntropicState if params["entropic"] else AscentState
+        if not params["entropic"]:
+            return AscentState
+        return EntropicState if params["is_signed"] else UnsignedEntropicState
 
     @classmethod
     def _fields_of(cls, told: dict, compiled: dict) -> dict:
@@ -55,6 +57,8 @@ class AscentLearner(WithWeights):
             del fields["joint"]
         if not any("regularizer" in a.selects for a in offered):
             del fields["entropic"]
+        if "signed" not in cls._parameter_names():
+            del fields["is_signed"]
         for name in ("sigma", "margin", "bound"):
             fields[name] = or_as(compiled[name], fields[name])
         return fields
@@ -68,7 +72,7 @@ class AscentLearner(WithWeights):
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         return {
-            "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "experts": 0,
+            "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "is_signed": 1, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
             "margin": 1.0, "bound": 1.0, "limit": 0.0,
@@ -91,7 +95,7 @@ class AscentLearner(WithWeights):
             )
 
     def _is_another_kind(self, params: dict) -> bool:
-        kind = ("entropic", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ()))
+        kind = "entropic", "is_signed", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ())
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
         other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
         return (

@@ -25,8 +25,8 @@ class _DualAscent(AscentLearner):
         return {
             "loss": ascent.LOSSES[values["loss"]], "update": ascent.UPDATES_OF[values["update"]],
             "entropic": int(values["regularizer"] == "entropic"), "schedule": ascent.SCHEDULES["auto" if auto else "fixed"],
-            "margin": float(values.get("margin", 0.0)), "bound": float(values["norm_bound"]),
-            "sigma": 1.0 if auto else float(values["sigma"]),
+            "is_signed": int(bool(values["signed"])), "margin": float(values.get("margin", 0.0)),
+            "bound": float(values["norm_bound"]), "sigma": 1.0 if auto else float(values["sigma"]),
         }
 
     def _check_parameters(self, values: dict) -> None:
@@ -62,7 +62,8 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     and theta the sum of alpha_i y_i x_i, the weights are
 
         euclidean:   w = theta / sigma
-        entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-).
+        entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-)
+          signed=False:   w = W exp(W theta / sigma) / (sum of exp(W theta_j / sigma)):  w >= 0, of sum W.
 
     A row of margin m = y w.x and weight c gets its alpha once:
 
@@ -82,8 +83,8 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
         Strength of the regularizer, > 0.
         None, with s = ``scale_``: {auto_sigma}.
         "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean sqrt(2 t) L_t / W. Entropic
-        L_t sqrt(t / log n), n the entries of the simplex (2 n_features, of the joint construction times n_classes), held until
-        half more is wanted, so that a row costs O(nnz) but for about log t rows.
+        L_t sqrt(t / log n), n the entries of the simplex (2 n_features, signed=False n_features, of the joint construction times
+        n_classes), held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
@@ -92,6 +93,9 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     norm_bound : float or "auto", default="auto"
         W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
         "auto", with s = ``scale_``: {auto_norm_bound}.
+    signed : bool, default=True
+        Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). Two classes
+        then need features of both signs, or two complementary columns for one: on x >= 0 no score is below 0.
     {parameters}
 
     Attributes
@@ -134,6 +138,7 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     loss: Literal["hinge", "log_loss"]
     margin: float
     norm_bound: FloatOrAuto
+    signed: bool
 
     def __init__(
         self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
@@ -142,7 +147,7 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
         max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
         warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
         n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None, signed: bool = True,
     ) -> None:
         self._assign(locals())
 
@@ -155,7 +160,8 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     and theta the sum of alpha_i x_i, the weights are
 
         euclidean:   w = theta / sigma
-        entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-).
+        entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-)
+          signed=False:   w = W exp(W theta / sigma) / (sum of exp(W theta_j / sigma)):  w >= 0, of sum W.
 
     A row of error e = y - w.x and weight c gets its alpha once:
 
@@ -166,8 +172,8 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
 
     A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by the loss - L^2 / (2 sigma), L the
     dual norm of the loss's (sub)gradient, c ||x|| or 2 c |e| ||x|| (entropic: W max |x_j| for ||x||), DA2 by no less than DA1. So
-    the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma): with experts' advice for features
-    and W = 1, it is almost as well off as the best committee of experts.
+    the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma): with experts' advice for features,
+    signed=False, W = 1 and no intercept, it is almost as well off as the best committee of experts.
 
     Parameters
     ----------
@@ -175,14 +181,18 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
         Strength of the regularizer, > 0.
         None, with s = ``scale_``: {auto_sigma}.
         "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean sqrt(2 t) L_t / W. Entropic
-        L_t sqrt(t / log(2 n_features)), held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
+        L_t sqrt(t / log n), n = 2 n_features or, signed=False, n_features, held until half more is wanted, so that a row costs
+        O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"
     norm_bound : float or "auto", default="auto"
-        W, > 0: the entropic weights' bound in the 1-norm, so that no prediction reaches W max |x_j|; with sigma="auto",
+        W, > 0: the entropic weights' bound in the 1-norm, so that no prediction passes W max |x_j|; with sigma="auto",
         Euclidean, the 2-norm of weights to compete with.
         "auto", with s = ``scale_``: {auto_norm_bound}.
+    signed : bool, default=True
+        Entropic: False for weights >= 0 whose sum is W, uniform at the start. With W = 1 and no intercept that is a committee of
+        experts: predictions lie between the least and the largest x_j.
     {parameters}
 
     Attributes
@@ -224,6 +234,7 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     update: Literal["DA1", "DA2", "DA3"]
     loss: Literal["absolute", "squared"]
     norm_bound: FloatOrAuto
+    signed: bool
 
     def __init__(
         self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
@@ -231,6 +242,6 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
         norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
         max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
         warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, signed: bool = True,
     ) -> None:
         self._assign(locals())

@@ -25,7 +25,7 @@ cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] 
 
 
 cdef inline double chance(const double[::1] w, const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
-    """w.x"""
+    """w.x of advice in [0, 1]"""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(row.lo, row.hi):
@@ -38,12 +38,12 @@ cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] stat
     """One pass over rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
 
     The expected loss of the randomised prediction is summed, weighted in tally.loss and as it is in numbers.gain.
-    w : room for the weights.
+    w : room for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, for all experts share the other part.
     """
     cdef Py_ssize_t i, j
     cdef int taken
     cdef bint moved
-    cdef double score
+    cdef double score, share = 0.5 if p.is_signed else 1.0
     cdef Books books = shared[0]
     cdef Round r
     try:
@@ -53,7 +53,7 @@ cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] stat
                 continue
             books.budget -= 4 * w.shape[0]
             weigh_experts(state, books.tally.rounds, w, p)
-            score = chance(w, data, indices, r.row)
+            score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
             judge(1 - r.label if r.newcomer else score > 0.5, &r, b, &books)
             if r.label:
                 score = 1.0 - score
@@ -65,7 +65,7 @@ cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] stat
             books.tally.reach += r.weight
             moved = False       # (dense rows have zeros, too)
             for j in range(r.row.lo, r.row.hi):
-                state[column(indices, j, r.row.lo)] += <floating>((r.weight if r.label else -r.weight) * data[j])
+                state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
                 moved |= data[j] != 0.0
             books.tally.updates += moved
     finally:

@@ -88,7 +88,7 @@ class FoReLClassifier(OnlineClassifier):
     True
     """
 
-    random_state, early_stopping, shuffle, max_iter = None, False, False, 1  # no parameters
+    random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
         "geometry": _core.GEOMETRIES, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE,
         "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,

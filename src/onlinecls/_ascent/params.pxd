@@ -8,6 +8,7 @@ cdef enum:
 ctypedef struct AscentParams:
     int experts             # Hedge
     int entropic
+    int is_signed           # entropic: EG±, else the probability simplex; Hedge: advice in [-1, 1]
     int loss
     int update
     int schedule

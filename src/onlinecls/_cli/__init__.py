@@ -1,6 +1,6 @@
-"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `compare`, `algorithms`, a file each; `options`
-has their options, `inputs` makes rows of files, `learning` teaches them to estimators, `wording` says errors in the words of
-options. A model's file carries in its metadata how its rows were read."""
+"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `compare`, `algorithms`, a file each;
+`options` has their options, `inputs` makes rows of files, `learning` teaches them to estimators, `wording` says errors in the
+words of options. A model's file carries in its metadata how its rows were read."""
 
 from __future__ import annotations
 

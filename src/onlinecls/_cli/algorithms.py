@@ -39,9 +39,10 @@ def print_parameters(parser, name: str) -> None:
     print("parameters, --param NAME=VALUE:")
     for parameter in allowed_parameters(name):
         value = algorithm.selects.get(parameter, defaults[parameter].default)
-        allowed = f", {algorithm.params[parameter]}" if parameter in algorithm.params else ""
-        print(f"  {parameter}={_shown(value)}{allowed}")
-        print(textwrap.indent(told.get(parameter, ""), "      ").rstrip())
+        kind, text = told.get(parameter, ("", ""))
+        print(f"  {parameter}={_shown(value)}, {algorithm.params.get(parameter, kind)}")
+        if text:
+            print(textwrap.indent(text, "      "))
 
 
 def _shown(value) -> str:
@@ -49,8 +50,9 @@ def _shown(value) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _told_parameters(cls) -> dict[str, str]:
-    """What the class's docstring says of each parameter."""
+def _told_parameters(cls) -> dict[str, tuple[str, str]]:
+    """What the class's docstring says of each parameter: what it may be, and what it does."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(cls), re.MULTILINE | re.DOTALL)
-    parts = re.findall(r"^(\w[\w, ]*) : .*\n((?:^[ ]+.*\n|^\n)*)", (section[1] if section else "") + "\n", re.MULTILINE)
-    return {name: textwrap.dedent(text).strip() for names, text in parts for name in names.split(", ")}
+    text = (section[1] if section else "") + "\n"
+    parts = re.findall(r"^(\w[\w, ]*) : (.*?)(?:, default=.*)?\n((?:^[ ]+.*\n|^\n)*)", text, re.MULTILINE)
+    return {name: (kind, textwrap.dedent(text).strip()) for names, kind, text in parts for name in names.split(", ")}

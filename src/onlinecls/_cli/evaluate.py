@@ -94,7 +94,8 @@ class _Classes:
             self.loss -= float(np.log(np.maximum(right, _LEAST)).sum())
 
     def errors(self) -> dict:
-        return {"examples": self.examples, "mistakes": self.mistakes, "error": self.mistakes / self.examples if self.examples else None}
+        error = self.mistakes / self.examples if self.examples else None
+        return {"examples": self.examples, "mistakes": self.mistakes, "error": error}
 
     def summary(self) -> str:
         return f"{self.examples:,} examples, {self.mistakes:,} mistakes ({shown(self.errors()['error'], self.learner)})"
@@ -154,7 +155,8 @@ def _confusion(table: dict, width: int) -> list[str]:
     """Rows are what is true, columns what was predicted; of many classes, the pairs that are confused most."""
     said = list(next(iter(table.values())))
     if len(said) > 12:
-        pairs = sorted(((n, true, guess) for true, row in table.items() for guess, n in row.items() if n and true != guess), reverse=True)
+        pairs = ((n, true, guess) for true, row in table.items() for guess, n in row.items() if n and true != guess)
+        pairs = sorted(pairs, reverse=True)
         return ["most confused: true, predicted, examples", *(f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:20])]
     widths = [max(8, len(label)) for label in said]
     lines = [f"{'true':<{width}} " + " ".join(f"{label:>{w}}" for label, w in zip(said, widths, strict=True)) + "  (predicted)"]

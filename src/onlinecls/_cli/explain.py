@@ -44,9 +44,10 @@ def _explained(learner, X, look_up, top: int):
             weights[c] = weights_towards(model, c)
         intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
         start, stop = int(X.indptr[i]), int(X.indptr[i + 1])
-        found = contributions(weights[c], intercept, X.indices[start:stop].tolist(), X.data[start:stop].tolist(), look_up)
-        features = [each._replace(name=f"column {each.column}" if each.name is None else each.name)._asdict() for each in found[:top]]
-        yield {"prediction": label, "score": score, "std": std, "features": features}
+        columns, values = X.indices[start:stop].tolist(), X.data[start:stop].tolist()
+        found = contributions(weights[c], intercept, columns, values, look_up)[:top]
+        features = [each._replace(name=f"column {each.column}" if each.name is None else each.name) for each in found]
+        yield {"prediction": label, "score": score, "std": std, "features": [each._asdict() for each in features]}
 
 
 def _scored(learner, row) -> tuple:
@@ -72,5 +73,6 @@ def _page(n: int, about: dict) -> str:
     lines = [f"row {n}: {shown}{spread}"]
     for f in about["features"]:
         std = "" if f["std"] is None else f" ± {f['std']:.4f}"
-        lines.append(f"  {f['contribution']:>+9.4f}  {escaped(f['name'])}{' (shared)' * f['shared']}: {f['weight']:+.4f}{std} x {f['value']:.4g}")
+        name = escaped(f["name"]) + " (shared)" * f["shared"]
+        lines.append(f"  {f['contribution']:>+9.4f}  {name}: {f['weight']:+.4f}{std} x {f['value']:.4g}")
     return "\n".join(lines)

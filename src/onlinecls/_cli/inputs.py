@@ -49,9 +49,8 @@ class Input:
         if options.token_pattern is not None and options.analyzer not in (None, "word"):
             options.parser.error("argument --token-pattern: must be left out with --analyzer char or char_wb")
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
-        vectorizer = HashingVectorizer(
-            n_features=width, dtype=dtype, feature_names=names, **{name: value for name, value in given.items() if value is not None},
-        )
+        given = {name: value for name, value in given.items() if value is not None}
+        vectorizer = HashingVectorizer(n_features=width, dtype=dtype, feature_names=names, **given)
         try:
             vectorizer.fit([])
         except ValueError as error:
@@ -158,8 +157,8 @@ class Input:
                 self.reading.pop(name, None)
             self.reading["likely"] = stream.format
             if stream.features is not None:
-                names = stream.features
-                self.reading["features"] = {**names, **({reading["weight"]: "ignore"} if reading.get("weight") is not None else {})}
+                weight = reading.get("weight")
+                self.reading["features"] = {**stream.features, **({} if weight is None else {weight: "ignore"})}
         return stream
 
     def _require_like(self, stream, name: str) -> None:
@@ -172,9 +171,8 @@ class Input:
             )
         known = self.reading.get("features")
         if self.told is not None and isinstance(known, dict) != (stream.features is not None):
-            kinds = "texts or hashed names", "a table of named columns"
-            learnt = isinstance(known, dict)
-            raise ValueError(f"{name}: the model has learnt from {kinds[learnt]}, got {kinds[not learnt]}. Give it {kinds[learnt]}.")
+            learnt, came = ("a table of named columns", "texts or hashed names")[:: 1 if isinstance(known, dict) else -1]
+            raise ValueError(f"{name}: the model has learnt from {learnt}, got {came}. Give it {learnt}.")
         if not self.is_known and stream.features is not None and known is None:
             raise ValueError(
                 f"{name}: the model must say what its columns are called, got a file without that (saved in Python without "

@@ -243,7 +243,7 @@ class Reading:
     bytes: int = 0
     skipped: int = 0
     reasons: tuple = ()
-    part: Part = Part()
+    part: Part = field(default_factory=Part)
 
     def begin(self, number: int, before: int, t: int) -> None:
         """A pass, `before` rows of which are left out."""
@@ -253,8 +253,9 @@ class Reading:
         """The pass, and its rows that have been learnt. (Ctrl-C may come anywhere: the learner's own counter tells.)"""
         return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(t)}
 
-    def end_part(self, t: int) -> None:
-        part, done = self.part, self.part.learnt(t)
+    def end_part(self, t: int, whole: bool = False) -> None:
+        part = self.part
+        done = part.X.shape[0] if whole else part.learnt(t)
         self.part = Part(part.number, part.before + done, t)  # (one step: an interrupt comes before it or behind it)
         self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
 
@@ -295,7 +296,7 @@ def _learn_part(runs: list[Run], reading: Reading, X, y, weight) -> None:
     reading.part = reading.part._replace(X=X, live=_live(learner, y, weight))
     for run in runs:
         run.learn(X, y, weight)
-    reading.end_part(counts_of(learner)[0])
+    reading.end_part(counts_of(learner)[0], whole=True)
 
 
 def _live(learner, y, weight):
@@ -326,11 +327,15 @@ def require_memory(option: str, learner, n_features: int, n_classes: int, dtype)
     needed = access.model_bytes(learner, n_features, n_classes, dtype)
     if needed <= available:
         return
-    bits = next((b for b in range(40, 0, -1) if access.model_bytes(learner, 1 << b, n_classes, dtype) <= available), 1)
     raise ValueError(
         f"{option}the model must fit in memory, got {n_classes} classes x {n_features:,} columns, {needed / 1e9:,.1f} GB, where "
-        f"{available / 1e9:,.1f} GB are free. --bits {bits} would fit."
+        f"{available / 1e9:,.1f} GB are free. --bits {_most_bits(learner, n_classes, dtype, available)} would fit."
     )
+
+
+def _most_bits(learner, n_classes: int, dtype, available: float) -> int:
+    """With which a model fits."""
+    return next((bits for bits in range(40, 0, -1) if access.model_bytes(learner, 1 << bits, n_classes, dtype) <= available), 1)
 
 
 def _require_classes(run: Run, X, y) -> None:
@@ -342,11 +347,15 @@ def _require_classes(run: Run, X, y) -> None:
         return
     # The model is copied when classes join.
     needed, fraction = 2 * access.model_bytes(run.learner, X.shape[1], len(labels), X.data.dtype), _fraction(labels)
-    if fraction is not None or needed > available_memory():
+    available = available_memory()
+    if fraction is not None or needed > available:
         why = f"{fraction} for one" if fraction is not None else f"{needed / 1e9:.0f} GB"
+        bits = _most_bits(run.learner, 2 * len(labels), X.data.dtype, available)
+        fits = "" if fraction is not None else f" (--bits {bits} fits)"
         raise ValueError(
             f"{run.name} must have labels that are classes, got {len(labels)} new ones in the first {len(y):,} rows, {why}. "
-            "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits."
+            "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits"
+            f"{fits}."
         )
 
 

@@ -161,7 +161,7 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--text", metavar="COLUMN", help="of texts (text, if there is one; else the columns are features)")
     if trains:
         group.add_argument("--weights", metavar="COLUMN", help="of example weights >= 0 (none)")
-    group.add_argument("--missing", choices=("absent", "error"), help="a missing value in a table: 0, or a malformed line (absent)")
+    group.add_argument("--missing", choices=("absent", "error"), help="what is missing in a table: 0, or malformed (absent)")
     group.add_argument("--delimiter", metavar="C", help="of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_at_least(1), metavar="N", help="that parse files (as many as processors, 4 at most)")
@@ -186,7 +186,7 @@ def _learner_options(group) -> None:
 def _output_options(parser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--every", type=_every, metavar="N|TIME", help="a line every N examples, or every 30s, 10m (when they have doubled, or 60s)"
+        "--every", type=_every, metavar="N|TIME", help="a line every N examples or every 30s (when they have doubled, or 60s)"
     )
     group.add_argument("--quiet", action="store_true", help="no lines, no bar on standard error")
     group.add_argument("--json", action="store_true", help="one JSON object on standard output at the end")

@@ -26,6 +26,9 @@ from .learning import (
 from .progress import Clock, Progress
 from .stopping import stoppable, undisturbed
 
+# Options of a new model; one that goes on has its own.
+_OWN = ("algorithm", "param", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype", "names")
+
 
 def train(options) -> None:
     _check(options)
@@ -106,7 +109,7 @@ class _Training:
             self.progress.say(f"categories, hashed as name=value: {', '.join(categories)}")
         self.progress.say(f"{'examples':>12} {'seconds':>9} {self.run.headings()} {'features':>14}")
 
-    # --- saving ------------------------------------------------------------------------------------------------------------------
+    # --- saving ------------------------------------------------------------------------------------------------------------
 
     def save_in_time(self) -> None:
         """A checkpoint, where it is time for one: a whole model that says with which row to go on."""
@@ -121,7 +124,7 @@ class _Training:
     def place(self) -> dict:
         return self.reading.place(counts_of(self.learner)[0])
 
-    # --- the end -----------------------------------------------------------------------------------------------------------------
+    # --- the end -----------------------------------------------------------------------------------------------------------
 
     def finish(self, interrupted: bool) -> None:
         """Say what was learnt, and save it."""
@@ -192,7 +195,8 @@ def _left_out(options, stopped: dict | None) -> tuple[int, int]:
         return 0, 0
     if options.from_row != "next":
         return 0, options.from_row - 1
-    if not isinstance(stopped, dict) or not all(type(stopped.get(name)) is int and stopped[name] >= 0 for name in ("pass", "row")):
+    places = [stopped.get(name) for name in ("pass", "row")] if isinstance(stopped, dict) else [None]
+    if not all(type(place) is int and place >= 0 for place in places):
         raise ValueError(f"{options.resume}: must be a model that was interrupted for --from-row next, got one that was not.")
     if stopped["pass"] > options.passes:
         raise ValueError(f"{options.resume}: must go on with --passes {stopped['pass']} or more, got {options.passes}.")
@@ -202,8 +206,7 @@ def _left_out(options, stopped: dict | None) -> tuple[int, int]:
 def _beginning(options) -> tuple[dict, Input, Run]:
     """A new learner, or the saved one to go on with."""
     if options.resume is not None:
-        own = ("algorithm", "param", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype", "names")
-        given = next((name for name in own if getattr(options, name) is not None), None)
+        given = next((name for name in _OWN if getattr(options, name) is not None), None)
         if given:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")

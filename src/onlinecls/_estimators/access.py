@@ -88,6 +88,7 @@ def averaging_predictors(learner: Any) -> Any:
     less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
+        first.params = state.params
         less -= first.weights(learner._read_params(first), everything).T
     elif rounds > 1.0:
         less -= state.weights(learner._read_params(state), everything).T

@@ -19,13 +19,14 @@ from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
-from . import saving
+from . import exporting, saving
+from .thin import most_frequent
 from .units import first_row, units_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from typing import Any, Self, TypeVar
+    from typing import IO, Any, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -38,9 +39,20 @@ if TYPE_CHECKING:
 
 
 _ROUNDS, UNKNOWN = _core.TALLY["t"], Units()
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
+
+
+def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+    """Weights of rows, not all of them 0."""
+    weights = validate.read_weights(who, sample_weight, n_rows)
+    if len(weights) and not weights.any():
+        raise ValueError(
+            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+        )
+    return weights
 
 
 class Estimator:
@@ -54,8 +66,26 @@ class Estimator:
     @classmethod
     def _parameter_names(cls) -> list[str]:
         if "_names" not in cls.__dict__:
-            cls._names = [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+            cls._names = list(cls._signature())
         return cls._names
+
+    @classmethod
+    def _signature(cls) -> dict[str, inspect.Parameter]:
+        """The constructor's parameters; those of the base class, too, where it takes them as ``**keywords``."""
+        found: dict[str, inspect.Parameter] = {}
+        for each in (base for base in cls.__mro__ if "__init__" in base.__dict__):
+            own = [part for name, part in inspect.signature(each.__dict__["__init__"]).parameters.items() if name != "self"]
+            kinds = {part.kind for part in own}
+            if inspect.Parameter.VAR_POSITIONAL in kinds:
+                star = next(part.name for part in own if part.kind in _VARIABLE)
+                raise TypeError(
+                    f"{cls.__name__}: __init__ must name its parameters, got *{star}. "
+                    "Name them, or take those of the base class as **keywords and pass them on."
+                )
+            found = {**{part.name: part for part in own if part.kind not in _VARIABLE and part.name not in found}, **found}
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                break
+        return found
 
     @classmethod
     def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
@@ -117,11 +147,15 @@ class Estimator:
                 f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
                 "Give rows with the columns of the first call, or start a new model."
             )
+        if isinstance(X, validate.Rows):
+            return  # whoever made them has found the columns by their names, if they have any
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         validate.same_names(who, seen, names)
 
-    def save(self, path: str | bytes | os.PathLike[Any], metadata: dict[str, Any] | None = None) -> None:
+    def save(
+        self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
+    ) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
 
         The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
@@ -129,10 +163,13 @@ class Estimator:
 
         Parameters
         ----------
-        path : str, bytes or os.PathLike
-            A file there is replaced, keeping its permissions; a link is followed.
+        path : str, bytes, os.PathLike or binary file object
+            A file there is replaced, keeping its permissions; a link is followed. A name that ends in .gz or .zst is compressed.
+            Into a file object the bytes are written as they come.
         metadata : dict, default=None
             Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+        dense : bool, default=False
+            Write features that were never met, too: for ``load(mmap=True)``.
 
         Raises
         ------
@@ -142,10 +179,10 @@ class Estimator:
         OSError
             If the file cannot be written. What was there before is as it was.
         """
-        saving.save(self, path, metadata)
+        saving.save(self, path, metadata, dense)
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
+        defaults = self._signature()
         values = self.get_params(deep=False).items()
         changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"
@@ -218,7 +255,7 @@ class OnlineLearner(saving.Describing, Estimator):
             units = self.__dict__.get("_units", UNKNOWN)
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
             return remembered[2]
-        who, values = type(self).__name__, dict(zip(self._parameter_names(), found, strict=True))
+        who, values = type(self).__name__, self._parameters()
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
@@ -229,6 +266,11 @@ class OnlineLearner(saving.Describing, Estimator):
                 params["variance"] = 0.0
         self._compiled = found, units, params
         return params
+
+    def _parameters(self) -> dict:
+        """By name: the constructor's, and what a subclass whose constructor leaves them out has from the learner it extends."""
+        kept = ("fit_intercept", "intercept_scaling")
+        return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         """The Params of an algorithm, from parameters that are numbers within their ranges."""
@@ -244,7 +286,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
-            "eta0": 1.0, "C": 1.0, "r": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
+            "eta0": 1.0, "C": 1.0, "r": 1.0, "r2": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
             "forgetting": 0.0, "growth": 1.0, "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
             "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
@@ -357,17 +399,11 @@ class OnlineLearner(saving.Describing, Estimator):
         """
         at, in_order = first_row(rows, weights), not (self.shuffle or self.early_stopping)
         live = int((weights > 0.0).argmax()) if len(weights) else 0
-        units = units_of(rows, -1 if in_order and at > live else at, float(self.max_iter))
+        units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
         return self._kernel_params(units), units
 
     def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        who = type(self).__name__
-        weights = validate.read_weights(who, sample_weight, n_rows)
-        if len(weights) and not weights.any():
-            raise ValueError(
-                f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
-            )
-        return weights
+        return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
 
     def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN) -> None:
         """Take an (empty) model; until here nothing of the estimator has changed."""
@@ -556,7 +592,8 @@ class OnlineLearner(saving.Describing, Estimator):
     def _in_units(self, name: str) -> float:
         """What the model takes for a parameter."""
         self._fitted_state()
-        algorithm, values = select(type(self).__name__, self.get_params(), algorithms_of(type(self))), self.get_params()
+        values = self._parameters()
+        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
         found = algorithm.in_units(values, self._units)[name]
         return float(found) if self._units.scale or found is values[name] else nan
 
@@ -603,6 +640,49 @@ class WithWeights(OnlineLearner):
 
         self._sparse_coef = csr_matrix(self.coef_)
         return self
+
+    def prune(self, threshold: float) -> Self:
+        """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
+
+        They are then as if they had never been met, and take no room in a file; the others, the intercept and all counters stay.
+        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) have no such features.
+        """
+        state = self._fitted_state()
+        who = type(self).__name__
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
+            raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
+        parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
+        n_records = state.n_features + 1
+        if not parts.keys() <= {"values", "counts", "tally"} or parts["values"].size % n_records:
+            raise ValueError(
+                f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
+                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'tally'}))}. Use sparsify for smaller weights to look at."
+            )
+        coef = np.atleast_2d(self.densify().coef_)
+        small = (np.abs(coef) <= threshold).all(axis=0)
+        fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
+        self._state = state = state.writable()
+        records = state.values.reshape(n_records, -1)[:-1]
+        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, theirs changed as well)
+        records[small] = most_frequent(unmet) if len(unmet) else fresh
+        return self
+
+    def to_sklearn(self) -> Any:
+        """This linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
+
+        Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
+        """
+        self._fitted_state()
+        return exporting.to_sklearn(self)
+
+    def to_onnx(self) -> Any:
+        """This linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a column
+        a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
+
+        Needs the package onnx (extra ``onnx``).
+        """
+        self._fitted_state()
+        return exporting.to_onnx(self)
 
     def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""

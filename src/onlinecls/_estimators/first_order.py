@@ -200,8 +200,6 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
         Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
-    margin : float, default=1.0
-        The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
     {parameters}
 
     Attributes

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._input import validate
-from .._input.compat import classifier_tags, kind_of, not_fitted, random_state
+from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
 from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
 from .access import averaging_predictors
 from .base import Estimator, OnlineLearner
 from .classifier import accuracy
+from .regressor import r_squared
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -37,6 +38,7 @@ DELTA = 0.05  # the chance with which the choice by validation may break its bou
 class _Run:
     """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
 
+    hits : right predictions; of a regressor, the sum of its absolute errors. largest : of the absolute errors of all judged rows.
     n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : number of the row whose
     hypothesis is the next random pick. generator : of the picks.
     """
@@ -45,7 +47,8 @@ class _Run:
         self.learner, self.n_rows, self.spacing, self.next = learner, 0, 1, 1
         self.snapshots: list[Any] = []
         self.rows: list[int] = []
-        self.hits: list[int] = []
+        self.hits: list[float] = []
+        self.largest = 0.0
         self.trials: list[int] = []
         self.generator = np.random.RandomState(seed)
 
@@ -71,14 +74,23 @@ class _Run:
             for name in ("snapshots", "rows", "hits", "trials"):
                 setattr(self, name, [getattr(self, name)[i] for i in kept])
 
-    def judge(self, X: Any, y: np.ndarray) -> None:
+    def judge(self, X: Any, y: np.ndarray, numbers: bool) -> None:
         """Let every snapshot predict rows that none has learnt from."""
         for i, snapshot in enumerate(self.snapshots):
-            self.hits[i] += int(np.count_nonzero(snapshot.predict(X) == y))
+            said = snapshot.predict(X)
+            if numbers:
+                errors = np.abs(said - y)
+                self.hits[i] += float(errors.sum())
+                self.largest = max(self.largest, float(errors.max(initial=0.0)))
+            else:
+                self.hits[i] += int(np.count_nonzero(said == y))
             self.trials[i] += len(y)
 
-    def best(self) -> Any:
-        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals."""
+    def best(self, numbers: bool) -> Any:
+        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals.
+
+        Of numbers the error is the mean absolute one, and the root in units of the largest.
+        """
         judged = [i for i, n in enumerate(self.trials) if n]
         if not judged:
             return self.learner
@@ -86,20 +98,21 @@ class _Run:
 
         def bound(i: int) -> float:
             n = self.trials[i]
-            return 1.0 - self.hits[i] / n + math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * n))
+            root = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * n))
+            return self.hits[i] / n + self.largest * root if numbers else 1.0 - self.hits[i] / n + root
 
         return self.snapshots[min(reversed(judged), key=bound)]
 
 
 class OnlineToBatch(Estimator):
-    """A classifier for good from an online learner: the average, a vote, the best, or a random one of its hypotheses.
+    """A classifier or regressor for good from an online learner: the average, a vote, the best, or a random of its hypotheses.
 
     An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
     hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for
 
         average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
-        vote:        the majority vote of snapshots;
-        validation:  the snapshot that errs least on rows held out;
+        vote:        the majority vote of snapshots (of regressors: their mean prediction);
+        validation:  the snapshot that errs least on rows held out (of regressors: by the mean absolute error);
         random:      one of w_1 .. w_T, each with the same chance.
 
     Snapshots are taken at the multiples of a row number s, the smallest power of two for which there are no more than
@@ -107,7 +120,7 @@ class OnlineToBatch(Estimator):
 
     Parameters
     ----------
-    estimator : classifier with `partial_fit`
+    estimator : classifier or regressor with `partial_fit`
         Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
         predicts with its own average, which as a rule runs over w_2 .. w_{T+1}, as `average` itself does here.)
     method : {"average", "vote", "validation", "random"}, default="average"
@@ -139,6 +152,7 @@ class OnlineToBatch(Estimator):
     n_iter_ : int
         Passes of `fit`.
     classes_, n_features_in_
+        (A regressor has no `classes_`.)
 
     Raises
     ------
@@ -161,7 +175,6 @@ class OnlineToBatch(Estimator):
     ([1], [1, 2, 3])
     """
 
-    _estimator_type = "classifier"
     n_iter_: int
     _run: _Run
     _method: str
@@ -184,6 +197,14 @@ class OnlineToBatch(Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
+    @property
+    def _estimator_type(self) -> str:
+        return "regressor" if self._is_regressor else "classifier"
+
+    @property
+    def _is_regressor(self) -> bool:
+        return not isinstance(self.estimator, type) and kind_of(self.estimator) == "regressor"
+
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters, by name; deep: the estimator's too, as estimator__name."""
         params = super().get_params()
@@ -200,10 +221,11 @@ class OnlineToBatch(Estimator):
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        tags = classifier_tags(False)
+        tags = regressor_tags(False) if self._is_regressor else classifier_tags(False)
         if hasattr(self.estimator, "__sklearn_tags__"):
             theirs = self.estimator.__sklearn_tags__()
             tags.input_tags, tags.classifier_tags = theirs.input_tags, theirs.classifier_tags
+            tags.regressor_tags = theirs.regressor_tags
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -216,8 +238,8 @@ class OnlineToBatch(Estimator):
                 raise parameter_error(who, name, allowed, getattr(self, name))
         methods = ("partial_fit", "predict", "get_params")
         is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
-        if not is_learner or kind_of(learner) not in (None, "classifier"):
-            raise ValueError(f"{who}: estimator must be a classifier with partial_fit, got estimator={learner!r}.")
+        if not is_learner or kind_of(learner) not in (None, "classifier", "regressor"):
+            raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
         if self.method == "average" and "average" not in learner.get_params():
             raise ValueError(
                 f"{who}: method must be 'vote', 'validation' or 'random' for a {type(learner).__name__}, which has no parameter "
@@ -243,7 +265,7 @@ class OnlineToBatch(Estimator):
             validate.require_samples(who, rows, 0)
         else:
             self._check_features(X, rows.n_features)
-        y = validate.read_labels(who, y, rows.n_rows)
+        y = (validate.read_targets if self._is_regressor else validate.read_labels)(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         return rows.array(), y, weights
 
@@ -269,7 +291,7 @@ class OnlineToBatch(Estimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            As the estimator's `partial_fit` takes them.
+            As the estimator's `partial_fit` takes them; none of a regressor.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 0 changes nothing, not even a row number.
 
@@ -289,6 +311,8 @@ class OnlineToBatch(Estimator):
                 "Call fit, or start with clone(estimator)."
             )
         matrix, y, weights = self._read(X, y, sample_weight, first)
+        if self._is_regressor and classes is not None:
+            raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
         if classes is not None:
             classes = validate.read_classes(who, classes)
         closed = classes if first else self._closed
@@ -301,7 +325,8 @@ class OnlineToBatch(Estimator):
         elif not first and hasattr(self._run.learner, "classes_"):
             validate.comparable(who, y, self._run.learner.classes_)
         run = self._new_run(generator) if first else self._run
-        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)  # its parameters and classes, before the first row
+        named = {} if self._is_regressor else {"classes": classes}
+        run.learner.partial_fit(matrix[:0], y[:0], **named)  # its parameters and classes, before the first row
         if first:
             self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
             self._remember_features(X, matrix)
@@ -328,13 +353,13 @@ class OnlineToBatch(Estimator):
             raise ValueError(
                 f"{who}: sample_weight must not be 0 for all rows, got {len(y)} zeros. Leave it out for equal weights."
             )
-        classes = np.unique(y)
-        if len(classes) < 2:
+        classes = None if self._is_regressor else np.unique(y)
+        if classes is not None and len(classes) < 2:
             raise ValueError(
                 f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
             )
         run, held_out = self._new_run(generator), _held_out(0, weights, len(y), self._every())
-        run.learner.partial_fit(matrix[:0], y[:0], classes=classes)
+        run.learner.partial_fit(matrix[:0], y[:0], **({} if classes is None else {"classes": classes}))
         for _ in range(self.max_iter):
             order = generator.permutation(len(y)) if self.shuffle else slice(None)
             self._consume(run, matrix[order], y[order], weights[order] if len(weights) else weights, held_out[order])
@@ -369,7 +394,7 @@ class OnlineToBatch(Estimator):
             finally:
                 judges = start + np.flatnonzero(held_out[start:stop])
                 if len(judges):
-                    run.judge(matrix[judges], y[judges])
+                    run.judge(matrix[judges], y[judges], self._is_regressor)
                 run.n_rows += stop - start
             start = stop
             if run.n_rows == event and self.method != "random":
@@ -419,7 +444,7 @@ class OnlineToBatch(Estimator):
         if self._method == "vote":
             raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
         if self._method == "validation":
-            return run.best()
+            return run.best(self._is_regressor)
         return deepcopy(self._reader()) if self._method == "average" else self._reader()
 
     def _reader(self) -> Any:
@@ -443,6 +468,8 @@ class OnlineToBatch(Estimator):
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
             A class that the hypothesis chosen did not know yet has score -inf.
         """
+        if self._is_regressor:
+            raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
         run, X = self._fitted(), self._rows(X)
         classes = self.classes_
         if self._method == "vote":
@@ -463,11 +490,18 @@ class OnlineToBatch(Estimator):
         return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean accuracy on rows of known labels, a number in [0, 1]; arguments as `partial_fit`'s."""
+        """Mean accuracy on rows of known labels, a number in [0, 1]; of a regressor, R². Arguments as `partial_fit`'s."""
+        if self._is_regressor:
+            return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
         return accuracy(self, X, y, sample_weight)
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0."""
+        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
+        Of a regressor, the number."""
+        if self._is_regressor:
+            run, X = self._fitted(), self._rows(X)
+            voters = (run.snapshots or [run.learner]) if self._method == "vote" else [self._reader()]
+            return np.mean([voter.predict(X) for voter in voters], axis=0)
         scores = self.decision_function(X)
         return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 

@@ -11,7 +11,7 @@ from .. import _core
 from .._geometry.state import NO_ORDER
 from .._input import validate
 from .._input.compat import random_state, regressor_tags, warn_undefined_score
-from .base import UNKNOWN, WithVariances, WithWeights
+from .base import UNKNOWN, WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -186,7 +186,7 @@ class OnlineRegressor(WithWeights):
         -------
         r2 : float
         """
-        return r_squared(self, X, y, sample_weight)
+        return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
@@ -238,12 +238,10 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
         return self._scores(rows)[:, 0], self._deviations(rows)[:, 0]
 
 
-def r_squared(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """`score` of regressors."""
-    who = type(learner).__name__
-    predicted = learner.predict(X)
     y = validate.read_targets(who, y, len(predicted))
-    weights = learner._read_weights_of_fit(sample_weight, len(predicted))
+    weights = read_weights_of_fit(who, sample_weight, len(predicted))
     if len(y) < 2:
         warn_undefined_score()
         return float("nan")

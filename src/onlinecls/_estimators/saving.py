@@ -20,16 +20,17 @@ from .. import _core
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
-from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
+from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
+from .thin import thickened, thinned
 from .units import FARTHEST
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, Self, TypeAlias
+    from typing import IO, Any, Literal, Self, TypeAlias
 
     from .._input.types import Params
     from .access import Learner
 
-    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
 SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
@@ -208,9 +209,9 @@ def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
     return estimator._rebuilt(told, dict(arrays))
 
 
-def save(learner: Any, path: Path, metadata: dict[str, Any] | None = None) -> None:
+def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
     """See `Estimator.save`."""
-    who, path = type(learner).__name__, os.fspath(path)
+    who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
     if not SAVED.intersection(cls.__name__ for cls in type(learner).__mro__):
         raise ValueError(
             f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
@@ -233,6 +234,9 @@ def save(learner: Any, path: Path, metadata: dict[str, Any] | None = None) -> No
         rebuilt(json.loads(json.dumps(told)), arrays)
     except InvalidError as error:
         raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
+    if not dense:
+        arrays, thin = thinned(arrays, learner.n_features_in_ + 1)
+        told = {**told, "thin": thin} if thin else told
     write(who, path, told, arrays)
 
 
@@ -248,7 +252,8 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
 
     Parameters
     ----------
-    path : str, bytes or os.PathLike
+    path : str, bytes, os.PathLike or binary file object
+        Compressed files (gzip, Zstandard) are seen by their first bytes.
     mmap : bool, default=False
         Leave the arrays in the file, mapped into memory and read-only: processes that load one file share its pages. A model
         learns all the same, on a copy made at its next row.
@@ -286,10 +291,15 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
     >>> learner, learner.predict([[2.0, 0.0]]).tolist(), metadata
     (AROWClassifier(r=0.5), ['spam'], {'bits': 1})
     """
-    path = os.fspath(path)
-    told, arrays = read(path, mmap)
+    place: Any = path if hasattr(path, "read") else os.fspath(path)
+    told, arrays = read(place, mmap)
+    if mmap and isinstance(told, dict) and told.get("thin"):
+        raise refused(
+            place, "a dense file for mmap=True", "one without the features that were never met",
+            "Save the model with dense=True, or load it without mmap.",
+        )
     try:
-        learner = rebuilt(told, arrays)
+        learner = rebuilt(told, thickened(told, arrays))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
-        raise no_model(path, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
+        raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, told["metadata"]) if return_metadata else learner

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class AROWClassifier(SecondOrderClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
 
-    With the margin m = y w.x, v = x'Σx and the row's weight c: if m < 1,
+    With the margin m = y w.x, v = x'Σx and the row's weight c, r1 = r2 = r: if m < 1,
 
-        w += y (1 - m) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal),
+        w += y (1 - m) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal),
 
     for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
     one, one Σ a class and v the sum of both.
@@ -30,6 +30,8 @@ class AROWClassifier(SecondOrderClassifier):
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
+    r1, r2 : float or None, default=None
+        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     forgetting : float, default=0.0
         lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
         learning where labels change their meaning: what is older than about 1/lambda rows counts little.
@@ -45,7 +47,7 @@ class AROWClassifier(SecondOrderClassifier):
 
     Notes
     -----
-    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices, not the full update's diagonal.
+    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r2, the exact minimiser among diagonal matrices, not the full update's diagonal.
 
     References
     ----------
@@ -60,6 +62,8 @@ class AROWClassifier(SecondOrderClassifier):
     """
 
     r: FloatOrAuto
+    r1: float | None
+    r2: float | None
     covariance: Literal["diagonal", "full"]
     forgetting: float
 
@@ -70,6 +74,7 @@ class AROWClassifier(SecondOrderClassifier):
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
         n_jobs: int | None = None,
+        r1: float | None = None, r2: float | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -78,15 +83,17 @@ class AROWClassifier(SecondOrderClassifier):
 class AROWRegressor(SecondOrderRegressor):
     """AROW for regression, which is recursive least squares: a Gaussian over weights that every row moves and narrows.
 
-    With the prediction s = w.x, v = x'Σx and the row's weight c, on every row
+    With the prediction s = w.x, v = x'Σx, the row's weight c and r1 = r2 = r, on every row
 
-        w += (y - s) / (v + r/c) Σx,     Σ^-1 += (c/r) x x'   (on the diagonal).
+        w += (y - s) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal).
 
     Parameters
     ----------
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
+    r1, r2 : float or None, default=None
+        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
     forgetting : float, default=0.0
         lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
         learning where labels change their meaning: what is older than about 1/lambda rows counts little.
@@ -120,6 +127,8 @@ class AROWRegressor(SecondOrderRegressor):
     """
 
     r: FloatOrAuto
+    r1: float | None
+    r2: float | None
     covariance: Literal["diagonal", "full"]
     forgetting: float
 
@@ -129,6 +138,7 @@ class AROWRegressor(SecondOrderRegressor):
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
         dtype: FloatType | None = None,
+        r1: float | None = None, r2: float | None = None,
     ) -> None:
         self._assign(locals())
 

@@ -1,9 +1,9 @@
 """From documents to CSR rows of hashed features, as scikit-learn's HashingVectorizer makes them, without the GIL.
 
 A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
-(many at a time while they are ASCII). The edges of the flagged runs are its words. They are joined by single spaces, so that an
-n-gram is a slice, and hashed several at once. The columns meet in a table whose home slots are in the order of columns: to sort a
-row is to read the table and set a few neighbours right.
+(many at a time while they are ASCII). The edges of the flagged runs are its words; where all is ASCII, they are found in the same
+go. They are joined by single spaces, so that an n-gram is a slice, and hashed several at once. The columns meet in a table whose
+home slots are in the order of columns: to sort a row is to read the table and set a few neighbours right.
 """
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -20,7 +20,7 @@ import numpy as np
 from .lanes cimport (
     QUEUE, STRETCH, Waiting, ascii_words, divide_doubles, divide_floats, drain, edges_of, fold, hash_all, line_up, map_bits,
 )
-from .murmur cimport murmur3
+from .murmur cimport murmur3, murmur3_of_two
 
 from .._input.rows import Rows
 from .options import HashingOptions
@@ -322,17 +322,18 @@ cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexc
 
 cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except -1 nogil:
     """Hash and count the tokens in line."""
-    cdef int i, k, n = w.n, crowded = 0
-    cdef uint32_t h
+    cdef int i, j, k, n = w.n, crowded = 0
+    cdef uint32_t h, other
     cdef Table t
     hash_all(w, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
     if not self.mask:
         for i in range(n):
             w.column[i] %= <uint32_t>self.n_features
-    for k in range(w.n_longer):
-        i = w.longer[k]
-        h = murmur3(text + w.start[i], w.size[i], 0)
+    for k in range(0, w.n_longer, 2):
+        i, j = w.longer[k], w.longer[min(k + 1, w.n_longer - 1)]
+        h, other = murmur3_of_two(text + w.start[i], w.size[i], text + w.start[j], w.size[j])
         w.column[i], w.sign[i] = <uint32_t>column_of(self, h, 0), sign_of(self, h)
+        w.column[j], w.sign[j] = <uint32_t>column_of(self, other, 0), sign_of(self, other)
     w.n = w.n_longer = 0
     if self.listing:
         for i in range(n):

@@ -30,8 +30,8 @@ typedef struct {
 static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
 
 /* Lower-cases a stretch and flags what is in a word (else: in white space); says whether it is ASCII, of which that is right. */
-INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out,
-                                                              unsigned char *restrict flags, int lower, int words) {
+INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out, unsigned char *restrict flags, int lower,
+                        int words) {
     unsigned char any = 0, bit = lower ? 0x20 : 0;
     for (int i = 0; i < STRETCH; i++) any |= text[i];
     if (words)
@@ -117,9 +117,9 @@ CLONED static int32_t *ascii_words(const unsigned char *text, int64_t n, unsigne
     unsigned char flags[64], rest[64];
     uint64_t before = 0, here = 0, after;
     for (int64_t base = 0; base <= n + 64; base += 64, here = after) {      /* the edges are those of the 64 bytes before */
-        const unsigned char *at = text + base;
         after = 0;
         if (base < n) {
+            const unsigned char *at = text + base;
             if (base + 64 > n) at = memcpy(memset(rest, 0, 64), at, n - base);
             if (!(fold_stretch(at, out + base, flags, lower, 1) & fold_stretch(at + 32, out + base + 32, flags + 32, lower, 1)))
                 return NULL;

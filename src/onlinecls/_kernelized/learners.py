@@ -678,7 +678,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R^2 of the predictions, as `PassiveAggressiveRegressor.score`."""
-        return r_squared(self, X, y, sample_weight)
+        return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
 
 
 

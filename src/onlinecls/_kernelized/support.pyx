@@ -158,6 +158,7 @@ cdef class SupportSet(Model):
         memset(&p, 0, sizeof(Params))
         p.rule, p.margin, p.epsilon = given.get("rule", 0), given.get("margin", 0.0), given.get("epsilon", 0.0)
         p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
+        p.r2 = p.r
         p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
         p.trigger = PEEKED_MISTAKE if p.rule == SOP else PEEKED_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
         self.p, self.potential = p, p.trigger != LOSS

@@ -192,7 +192,7 @@ class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
-    phi(x, y) puts x in block y and r is the top wrong class, so that ||z||² = 2||x||² and v = v_y + v_r need no code of their own.
+    phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no code of their own.
     """
 
     def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:

@@ -79,15 +79,18 @@ def pa2(s: Stats, C: float = 1.0) -> Step:
 
 
 @_rule("arow_regression", "gaussian")
-def least_squares(s: Stats, r: float) -> Step:
-    """w += l / (v + r/c) Σz,  Σ^-1 += c z z'/r,  on every row.  Recursive least squares; AROW (NIPS 2009), 7."""
-    return Step(s.loss / (s.v + r / s.weight), s.weight / r)
+def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
+    """w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2,  on every row.  Recursive least squares; AROW (NIPS 2009), 7.
+
+    r1 = 1/(2 lambda_1) and r2 = 1/(2 lambda_2) of eq. 1; both are r unless given.
+    """
+    return Step(s.loss / (s.v + (r if r1 is None else r1) / s.weight), s.weight / (r if r2 is None else r2))
 
 
 @_rule("arow", "gaussian")
-def arow(s: Stats, r: float) -> Step:
-    """m < 1:  w += l / (v + r/c) Σz,  Σ^-1 += c z z'/r.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
-    return least_squares(s, r) if s.loss > 0.0 else REST
+def arow(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
+    """m < 1:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
+    return least_squares(s, r, r1, r2) if s.loss > 0.0 else REST
 
 
 def quantile(eta: float) -> float:

@@ -107,7 +107,7 @@ class Table:
 
 
 def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, tally: Tally):
-    """(X, y, weight) of each batch of rows; table is the first file's. rows : collects those of the table, or has the vectorizer."""
+    """(X, y, weight) of each batch of rows; table is the first file's. rows : collects the table's, or has the vectorizer."""
     for source in files:
         table = table or Table(source, format)
         columns = Columns(layout, source.name, table.names)
@@ -194,7 +194,8 @@ class _Part:
         found = [None] * len(self.all)
         for row, value in self._values(column):
             try:
-                found[row] = None if value is None else category(name, decoded(value) if isinstance(value, bytes) else value, what)
+                value = decoded(value) if isinstance(value, bytes) else value
+                found[row] = None if value is None else category(name, value, what)
             except WrongRecordError as error:
                 self._refuse(row, str(error))
         there = np.array([row for row, text in enumerate(found) if text is not None or not self.good[row]], int)
@@ -205,7 +206,7 @@ class _Part:
         """A column that is safe to read, texts as bytes. nested : whether it holds lists."""
         name = self.columns.names[place]
         column, types = self.piece.column(name), self.pa.types
-        if types.is_nested(column.type) != nested or types.is_null(column.type):  # a null column has any number of rows in no bytes
+        if types.is_nested(column.type) != nested or types.is_null(column.type):  # (a null column has any number of rows)
             raise ValueError(f"{self.name}: a column must hold numbers or texts, got {name!r} of type {column.type}.")
         return sound(column, f"{self.name}: the column {name!r} must be")
 

@@ -227,7 +227,7 @@ def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | N
         except (ValueError, OSError) as error:  # what came before it is good, up to the last whole line
             failure, n = error, 0
         more = n > 0
-        if not more and end and failure is None:
+        if not more and end and failure is None and buffer[end - 1] != ord("\n"):
             buffer[end] = ord("\n")
             end += 1
         start, stop = 0, buffer.rfind(b"\n", held, end) + 1

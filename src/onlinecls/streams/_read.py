@@ -143,9 +143,11 @@ def read(
     ('vw', 2)
     """
     reader = _Reader(
-        format=format, likely=likely, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels, zero_based=zero_based,
+        format=format, likely=likely, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels,
+        zero_based=zero_based,
         vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, categories=categories, ignore=ignore,
-        missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads, block_bytes=block_bytes, max_line_bytes=max_line_bytes,
+        missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads,
+        block_bytes=block_bytes, max_line_bytes=max_line_bytes,
     )
     return reader.stream(source, prefetch)
 
@@ -246,7 +248,8 @@ class _Reader:
 
     def _progress(self, files: Files | None) -> Progress:
         tally = self.tally
-        return Progress(files.count if files else 0, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons), tally.take_gaps())
+        count = files.count if files else 0
+        return Progress(count, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons), tally.take_gaps())
 
     # --- one method a format ----------------------------------------------------------------------------------------------------
 

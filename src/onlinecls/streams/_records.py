@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import json
 import math
 
@@ -303,53 +304,48 @@ def tsv(files, labelled: bool, max_line_bytes: int):
 
 
 class _CsvLines:
-    """The lines of a file for Python's csv, which may take several for a row."""
+    """The lines of a file for Python's csv, which may take several for a row. n : how many there were in what was loaded."""
 
     def __init__(self, source, max_line_bytes: int):
-        self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
-        self._ahead = None
+        self._pieces, self._lines, self._most, self.n = pieces_of(source, max_line_bytes), iter(()), max_line_bytes, 0
 
     def __iter__(self):
         return self
 
     def __next__(self) -> str:
-        if self._ahead is None:
-            self.is_pause()
-        line, self._ahead = self._ahead, None
-        if line is None:
-            raise StopIteration
-        if line is not PAUSE:
-            return line.decode("utf-8", "surrogateescape")
-        return next(self)
+        while True:
+            try:
+                return next(self._lines)
+            except StopIteration:
+                if self.load() is None:
+                    raise
 
-    def is_pause(self) -> bool:
-        """Whether a pipe is silent before the next line. Asked once, it is not waited for."""
-        while self._ahead is None:
-            self._ahead = next(self._lines, None)
-            if self._ahead is None:
-                piece = next(self._pieces, b"")
-                if piece == b"":
-                    return False
-                if piece is None:
-                    raise WrongRecordError(too_long(self._most))
-                self._lines = iter((PAUSE,) if piece is PAUSE else piece.splitlines(keepends=True))
-        if self._ahead is PAUSE:
-            self._ahead = None
-            return True
-        return False
+    def load(self):
+        """Read on: what came, `PAUSE` where a pipe is silent, None at the end."""
+        piece = next(self._pieces, b"")
+        if piece is None:
+            raise WrongRecordError(too_long(self._most))
+        if piece is PAUSE or not piece:
+            return piece or None
+        lines = list(io.StringIO(piece.decode("utf-8", "surrogateescape"), newline=""))
+        self._lines, self.n = iter(lines), self.n + len(lines)
+        return piece
 
 
 def rows_of_csv(files, delimiter: str, max_line_bytes: int):
-    """((name, number of its first line), fields) of each row that is not empty; for fields, what is
-    wrong with them, `PAUSE` or `FILE`."""
+    """((name, number of its first line), fields) of each row that is not empty; for fields, what is wrong with them, `PAUSE` or
+    `FILE`."""
     for source in files:
-        lines = _CsvLines(source, max_line_bytes)
+        lines, more = _CsvLines(source, max_line_bytes), True
         yield (source.name, 0), FILE
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        while True:
+        while more:
             where = source.name, reader.line_num + 1
             try:
-                row = PAUSE if lines.is_pause() else next(reader)
+                if reader.line_num >= lines.n and (more := lines.load()) in (PAUSE, None):
+                    row = more
+                else:
+                    row = next(reader)
             except StopIteration:
                 break
             except WrongRecordError as error:

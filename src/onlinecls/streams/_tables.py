@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._input.rows import Rows
@@ -9,7 +11,7 @@ from ._features import FeatureRows
 from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; a list of numbers is its length
-_MISSING = ("", "NA", "N/A", "n/a", "<NA>", "NULL", "null")  # in CSV
+_MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
 _LOOKED_AT = 1000  # rows in which a column has a first value
 _BATCH_NUMBERS = 1 << 20  # in a batch of long lists
 
@@ -173,6 +175,22 @@ class TableRows:
         return len(self.rows) * self.n_numbers >= _BATCH_NUMBERS
 
     def add(self, values) -> None:
+        numbers = self._plain_numbers(values) if self.n_numbers == len(self.kinds) and self.hashed is None else None
+        if numbers is None:
+            self._add_any(values)
+        else:
+            self.rows.append(numbers)
+
+    def _plain_numbers(self, values) -> list | None:
+        """The values of a row of numbers, all of which are there and right; None of another row, which is looked at closely."""
+        try:
+            numbers = list(map(float, values))
+            right = math.isfinite(sum(numbers)) and max(map(abs, numbers)) <= self.largest and "_" not in "".join(values)
+        except (TypeError, ValueError, OverflowError):  # (TypeError of JSON's numbers, too)
+            return None
+        return numbers if right else None
+
+    def _add_any(self, values) -> None:
         numbers, names = [], []
         for (name, kind, what), value in zip(self.kinds, values, strict=True):
             if is_missing(value):

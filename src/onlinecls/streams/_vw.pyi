@@ -1,5 +1,11 @@
 """What Python sees of the compiled module."""
 
-from ._lines import EntryParser
+from numpy.typing import DTypeLike
 
-class VWParser(EntryParser): ...
+from .._hashing.sketch import Names
+from ._lines import EntryParser, Labels
+
+class VWParser(EntryParser):
+    def __init__(
+        self, labels: Labels, batch_rows: int, batch_nnz: int, n_features: int, dtype: DTypeLike, names: Names | None = None
+    ) -> None: ...

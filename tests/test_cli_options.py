@@ -1,0 +1,298 @@
+"""Options of the command line that are not about pipes and tables: classes, words, evaluation, memory, the words of errors."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, command_line, main
+from test_cli import texts, write_tsv
+
+import onlinecls
+from onlinecls import AROWClassifier, load
+from onlinecls.streams import read
+from onlinecls.text import HashingVectorizer
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def tsv(tmp_path):
+    return write_tsv(tmp_path / "mail.tsv", texts(300))
+
+
+def in_python(path, learner, classes=None, **options):
+    with read(path, vectorizer=HashingVectorizer(n_features=2**10, dtype="float32", **options)) as stream:
+        for X, y, _ in stream:
+            learner.partial_fit(X, y, classes=classes)
+    return learner
+
+
+# --- learners -------------------------------------------------------------------------------------------------------------------
+
+
+def test_classes_are_known_before_the_first_row(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    assert run("train", tsv, "--bits", 10, "--classes", "spam,ham,later", "--save", model, "--quiet")[0] == 0
+    expected = in_python(tsv, AROWClassifier(dtype="float32"), ["ham", "later", "spam"])
+    assert load(model).classes_.tolist() == ["ham", "later", "spam"]
+    np.testing.assert_array_equal(load(model).coef_, expected.coef_)
+    code, _, err = run("train", tsv, "--bits", 10, "--classes", "ham,other", "--quiet")
+    assert code == 1 and "'spam'" in err
+    for label, weights in (("1,-1", {}), ("-1,1", {"--param": "class_weight=1:2,-1:0.5"})):
+        svm = tmp_path / "a.svm"
+        svm.write_text("1 1:1\n-1 2:1\n" * 5)
+        arguments = [each for pair in weights.items() for each in pair]
+        assert run("train", svm, "--bits", 4, f"--classes={label}", *arguments, "--save", model, "--quiet")[0] == 0
+        assert load(model).classes_.tolist() == [-1, 1]
+    assert load(model).class_weight == {1.0: 2, -1.0: 0.5}
+    code, _, err = run("train", svm, "--classes", "1,2", "--quiet")
+    assert code == 1 and "-1" in err
+
+
+def test_labels_of_svmlight_and_vw_may_be_texts(tmp_path, run):
+    for name, lines in (("a.svm", "ham 1:1\nspam 2:1\n"), ("a.vw", "ham | a\nspam 2 | b\n")):
+        data, model = tmp_path / name, tmp_path / "model"
+        data.write_text(lines * 9)
+        assert run("train", data, "--bits", 6, "--save", model, "--quiet")[0] == 0
+        assert run("predict", model, data)[1].split() == ["ham", "spam"] * 9
+        assert run("train", data, "--resume", model, "--save", model, "--quiet")[0] == 0
+        assert json.loads(run("evaluate", model, data, "--json")[1])["error"] == 0.0
+        data.write_text("1" + lines[3:])
+        code, _, err = run("train", data, "--bits", 6, "--quiet")
+        assert code == 1 and "expected a finite number for a label, got 'spam" in err
+        assert run("train", data, "--bits", 6, "--quiet", "--classes", "1,spam")[0] == 0
+
+
+def test_weights_of_classes(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0
+    expected = in_python(tsv, AROWClassifier(class_weight={"spam": 5, "ham": 0.5}, dtype="float32"))
+    np.testing.assert_array_equal(load(model).coef_, expected.coef_)
+    specs = ["arow:class_weight=spam:5,ham:0.5,fit_intercept=false", "arow"]
+    results = json.loads(run("compare", tsv, "--bits", 10, "--json", "--algorithms", *specs)[1])["results"]
+    assert {each["algorithm"] for each in results} == set(specs)
+    assert any("class_weight={'spam': 5, 'ham': 0.5}" in each["estimator"] for each in results)
+    assert "--param class_weight must be finite and >= 0" in run("train", tsv, "--param", "class_weight=spam:-1", "--quiet")[2]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *REGRESSION_COMMANDS])
+def test_parameters_are_listed_as_signature_and_docstring_have_them(run, name):
+    import inspect
+
+    code, out, err = run("train", "--help", name)
+    algorithm = ALGORITHMS[name]
+    signature = inspect.signature(getattr(onlinecls, algorithm.estimator)).parameters
+    assert (code, err) == (0, "") and out.startswith(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n")
+    shown = dict(re.findall(r"^  (\w+)=([^,\n]*)", out, re.MULTILINE))
+    assert shown.keys() >= {*algorithm.params, *({"fit_intercept", "average"} & signature.keys())}
+    for parameter, value in shown.items():
+        default = algorithm.selects.get(parameter, signature[parameter].default)
+        assert value in (str(default), str(default).lower())
+        assert re.search(rf"^  {parameter}=[^,\n]*, (.*\n      \S|.*one of )", out, re.MULTILINE), f"{parameter} is not explained"
+
+
+def test_algorithms_are_listed(run):
+    out = run("algorithms")[1].splitlines()
+    assert [line.split()[0] for line in out] == [*COMMANDS, *REGRESSION_COMMANDS]
+    assert all(ALGORITHMS[line.split()[0]].estimator in line for line in out)
+    assert len(json.loads(run("algorithms", "--json")[1])["algorithms"]) == len(out)
+    assert run("train", "--help", "svm")[0] == 2
+
+
+# --- words ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv", "jsonl", "parquet"])
+def test_words_are_cut_as_asked_in_every_format_of_texts(tmp_path, run, format):
+    from test_cli import written
+
+    data, model = written(tmp_path, format, texts(100)), tmp_path / "model"
+    for options, same in (
+        (("--token-pattern", r"\w+"), {"token_pattern": r"\w+"}), (("--token-pattern", "[a-e]+"), {"token_pattern": "[a-e]+"}),
+        (("--analyzer", "char", "--ngrams", 2, 3), {"analyzer": "char", "ngram_range": (2, 3)}),
+    ):
+        assert run("train", data, "--bits", 10, *options, "--save", model, "--quiet")[0] == 0
+        expected = in_python(write_tsv(tmp_path / "same.tsv", texts(100)), AROWClassifier(dtype="float32"), **same)
+        np.testing.assert_array_equal(load(model).coef_, expected.coef_)
+        said = run("predict", model, data)[1].split()
+        with read(tmp_path / "same.tsv", vectorizer=HashingVectorizer(n_features=2**10, **same)) as stream:
+            assert said == np.concatenate([expected.predict(X.astype(np.float32)) for X, _, _ in stream]).tolist()
+
+
+@pytest.mark.parametrize("format", ["vw", "jsonl"])
+def test_names_of_vw_and_json_lines_are_shown(tmp_path, run, format):
+    data, named, bare = tmp_path / f"a.{format}", tmp_path / "named", tmp_path / "bare"
+    rows = [("spam", {"title^cheap": 1, "title^pills": 1}), ("ham", {"title^lunch": 1, "body^noon": 1})] * 20
+    if format == "vw":
+        data.write_text("".join(
+            f"{label} {' '.join('|' + name.replace('^', ' ') for name in features)}\n" for label, features in rows
+        ))
+    else:
+        data.write_text("".join(json.dumps({"label": label, "features": features}) + "\n" for label, features in rows))
+    assert run("train", data, "--bits", 16, "--names", 100, "--save", named, "--quiet")[0] == 0
+    assert run("train", data, "--bits", 16, "--save", bare, "--quiet")[0] == 0
+    top = [json.loads(run("inspect", *arguments, "--json")[1])["top"] for arguments in ((named,), (bare, data))]
+    assert top[0] == top[1] and {each["name"] for each in top[0]["spam"]} == {"title^cheap", "title^pills"}
+    told = json.loads(run("explain", bare, data, "--json")[1].splitlines()[0])
+    assert {each["name"] for each in told["features"]} - {"(intercept)"} == {"title^cheap", "title^pills"}
+
+
+def test_explain_adds_up_to_the_score(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 16, "--save", model, "--quiet")
+    learner, rows = load(model), texts(20, 3)
+    new = write_tsv(tmp_path / "new.tsv", rows)
+    X = HashingVectorizer(n_features=2**16, dtype="float32").transform([text for _, text in rows])
+    scores, std = learner.decision_function(X, return_std=True)
+    lines = [json.loads(line) for line in run("explain", model, new, "--json", "--top", 99)[1].splitlines()]
+    for line, score, spread, label, (_, text) in zip(lines, scores, std, learner.predict(X), rows, strict=True):
+        towards = score if label == "spam" else -score
+        assert line["prediction"] == label and line["score"] == pytest.approx(towards) and line["std"] == pytest.approx(spread)
+        assert sum(part["contribution"] for part in line["features"]) == pytest.approx(towards, rel=1e-4, abs=1e-6)
+        assert {part["name"] for part in line["features"]} - {"(intercept)"} == {word for word in text.split() if len(word) > 1}
+    page = run("explain", model, new, "--top", 1)[1].splitlines()
+    assert page[0].startswith(f"row 1: {lines[0]['prediction']}, score {lines[0]['score']:.4f} ± ") and len(page) == 40
+
+
+def test_explain_of_many_classes_and_of_numbers(tmp_path, run):
+    rows = [("a", "one two"), ("b", "three four"), ("c", "five six"), ("a", "one six")] * 5
+    data, model = write_tsv(tmp_path / "a.tsv", rows), tmp_path / "model"
+    assert run("train", data, "--bits", 12, "--algorithm", "pa1", "--save", model, "--quiet")[0] == 0
+    predicted = run("predict", model, data)[1].split()
+    for line, said in zip(run("explain", model, data, "--json")[1].splitlines(), predicted, strict=True):
+        told = json.loads(line)
+        assert told["prediction"] == said and told["std"] is None
+        assert sum(part["contribution"] for part in told["features"]) == pytest.approx(told["score"], rel=1e-4, abs=1e-6)
+    prices = write_tsv(tmp_path / "p.tsv", [("1.5", "wool hat"), ("3", "silk scarf")] * 9)
+    assert run("train", prices, "--bits", 12, "--algorithm", "arow_regression", "--save", model, "--quiet")[0] == 0
+    told = json.loads(run("explain", model, prices, "--json")[1].splitlines()[0])
+    assert sum(part["contribution"] for part in told["features"]) == pytest.approx(told["prediction"], rel=1e-4)
+    assert run("predict", model, prices, "--std")[1].startswith("prediction\tstd\n")
+
+
+# --- evaluate -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
+def test_evaluation_is_that_of_scikit_learn(tmp_path, run, labels):
+    metrics = pytest.importorskip("sklearn.metrics")
+    from test_cli import WORDS
+
+    words = {**WORDS, "news": "election market report a project".split()}
+    draw = np.random.default_rng(0)
+    rows = [
+        (label, " ".join(draw.choice(words[label if draw.random() < 0.6 else str(draw.choice(labels))]) for _ in range(3)))
+        for label in draw.choice(labels, 900).tolist()
+    ]
+    data, model, new = write_tsv(tmp_path / "a.tsv", rows[:300]), tmp_path / "model", write_tsv(tmp_path / "b.tsv", rows[300:])
+    assert run("train", data, "--bits", 10, "--save", model, "--quiet")[0] == 0
+    told = json.loads(run("evaluate", model, new, "--json", "--quiet")[1])
+    learner = load(model)
+    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows[300:]])
+    y, said, scores = [label for label, _ in rows[300:]], learner.predict(X), learner.decision_function(X)
+    assert told["examples"] == 600 and told["error"] == pytest.approx(1 - metrics.accuracy_score(y, said))
+    assert told["f1"] == pytest.approx(metrics.f1_score(y, said, average="macro"))
+    report = metrics.classification_report(y, said, output_dict=True)
+    for label in labels:
+        for name in ("precision", "recall"):
+            assert told["classes"][label][name] == pytest.approx(report[label][name])
+        assert told["classes"][label]["f1"] == pytest.approx(report[label]["f1-score"])
+    confusion = [[told["confusion"][true][guess] for guess in learner.classes_] for true in learner.classes_]
+    assert confusion == metrics.confusion_matrix(y, said, labels=learner.classes_).tolist()
+    if len(labels) == 2:
+        area = metrics.roc_auc_score([label == "spam" for label in y], scores)
+    else:
+        truth = np.array(y)[:, None] == learner.classes_
+        area = metrics.roc_auc_score(truth, scores)
+    assert told["auc"] == pytest.approx(area, abs=1e-4)
+    page = run("evaluate", model, new)[1]
+    assert f"AUC       {told['auc']:.4f}\n" in page and f" {100 * told['error']:.2f} % ({told['mistakes']} mistakes)" in page
+
+
+def test_an_evaluation_of_labels_the_model_does_not_know(tsv, tmp_path, run):
+    model, new = tmp_path / "model", write_tsv(tmp_path / "new.tsv", [*texts(20, 4), ("later", "on the train")])
+    run("train", tsv, "--bits", 10, "--save", model, "--quiet")
+    told = json.loads(run("evaluate", model, new, "--json")[1])
+    assert told["classes"]["later"] == {"examples": 1, "predicted": 0, "precision": None, "recall": 0.0, "f1": 0.0}
+    assert sum(told["confusion"]["later"].values()) == 1 and told["mistakes"] >= 1
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("")
+    assert "must have an example, got none. There is nothing to evaluate." in run("evaluate", model, empty)[2]
+    numbers = tmp_path / "a.svm"
+    numbers.write_text("1 1:2\n")
+    assert run("evaluate", model, numbers)[0] == 1
+
+
+def test_probabilities_are_those_of_the_model(tsv, tmp_path, run, monkeypatch):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 10, "--save", model, "--quiet")
+    if not hasattr(AROWClassifier, "predict_proba"):
+        code, _, err = run("predict", model, tsv, "--probabilities")
+        assert code == 2 and "argument --probabilities: must have a model that gives probabilities" in err
+        assert json.loads(run("evaluate", model, tsv, "--json")[1])["log_loss"] is None
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-self.decision_function(X)))
+        return np.stack([1 - p, p], axis=1)
+
+    monkeypatch.setattr(AROWClassifier, "predict_proba", predict_proba, raising=False)
+    header, *lines = run("predict", model, tsv, "--probabilities")[1].splitlines()
+    assert header == "prediction\tp ham\tp spam" and len(lines) == 300
+    found = np.array([line.split("\t")[1:] for line in lines], float)
+    assert found.sum(axis=1) == pytest.approx(np.ones(300))
+    right = [p[["ham", "spam"].index(label)] for p, (label, _) in zip(found, texts(300), strict=True)]
+    assert json.loads(run("evaluate", model, tsv, "--json")[1])["log_loss"] == pytest.approx(-np.mean(np.log(right)))
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_does_not_fit_is_refused_before_it_is_allocated(tmp_path, tsv, run):
+    code, out, err = run("train", tsv, "--bits", 40, "--quiet")
+    assert (code, out) == (1, "") and re.search(
+        r"--bits: the model must fit in memory, got 2 classes x 1,099,511,627,776 columns, [\d,.]+ GB, "
+        r"where [\d,.]+ GB are free\. --bits \d+ would fit\.", err,
+    )
+    for options in (("--classes", ",".join(f"c{k}" for k in range(200000)), "--bits", 20), ):
+        assert "200000 classes x 1,048,576 columns" in run("train", tsv, *options, "--quiet")[2]
+
+
+def test_classes_that_do_not_fit_are_refused(tmp_path, run, monkeypatch):
+    many = write_tsv(tmp_path / "many.tsv", [(f"c{i}", f"word{i}") for i in range(526)])
+    monkeypatch.setattr(command_line, "available_memory", lambda: 4e9)
+    code, _, err = run("train", many, "--quiet")
+    assert code == 1 and "got 526 new ones in the first 526 rows, 9 GB" in err and "fewer --bits (--bits 18 fits).\n" in err
+
+
+# --- the words of errors --------------------------------------------------------------------------------------------------------
+
+
+def test_errors_speak_of_options(tmp_path, run, tsv):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 10, "--save", model, "--quiet")
+    broken = {
+        "a.tsv": "no tab\n", "b.svm": "1 5000000:1\n", "c.svm": "1 1:1 x\n", "d.vw": "| a\n", "e": "what is this\n",
+        "f.csv": "y,text\nx,a\n", "g.jsonl": '{"label": 1}\n', "h.csv": "label,a\nx,1\ny,abc\n",
+        "i.tsv": "a\t" + "x" * (1 << 24) + "\n",
+        "j.csv": "label,a\nx,\n", "k.parquet": "PAR1", "l.csv": 'label,text\nx,"a"b\n', "m.tsv": "ham\t\udcff\n",
+    }
+    python = re.compile(r"\w+=(False|True|None|'|\d)|max_line_bytes|n_features|zero_based|Give format=|\bread: |csv\.field")
+    for name, text in broken.items():
+        path = tmp_path / name
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        strict = ("train", path, "--missing", "error", "--quiet")
+        for arguments in (("train", path, "--quiet"), strict, ("evaluate", model, path)):
+            code, out, err = run(*arguments)
+            assert (code, out) == (1, "") or (name in ("j.csv", "h.csv") and code in (0, 1))
+            assert not python.search(err), err
+    for options in (("--delimiter", ";;"), ("--format", "vw", "--bits", 33)):
+        _, _, err = run("train", tmp_path / "f.csv", *options, "--quiet")
+        assert err and not python.search(err), err

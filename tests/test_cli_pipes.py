@@ -1,0 +1,349 @@
+"""The command line as a process among others: pipes that stay open, signals, checkpoints."""
+
+import json
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onlinecls import load
+
+COMMAND = [sys.executable, "-m", "onlinecls"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": ""}
+PATIENCE = 60  # seconds: what does not come in this time does not come
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+
+
+def texts(n, seed=0):
+    draw = random.Random(seed)
+    words = {"ham": "lunch noon meeting report tomorrow call".split(), "spam": "cheap pills win prize click free".split()}
+    rows = []
+    for _ in range(n):
+        label = draw.choice(["ham", "spam"])
+        rows.append(f"{label}\t{' '.join(draw.choice(words[label if draw.random() < 0.8 else 'ham']) for _ in range(6))}\n")
+    return rows
+
+
+def process(*arguments, **options):
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT, **options)
+
+
+class Running:
+    """A command whose pipes stay open; its lines are collected as they come."""
+
+    def __init__(self, *arguments):
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT
+        )
+        self.lines = {name: queue.SimpleQueue() for name in ("stdout", "stderr")}
+        self.threads = [threading.Thread(target=self._collect, args=(name,), daemon=True) for name in self.lines]
+        for thread in self.threads:
+            thread.start()
+
+    def _collect(self, name):
+        for line in getattr(self.process, name):
+            self.lines[name].put(line.rstrip("\n"))
+
+    def write(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def read(self, name="stdout"):
+        return self.lines[name].get(timeout=PATIENCE)
+
+    def wait_for(self, words, name="stderr"):
+        while words not in (line := self.read(name)):
+            pass
+        return line
+
+    def finish(self):
+        self.process.stdin.close()
+        code = self.process.wait(PATIENCE)
+        for thread in self.threads:
+            thread.join(PATIENCE)
+        for name in self.lines:
+            getattr(self.process, name).close()
+        return code
+
+    def rest(self, name="stdout"):
+        found = []
+        while not self.lines[name].empty():
+            found.append(self.lines[name].get())
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.finish()
+
+
+@pytest.fixture
+def mail(tmp_path):
+    path = tmp_path / "mail.tsv"
+    path.write_text("".join(texts(300)))
+    return path
+
+
+@pytest.fixture
+def model(mail, tmp_path):
+    path = tmp_path / "mail.model"
+    assert process("train", mail, "--bits", 10, "--save", path, "--quiet").returncode == 0
+    return path
+
+
+# --- answers --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["texts", "tsv", "vw", "svmlight", "jsonl", "csv"])
+def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, format):
+    rows = texts(12, 1)
+    contents = [row.rstrip("\n").split("\t") for row in rows]
+    lines = {
+        "texts": [f"{text}\n" for _, text in contents],
+        "tsv": rows,
+        "vw": [f"{label} | {text}\n" for label, text in contents],
+        "svmlight": [f"{label} {k}:1 99:2\n" for k, (label, _) in enumerate(contents)],
+        "jsonl": [json.dumps({"label": label, "text": text}) + "\n" for label, text in contents],
+        "csv": [f"{label},{text}\n" for label, text in contents],
+    }[format]
+    header = "label,text\n" if format == "csv" else ""
+    if format not in ("texts", "tsv"):
+        data, model = tmp_path / f"mail.{format}", tmp_path / "model"
+        data.write_text(header + "".join(lines * 10))
+        assert process("train", data, "--bits", 10, "--save", model, "--quiet").returncode == 0
+    expected = process("predict", model, "-", input=header + "".join(lines)).stdout.split()
+    assert set(expected) == {"ham", "spam"} or format == "svmlight"
+    with Running("predict", model, "-") as running:
+        running.write(header)
+        for line, answer in zip(lines, expected, strict=True):
+            running.write(line)
+            assert running.read() == answer
+        assert running.finish() == 0 and running.rest("stderr") == []
+
+
+def test_half_a_line_is_waited_for(model):
+    with Running("predict", model, "-", "--format", "tsv") as running:
+        running.write("spam\twin a pr")
+        time.sleep(0.1)
+        assert running.lines["stdout"].empty()
+        running.write("ize\n")
+        assert running.read() == "spam"
+        running.write("lunch at noon")
+        assert running.finish() == 0 and running.rest() == ["ham"]
+
+
+def test_a_row_of_csv_may_come_in_pieces(tmp_path):
+    data, model = tmp_path / "mail.csv", tmp_path / "model"
+    data.write_text("label,text\n" + "".join(row.replace("\t", ",") for row in texts(100)))
+    assert process("train", data, "--bits", 10, "--save", model, "--quiet").returncode == 0
+    with Running("predict", model, "-") as running:
+        running.write('label,text\nx,"win a\n')
+        time.sleep(0.1)
+        running.write('prize"\n')
+        assert running.read() == "spam"
+        assert running.finish() == 0 and running.rest() == []
+
+
+def test_train_learns_what_has_come_and_says_so_by_time(tmp_path):
+    model, rows = tmp_path / "model", texts(200)
+    with Running("train", "-", "--format", "tsv", "--bits", 8, "--every", "0.05s", "--save", model) as running:
+        running.write(rows[0])
+        running.wait_for("examples ")  # the headings
+        for n in range(1, 200):
+            running.write(rows[n])
+            time.sleep(0.02)
+            if not running.lines["stderr"].empty():
+                break
+        assert 0 < int(running.read("stderr").split()[0]) <= n + 1 < 200
+        assert running.finish() == 0
+    assert load(model).t_ == n + 1
+
+
+# --- signals --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_signals_save_what_was_learnt_and_the_rest_follows(tmp_path, number, code):
+    rows, half, both, whole = texts(5000), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
+    data = tmp_path / "mail.tsv"
+    data.write_text("".join(rows))
+    with Running("train", "-", "--format", "tsv", "--bits", 10, "--save", half, "--json") as running:
+        running.write("".join(rows[:4500]))
+        running.wait_for("   4,096 ")
+        running.process.send_signal(number)
+        assert running.finish() == code
+        told, said = json.loads(running.rest()[-1]), "\n".join(running.rest("stderr"))
+    learnt = load(half).t_
+    assert 4096 <= learnt <= 4500
+    assert told["interrupted"] and (told["examples"], told["row"], told["pass"], told["passes"]) == (learnt, learnt, 1, 0)
+    assert f"interrupted after {learnt:,} examples; what was learnt is saved in {half}. To go on with row {learnt + 1:,}" in said
+    assert "Traceback" not in said
+    for from_row in ("next", learnt + 1):
+        done = process("train", data, "--resume", half, "--from-row", from_row, "--save", both)
+        assert done.returncode == 0 and f"going on after {learnt:,} examples, with row {learnt + 1:,} of the input" in done.stderr
+        assert process("train", data, "--bits", 10, "--save", whole, "--quiet").returncode == 0
+        assert both.read_bytes() == whole.read_bytes()
+    assert f"was interrupted behind row {learnt:,} of its input" in process("train", data, "--resume", half).stderr
+
+
+def test_nohup_goes_on(tmp_path):
+    with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", tmp_path / "model") as running:
+        running.process.kill()
+        running.finish()
+    command = "trap '' HUP; exec " + " ".join([*COMMAND, "train", "-", "--format", "tsv", "--bits", "8", "--every", "100"])
+    running = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    running.stdin.write("".join(texts(100)))
+    running.stdin.flush()
+    while "   100 " not in running.stderr.readline():
+        pass
+    running.send_signal(signal.SIGHUP)
+    _, said = running.communicate("".join(texts(100)), timeout=PATIENCE)
+    assert running.returncode == 0 and "200 examples, " in said
+
+
+def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
+    rows, model, whole = texts(30000), tmp_path / "model", tmp_path / "whole"
+    data = tmp_path / "mail.tsv"
+    data.write_text("".join(rows))
+    options = ("--bits", 10, "--passes", 400, "--threads", 1)
+    with Running("train", data, *options, "--every", 1000, "--save", model, "--json") as running:
+        running.wait_for("pass 2")
+        running.wait_for("   1,000 ")
+        running.process.send_signal(signal.SIGTERM)
+        assert running.finish() == 143
+        told, said = json.loads(running.rest()[-1]), "\n".join(running.rest("stderr"))
+    learnt = load(model).t_
+    assert told["examples"] == 30000 and told["passes"] == told["pass"] - 1 >= 1
+    assert learnt == 30000 * told["passes"] + told["row"]
+    assert f"examples of pass {told['pass']}; what was learnt is saved" in said
+    n_passes = told["pass"] + 1
+    more = ("train", data, "--passes", n_passes, "--quiet")
+    assert process(*more, "--resume", model, "--from-row", "next", "--save", model).returncode == 0
+    assert process(*more, "--bits", 10, "--save", whole).returncode == 0
+    assert model.read_bytes() == whole.read_bytes()
+
+
+def test_rows_of_weight_0_are_rows_of_the_input(tmp_path):
+    rows = [f"{row.split(chr(9))[0]} {k % 3} | {row.split(chr(9))[1]}" for k, row in enumerate(texts(6000))]
+    data, half, whole = tmp_path / "mail.vw", tmp_path / "half", tmp_path / "whole"
+    data.write_text("".join(rows))
+    with Running("train", "-", "--format", "vw", "--bits", 10, "--save", half, "--json") as running:
+        running.write("".join(rows[:5000]))
+        running.wait_for("   2,730 ")  # of 4,096 rows
+        running.process.send_signal(signal.SIGTERM)
+        running.finish()
+        told = json.loads(running.rest()[-1])
+    assert told["examples"] == load(half).t_ == sum(k % 3 > 0 for k in range(told["row"]))
+    process("train", data, "--resume", half, "--from-row", "next", "--save", half, "--quiet")
+    process("train", data, "--bits", 10, "--save", whole, "--quiet")
+    assert half.read_bytes() == whole.read_bytes()
+
+
+# --- checkpoints ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every", ["1000", "0.01s"])
+def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
+    rows, model, whole = texts(9000), tmp_path / "model", tmp_path / "whole"
+    data = tmp_path / "mail.tsv"
+    data.write_text("".join(rows))
+    with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", model, "--save-every", every) as running:
+        running.write("".join(rows[:5000]))
+        until = time.monotonic() + PATIENCE
+        while not model.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        running.process.kill()
+        running.finish()
+    assert 0 < load(model).t_ <= 5000
+    done = process("train", data, "--resume", model, "--from-row", "next", "--save", model, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    process("train", data, "--bits", 8, "--save", whole, "--quiet")
+    assert model.read_bytes() == whole.read_bytes()
+    done = process("train", data, "--resume", model, "--from-row", "next")
+    assert done.returncode == 1 and "must be a model that was interrupted for --from-row next, got one that" in done.stderr
+
+
+def test_a_row_to_begin_with_may_be_given_for_a_new_model(mail, tmp_path):
+    a, b, rest = tmp_path / "a", tmp_path / "b", tmp_path / "rest.tsv"
+    rest.write_text("".join(mail.read_text().splitlines(keepends=True)[100:]))
+    assert "with row 101 of the input" in process("train", mail, "--from-row", 101, "--bits", 8, "--save", a).stderr
+    process("train", rest, "--bits", 8, "--save", b)
+    np.testing.assert_array_equal(load(a).coef_, load(b).coef_)
+    assert load(a).t_ == 200
+
+
+# --- lines stay in their places -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_predictions_keep_the_lines_of_their_rows(tmp_path, threads):
+    data, model = tmp_path / "mail.vw", tmp_path / "model"
+    lines = [f"{label} | {text}" for label, text in (row.rstrip("\n").split("\t") for row in texts(9000))]
+    data.write_text("\n".join(lines) + "\n")
+    assert process("train", data, "--bits", 10, "--save", model, "--quiet").returncode == 0
+    whole = process("predict", model, data).stdout.splitlines()
+    bad = {0, 1, 17, 4095, 4096, 4097, 8191, 8999}
+    empty = {5, 4100}
+    data.write_text("".join("| a:1x\n" if k in bad else "\n" if k in empty else line + "\n" for k, line in enumerate(lines)))
+    expected = ["NA" if k in bad | empty else said for k, said in enumerate(whole)]
+    for source in (str(data), "-"):
+        done = process("predict", model, source, "--on-error", "skip", "--threads", threads, input=data.read_text())
+        assert done.stdout.splitlines() == expected and "8 malformed lines skipped" in done.stderr
+    header, *lines = process("predict", model, data, "--on-error", "skip", "--scores", "--std").stdout.splitlines()
+    assert header == "prediction\tspam\tstd spam" and lines[0] == "NA\tNA\tNA" and len(lines) == 9000
+
+
+@pytest.mark.parametrize("format", ["tsv", "jsonl", "csv", "parquet", "svmlight"])
+def test_bad_rows_of_every_format_have_a_line(tmp_path, format):
+    rows = [row.rstrip("\n").split("\t") for row in texts(40)]
+    good, data, model = tmp_path / f"good.{format}", tmp_path / f"bad.{format}", tmp_path / "model"
+    if format == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        write = pytest.importorskip("pyarrow.parquet").write_table
+        labels = [label for label, _ in rows]
+        write(pa.table({"label": labels, "text": [text for _, text in rows]}), good)
+        write(pa.table({"label": labels, "text": [None if k in (3, 39) else text for k, (_, text) in enumerate(rows)]}), data)
+    else:
+        line, bad, head = {
+            "tsv": (lambda label, text: f"{label}\t{text}", "x\t\xff", ""),
+            "jsonl": (lambda label, text: json.dumps({"label": label, "text": text}), "{", ""),
+            "csv": (lambda label, text: f"{label},{text}", "a,b,c", "label,text\n"),
+            "svmlight": (lambda label, text: f"{label} {len(text)}:1", "x y", ""),
+        }[format]
+        lines = [line(*row) for row in rows]
+        good.write_text(head + "\n".join(lines) + "\n")
+        broken = [bad if k in (3, 39) else text for k, text in enumerate(lines)]
+        data.write_bytes((head + "\n".join(broken) + "\n").encode("latin-1"))
+    assert process("train", good, "--bits", 10, "--save", model, "--quiet").returncode == 0
+    whole = process("predict", model, good).stdout.splitlines()
+    done = process("predict", model, data, "--on-error", "skip")
+    assert done.stdout.splitlines() == ["NA" if k in (3, 39) else said for k, said in enumerate(whole)]
+
+
+def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):
+    rows = texts(30, 5)
+    bare = "".join(row.split("\t")[1] for row in rows)
+    expected = process("predict", model, "-", input=bare).stdout
+    csv, jsonl = ("".join(make(*row.rstrip("\n").split("\t")) for row in rows) for make in (
+        lambda label, text: f'{label},"{text}"\n', lambda label, text: json.dumps({"label": label, "text": text}) + "\n",
+    ))
+    assert process("predict", model, "-", input=jsonl).stdout == expected
+    columns = ("--format", "csv", "--no-header", "--label", "0", "--text", "1")
+    assert process("predict", model, "-", *columns, input=csv).stdout == expected
+    assert process("predict", model, "-", input="win, a prize, now\nlunch, at noon, today\n").stdout.split() == ["spam", "ham"]
+    vw = process("predict", model, "-", input="1 | a b\n")
+    assert vw.returncode == 1 and "has learnt from tsv, whose columns are not those of vw" in vw.stderr
+    assert Path(model).exists()

@@ -1,0 +1,203 @@
+"""Models that fit: files without the features that were never met, compressed files, file objects; pruned models; and models for
+scikit-learn and ONNX."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+from algorithms import ONE_EACH, REGRESSORS
+from matrices import continuous_problem
+from scipy.sparse import csr_matrix
+from states import fingerprint
+
+import onlinecls
+from onlinecls import load
+
+WIDE = 1 << 16
+
+
+def wide(dtype="float32", n_classes=2, n_rows=60):
+    """Rows that meet a few of many columns."""
+    draw = np.random.default_rng(3)
+    columns = np.sort(draw.choice(WIDE, (n_rows, 5)) // 50 * 50, axis=1)
+    values = draw.normal(size=columns.size).astype(dtype)
+    X = csr_matrix((values, columns.ravel(), np.arange(0, columns.size + 1, 5)), (n_rows, WIDE))
+    X.sum_duplicates()
+    return X, np.arange(n_rows) % n_classes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["AROWClassifier", "PassiveAggressiveClassifier", "AdaGradClassifier"])
+@pytest.mark.parametrize("average", [False, True])
+def test_a_file_has_only_the_features_that_were_met(tmp_path, name, n_classes, average):
+    X, y = wide(n_classes=n_classes)
+    learner = getattr(onlinecls, name)(average=average, dtype="float32").partial_fit(X, y)
+    learner.save(tmp_path / "thin")
+    learner.save(tmp_path / "dense", dense=True)
+    again = load(tmp_path / "thin")
+    assert (tmp_path / "thin").stat().st_size < 0.1 * (tmp_path / "dense").stat().st_size
+    assert fingerprint(again) == fingerprint(learner) == fingerprint(load(tmp_path / "dense"))
+    assert fingerprint(again.partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_name_compresses_a_file(tmp_path, ending):
+    if ending == ".zst":
+        pytest.importorskip("backports.zstd")
+    X, y = wide()
+    learner, path = onlinecls.AROWClassifier().partial_fit(X, y), tmp_path / f"model{ending}"
+    learner.save(path, dense=True)
+    first = path.read_bytes()
+    learner.save(path, dense=True)
+    assert path.read_bytes() == first  # no time, no name in it
+    learner.save(tmp_path / "model", dense=True)
+    assert len(first) < 0.2 * (tmp_path / "model").stat().st_size
+    assert fingerprint(load(path)) == fingerprint(learner)
+    path.rename(tmp_path / "renamed")
+    assert fingerprint(load(tmp_path / "renamed")) == fingerprint(learner)
+    (tmp_path / "cut").write_bytes(first[: len(first) // 2])
+    with pytest.raises(ValueError, match="must be a whole compressed file, got one that is cut or damaged"):
+        load(tmp_path / "cut")
+    with pytest.raises(ValueError, match="must be an uncompressed file by its name for mmap=True"):
+        load(tmp_path / "renamed", mmap=True)
+
+
+def test_models_go_through_file_objects(tmp_path):
+    X, y = wide()
+    learner, file = onlinecls.AROWClassifier().partial_fit(X, y), io.BytesIO()
+    learner.save(file, metadata={"a": 1})
+    again, metadata = load(io.BytesIO(file.getvalue()), return_metadata=True)
+    assert fingerprint(again) == fingerprint(learner) and metadata == {"a": 1}
+    learner.save(tmp_path / "model", metadata={"a": 1})
+    assert (tmp_path / "model").read_bytes() == file.getvalue()
+    assert fingerprint(load(io.BytesIO(gzip.compress(file.getvalue())))) == fingerprint(learner)
+    with pytest.raises(ValueError, match="'<stream>' must be a model saved by onlinecls"):
+        load(io.BytesIO(b"nothing of the kind"))
+
+
+def test_a_mapped_model_must_be_dense(tmp_path):
+    X, y = wide()
+    learner = onlinecls.AROWClassifier().partial_fit(X, y)
+    learner.save(tmp_path / "thin")
+    with pytest.raises(ValueError, match=r"must be a dense file for mmap=True, .* Save the model with dense=True"):
+        load(tmp_path / "thin", mmap=True)
+    learner.save(tmp_path / "dense", dense=True)
+    assert fingerprint(load(tmp_path / "dense", mmap=True)) == fingerprint(learner)
+
+
+@pytest.mark.parametrize(
+    "change", [
+        lambda told, arrays: told.update(thin=[]),
+        lambda told, arrays: told.update(thin={"values": 2**40}),
+        lambda told, arrays: told.update(thin={"values": -1}),
+        lambda told, arrays: told.update(thin={"other": 5}),
+        lambda told, arrays: arrays["values.rows"].__setitem__(slice(None), arrays["values.rows"][::-1].copy()),
+        lambda told, arrays: arrays["values.rows"].__setitem__(0, -1),
+        lambda told, arrays: arrays["values.rows"].__setitem__(-1, WIDE + 1),
+        lambda told, arrays: arrays.update({"values.records": arrays["values.records"][:-1]}),
+        lambda told, arrays: arrays.update({"values.background": arrays["values.background"][:0]}),
+        lambda told, arrays: arrays["values.background"].__setitem__(-1, np.nan),
+        lambda told, arrays: arrays.pop("values.rows"),
+    ],
+)
+def test_a_forged_thin_file_is_refused(tmp_path, change):
+    from internals import files
+
+    X, y = wide()
+    onlinecls.AROWClassifier().partial_fit(X, y).save(tmp_path / "model")
+    told, arrays = files.read(tmp_path / "model", False)
+    assert told["thin"] == {"values": WIDE + 1} and {"values.rows", "values.records", "values.background"} <= arrays.keys()
+    change(told, arrays)
+    files.write("a test", tmp_path / "forged", told, arrays)
+    with pytest.raises(ValueError, match="must be a model that onlinecls could have saved"):
+        load(tmp_path / "forged")
+
+
+# --- pruned ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_pruned_feature_is_as_if_never_met(tmp_path, n_classes):
+    X, y = wide(n_classes=n_classes)
+    learner = onlinecls.AROWClassifier().partial_fit(X, y)
+    before, variances = learner.coef_.copy(), learner.covariance_.copy()
+    threshold = float(np.median(np.abs(before[before != 0])))
+    learner.save(tmp_path / "before")
+    assert learner.prune(threshold) is learner
+    small = (np.abs(before) <= threshold).all(axis=0)
+    assert (learner.coef_[:, small] == 0).all() and (learner.coef_[:, ~small] == before[:, ~small]).all()
+    assert (learner.covariance_[:, ~small] == variances[:, ~small]).all()
+    never = np.setdiff1d(np.arange(WIDE), X.indices)[0]
+    assert (learner.covariance_[:, small] == variances[:, never][:, None]).all()
+    learner.save(tmp_path / "after")
+    assert (tmp_path / "after").stat().st_size < (tmp_path / "before").stat().st_size
+    learner.partial_fit(X, y)
+    for strange in (-1, float("nan"), True, "x"):
+        with pytest.raises(ValueError, match="threshold must be a finite number >= 0"):
+            learner.prune(strange)
+    for options in ({"covariance": "full"}, {"average": True}):
+        other = onlinecls.AROWClassifier(**options).partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+        with pytest.raises(ValueError, match="prune must have a learner whose features have numbers of their own"):
+            other.prune(0.1)
+
+
+# --- for others -----------------------------------------------------------------------------------------------------------------
+
+LINEAR = [case for case in ONE_EACH if "multiclass" in case.algorithm.tasks]
+
+
+def problem(n_classes):
+    X, _ = continuous_problem(80, 6, n_classes)[:2]
+    X = np.abs(X) / np.abs(X).max()  # (the experts' advice lies in [0, 1])
+    return X, X[:, :n_classes].argmax(axis=1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("case", LINEAR, ids=str)
+def test_scikit_learn_predicts_the_same(case, n_classes):
+    pytest.importorskip("sklearn")
+    X, y = problem(n_classes)
+    learner = case.estimator().fit(X, np.array(["a", "b", "c"])[y])
+    other = learner.to_sklearn()
+    assert other.predict(X).tolist() == learner.predict(X).tolist() and other.classes_.tolist() == learner.classes_.tolist()
+    np.testing.assert_allclose(other.decision_function(X), learner.decision_function(X), rtol=1e-6, atol=1e-9)
+
+
+def test_regressors_go_to_scikit_learn_and_keep_names():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    X, y = continuous_problem(80, 4, 2)[:2]
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for cls in REGRESSORS:
+        learner = cls().fit(frame, y * 2.0 + X[:, 0])
+        other = learner.to_sklearn()
+        np.testing.assert_allclose(other.predict(frame), learner.predict(frame), rtol=1e-6, atol=1e-9)
+        assert other.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="this model has not been fitted yet"):
+        onlinecls.AROWClassifier().to_sklearn()
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"], [-1, 1], [3, 5, 7]])
+def test_onnx_predicts_the_same(labels):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
+    pytest.importorskip("onnx")
+    X, y = problem(len(labels))
+    X = X.astype(np.float32)
+    learner = onlinecls.AROWClassifier().fit(X, np.array(labels)[y])
+    session = runtime.InferenceSession(learner.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
+    said, scores = session.run(None, {"X": X})
+    assert list(said) == learner.predict(X).tolist()
+    expected = learner.decision_function(X)
+    expected = np.stack([-expected, expected], axis=1) if expected.ndim == 1 else expected
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_onnx_predicts_numbers():
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
+    pytest.importorskip("onnx")
+    X, y = continuous_problem(80, 4, 2)[:2]
+    X = X.astype(np.float32)
+    learner = onlinecls.AROWRegressor().fit(X, y + X[:, 0])
+    session = runtime.InferenceSession(learner.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"X": X})[0].ravel(), learner.predict(X), rtol=1e-4, atol=1e-5)

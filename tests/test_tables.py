@@ -1,0 +1,319 @@
+"""Tables by the names of their columns: CSV, JSON lines and Parquet, in streams and on the command line."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from internals import main
+
+from onlinecls import AROWClassifier, load
+from onlinecls.streams import options_of, read
+from onlinecls.text import HashingVectorizer
+
+ROWS = [
+    {"label": "x", "age": 3.5, "size": -1.0, "color": "red", "point": [1.0, 0.0]},
+    {"label": "y", "age": 2.0, "size": 4.0, "color": "blue", "point": [0.5, 2.0]},
+    {"label": "x", "age": None, "size": 0.25, "color": None, "point": None},
+    {"label": "y", "age": 7.0, "size": None, "color": "red", "point": [3.0, -1.0]},
+]
+FLAT = [{name: value for name, value in row.items() if name != "point"} for row in ROWS]
+
+
+def csv_of(rows, names=None, missing=""):
+    names = list(rows[0]) if names is None else names
+    lines = [names, *([missing if row[name] is None else str(row[name]) for name in names] for row in rows)]
+    return "".join(",".join(line) + "\n" for line in lines).encode()
+
+
+def jsonl_of(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def parquet_of(rows):
+    pa = pytest.importorskip("pyarrow")
+    out = io.BytesIO()
+    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), out)
+    return out.getvalue()
+
+
+def whole(data, format, **options):
+    with read(io.BytesIO(data), format, **options) as stream:
+        batches = list(stream)
+    if not batches:
+        return None, None, stream
+    y = None if batches[0].y is None else np.concatenate([batch.y for batch in batches])
+    return np.concatenate([batch.X.toarray() for batch in batches]), y, stream
+
+
+def error_of(data, format, **options):
+    with pytest.raises(ValueError) as caught:
+        whole(data, format, **options)
+    return str(caught.value)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+# --- streams --------------------------------------------------------------------------------------------------------------------
+
+
+def test_formats_agree_and_say_what_columns_are():
+    expected = [[3.5, -1], [2, 4], [0, 0.25], [7, 0]]
+    hashed = {"red": "color=red", "blue": "color=blue"}
+    tables = (csv_of(FLAT), "csv"), (csv_of(FLAT, missing="NA"), "csv"), (jsonl_of(FLAT), "jsonl"), (parquet_of(FLAT), "parquet")
+    for data, format in tables:
+        X, y, stream = whole(data, format, n_features=64)
+        assert stream.features == {"age": "number", "size": "number", "color": "category"}
+        assert stream.feature_names == ("age", "size") and stream.n_features == 66 and y.tolist() == list("xyxy")
+        assert X[:, :2].tolist() == expected
+        for row, content in zip(X[:, 2:], FLAT, strict=True):
+            values = [] if content["color"] is None else [{hashed[content["color"]]: 1.0}]
+            text = "".join(json.dumps({"label": 1, "features": each}) for each in values).encode()
+            same = whole(text, "jsonl", n_features=64)[0][0] if values else np.zeros(64)
+            assert row.tolist() == same.tolist()
+
+
+def test_lists_of_numbers_are_columns():
+    for data, format in ((jsonl_of(ROWS), "jsonl"), (parquet_of(ROWS), "parquet")):
+        X, _, stream = whole(data, format, ignore=["color"])
+        assert stream.features == {"age": "number", "size": "number", "color": "ignore", "point": 2}
+        assert stream.feature_names == ("age", "size", "point[0]", "point[1]")
+        assert X[:, 2:].tolist() == [[1, 0], [0.5, 2], [0, 0], [3, -1]]
+        short = [*ROWS, {**ROWS[0], "point": [1.0]}]
+        again = jsonl_of(short) if format == "jsonl" else parquet_of(short)
+        assert error_of(again, format).startswith("<stream>:5: expected a list of 2 numbers")
+        X, _, stream = whole(again, format, on_error="skip")
+        assert len(X) == 4 and stream.n_skipped == 1
+
+
+def test_columns_are_found_by_name():
+    _, _, stream = whole(csv_of(FLAT), "csv", n_features=16)
+    options = options_of(stream.metadata)
+    expected = whole(csv_of(FLAT), "csv", n_features=16)[0].tolist()
+    turned = [dict(reversed(row.items())) for row in FLAT]
+    for make, format in ((csv_of, "csv"), (jsonl_of, "jsonl"), (parquet_of, "parquet")):
+        assert whole(make(turned), format, **options)[0].tolist() == expected
+        without_labels = [{name: value for name, value in row.items() if name != "label"} for row in turned]
+        assert whole(make(without_labels), format, labels=None, **options)[0].tolist() == expected
+        more = [{**row, "new": 1} for row in FLAT]
+        assert "expected the columns ['age', 'size', 'color'] besides labels and weights, got an unknown one, 'new'" in error_of(
+            make(more), format, **options
+        )
+        less = [{name: value for name, value in row.items() if name != "age"} for row in FLAT]
+        missing = error_of(make(less), format, **options)
+        assert "the column of the features must be one of" in missing or "expected a key 'age'" in missing
+
+
+def test_files_of_one_stream_may_have_their_columns_in_any_order(tmp_path):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_bytes(csv_of(FLAT[:2]))
+    b.write_bytes(csv_of(FLAT[2:], ["color", "size", "label", "age"]))
+    with read([a, b], n_features=16) as stream:
+        X = np.concatenate([batch.X.toarray() for batch in stream])
+    assert X.tolist() == whole(csv_of(FLAT), "csv", n_features=16)[0].tolist()
+
+
+def test_a_repeated_header_is_a_header():
+    both = csv_of(FLAT[:2]) + csv_of(FLAT[2:])
+    assert whole(both, "csv")[1].tolist() == list("xyxy")
+    with read([io.BytesIO(csv_of(FLAT[:2])), io.BytesIO(csv_of(FLAT[2:]))], "csv") as stream:  # two streams of the same name
+        assert np.concatenate([batch.y for batch in stream]).tolist() == list("xyxy")
+    texts = b"label,text\nham,a\nlabel,text\nspam,b\n"
+    assert whole(texts, "csv")[1].tolist() == ["ham", "spam"]
+
+
+def test_missing_values_are_absent_or_refused():
+    for data, format, line in ((csv_of(FLAT), "csv", 4), (jsonl_of(FLAT), "jsonl", 3), (parquet_of(FLAT), "parquet", 3)):
+        assert error_of(data, format, missing="error") == (
+            f"<stream>:{line}: expected a value in column 'age', got none (missing='absent' takes it for 0)"
+        )
+        _, y, stream = whole(data, format, missing="error", on_error="skip")
+        assert y.tolist() == ["x", "y"] and stream.n_skipped == 2
+    nan = parquet_of([{"label": 1, "a": 1.0}, {"label": 0, "a": float("nan")}])
+    assert whole(nan, "parquet")[0].tolist() == [[1], [0]]
+    assert error_of(parquet_of([{"label": 1, "a": float("inf")}]), "parquet") == (
+        "<stream>:1: expected a finite number that fits float32 in column 'a', got inf"
+    )
+    assert error_of(b"read,a\n1,2\n", "csv", missing="drop") == "read: missing must be 'absent' or 'error', got 'drop'."
+
+
+def test_the_first_value_of_a_column_tells_its_kind():
+    X, _, stream = whole(b"label,a,b\nx,,1\nx,,u\ny,3,2\n", "csv", on_error="skip")
+    assert stream.features == {"a": "number", "b": "number"} and X.tolist() == [[0, 1], [3, 2]]
+    assert stream.skipped == (
+        "<stream>:3: expected a finite number for column 'b', got 'u' (among the categories its values would be names)",
+    )
+    _, _, stream = whole(b"label,zip\nx,1234\ny,99\n", "csv", categories=["zip"], n_features=8)
+    assert stream.features == {"zip": "category"} and stream.feature_names == () and stream.n_features == 8
+    with pytest.raises(ValueError, match=r"the column of the features must be one of \['label', 'zip'\], got 'id'"):
+        whole(b"label,zip\nx,1234\n", "csv", ignore=["id"])
+
+
+def test_a_key_that_comes_later_is_unknown():
+    lines = b'{"label": 1, "a": 2}\n{"label": 0, "a": 1, "b": 3}\n{"label": 0}\n'
+    _, y, stream = whole(lines, "jsonl", on_error="skip")
+    assert y.tolist() == [1] and stream.skipped == (
+        "<stream>:2: expected the columns ['a'] besides labels and weights, got an unknown one, 'b'",
+        "<stream>:3: expected a key 'a' (null where there is no value), got ['label']",
+    )
+
+
+def test_metadata_makes_the_same_rows(tmp_path):
+    words = [{"label": "x", "body": "Some words, and some"}, {"label": "y", "body": "OTHER words"}]
+    vectorizer = HashingVectorizer(n_features=64, ngram_range=(1, 2), stop_words=["and"], norm=None, dtype="float32")
+    for data, format, options in (
+        (jsonl_of(words), "jsonl", {"text": "body", "vectorizer": vectorizer}),
+        (b"1 | a b:2\n", "vw", {"n_features": 32}),
+        (b"1 1:2 3:4\n", "svmlight", {"n_features": 8, "zero_based": False}),
+        (b"x;3;a;1\ny;;b;2\n", "csv", {"header": False, "delimiter": ";", "weight": 3, "n_features": 8, "dtype": "float64"}),
+        (jsonl_of([{"label": 1, "features": {"a": 1}}]), "jsonl", {"n_features": 8}),
+    ):
+        X, _, stream = whole(data, format, **options)
+        learner = AROWClassifier().partial_fit(X, np.arange(len(X)), classes=[0, 1])
+        learner.save(tmp_path / "model", metadata=stream.metadata)
+        _, metadata = load(tmp_path / "model", return_metadata=True)
+        again, _, other = whole(data, "auto", **options_of(metadata))
+        assert again.tolist() == X.tolist() and other.format == format and other.metadata == stream.metadata
+    _, _, stream = whole(b"x\ta\n", "tsv", vectorizer=HashingVectorizer(tokenizer=str.split, token_pattern=None))
+    assert stream.metadata["input"]["vectorizer"] is None  # a function has no form in a file
+    for strange in ({}, {"input": None}, {"input": {}}, {"input": {**metadata["input"], "new": 1}}):
+        with pytest.raises(ValueError, match="options_of: metadata must say how rows were read"):
+            options_of(strange)
+
+
+# --- the command line -----------------------------------------------------------------------------------------------------------
+
+
+def table(n, seed=0):
+    draw = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n):
+        a, b, color = draw.normal(), draw.normal(), draw.choice(["red", "blue"])
+        label = "yes" if a - 2 * b + (color == "red") > 0.5 else "no"
+        rows.append({"id": f"row{len(rows)}", "label": label, "a": round(a, 4), "b": round(b, 4), "color": str(color)})
+    return rows
+
+
+@pytest.fixture
+def trained(tmp_path, run):
+    data, model = tmp_path / "a.csv", tmp_path / "model"
+    data.write_bytes(csv_of(table(400)))
+    code, out, err = run("train", data, "--ignore", "id", "--bits", 6, "--names", 20, "--save", model)
+    assert (code, out) == (0, "")
+    assert "2 columns of numbers and 2^6 columns of categories, from csv" in err
+    assert "\ncategories, hashed as name=value: color\n" in err
+    return model
+
+
+def test_a_model_knows_its_columns(tmp_path, run, trained):
+    rows = table(100, 1)
+    expected = None
+    for make, name in ((csv_of, "b.csv"), (jsonl_of, "b.jsonl"), (parquet_of, "b.parquet")):
+        for names in (["label", "a", "b", "color"], ["color", "b", "a"], ["b", "id", "color", "a"]):
+            (tmp_path / name).write_bytes(make([{name: row[name] for name in names} for row in rows]))
+            code, out, err = run("predict", trained, tmp_path / name)
+            assert (code, err) == (0, "")
+            expected = expected or out
+            assert out == expected
+        (tmp_path / name).write_bytes(make([{"a": 1, "color": "red"}]))
+        assert run("predict", trained, tmp_path / name)[0] == 1
+        (tmp_path / name).write_bytes(make([{"a": 1, "b": 2, "color": "red", "c": 3}]))
+        code, out, err = run("predict", trained, tmp_path / name)
+        assert (code, out) == (1, "") and "got an unknown one, 'c'" in err
+    right = sum(said == row["label"] for said, row in zip(expected.split(), rows, strict=True))
+    assert right > 80
+    texts = tmp_path / "b.tsv"
+    texts.write_text("yes\tsome words\n")
+    assert "the model has learnt from a table of named columns, got texts or hashed names" in run("predict", trained, texts)[2]
+
+
+def test_a_model_goes_on_with_columns_in_another_order(tmp_path, run, trained):
+    more, both, whole_model = tmp_path / "b.csv", tmp_path / "both", tmp_path / "whole"
+    rows = table(100, 2)
+    more.write_bytes(csv_of(rows, ["color", "b", "label", "a"]))
+    assert run("train", more, "--resume", trained, "--save", both, "--quiet")[0] == 0
+    straight = tmp_path / "c.csv"
+    straight.write_bytes(csv_of([*table(400), *rows]))
+    assert run("train", straight, "--ignore", "id", "--bits", 6, "--names", 20, "--save", whole_model, "--quiet")[0] == 0
+    np.testing.assert_array_equal(load(both).coef_, load(whole_model).coef_)
+    again = tmp_path / "d.csv"
+    again.write_bytes(csv_of(table(400)))
+    assert run("train", again, "--ignore", "id", "--bits", 6, "--passes", 3, "--save", whole_model, "--quiet")[0] == 0
+    assert load(whole_model).t_ == 1200
+
+
+def test_inspect_and_explain_name_the_columns(tmp_path, run, trained):
+    learner = load(trained)
+    top = json.loads(run("inspect", trained, "--json")[1])["top"]["yes"]
+    by_name = {each["name"]: each for each in top}
+    assert by_name["a"]["weight"] == pytest.approx(float(learner.coef_[0, 0])) and "color=red" in by_name
+    assert "b" in {each["name"] for each in json.loads(run("inspect", trained, "--json")[1])["top"]["no"]}
+    page = run("inspect", trained)[1]
+    assert "rows       from csv; columns a, b; categories color\n" in page
+    data = tmp_path / "b.csv"
+    data.write_bytes(csv_of(table(3, 5)))
+    told = [json.loads(line) for line in run("explain", trained, data, "--json")[1].splitlines()]
+    assert [each["row"] for each in told] == [1, 2, 3]
+    for each, row in zip(told, table(3, 5), strict=True):
+        parts = {part["name"]: part for part in each["features"]}
+        assert parts.keys() == {"a", "b", f"color={row['color']}", "(intercept)"} and each["std"] > 0
+        assert parts["a"]["value"] == pytest.approx(row["a"]) and parts["a"]["std"] > 0
+        assert sum(part["contribution"] for part in parts.values()) == pytest.approx(each["score"], rel=1e-5)
+
+
+def test_tables_refuse_what_does_nothing_for_them(tmp_path, run):
+    numbers, texts = tmp_path / "a.csv", tmp_path / "a.tsv"
+    numbers.write_bytes(csv_of([{"label": "x", "a": 1}, {"label": "y", "a": 2}]))
+    texts.write_text("ham\tlunch\nspam\tpills\n")
+    svm, vw = tmp_path / "a.svm", tmp_path / "a.vw"
+    svm.write_text("1 1:1\n-1 2:1\n")
+    vw.write_text("1 | a\n-1 | b\n")
+    for path, option, needed, came in (
+        (numbers, ("--bits", 9), "something to hash, or columns by number", "a table of numbers"),
+        (numbers, ("--ngrams", 1, 2), "texts, whose words are hashed", "a table of numbers"),
+        (numbers, ("--names", 9), "words or names that are hashed", "a table of numbers"),
+        (numbers, ("--threads", 2), "lines that several threads can parse", "a table of numbers"),
+        (texts, ("--label", "x"), "columns", "tsv"), (texts, ("--missing", "error"), "a table", "tsv"),
+        (texts, ("--categories", "x"), "a table", "tsv"), (texts, ("--delimiter", ";"), "CSV", "tsv"),
+        (texts, ("--no-header",), "CSV", "tsv"), (svm, ("--weights", "w"), "columns", "svmlight"),
+        (svm, ("--token-pattern", "a"), "texts, whose words are hashed", "svmlight"),
+        (vw, ("--analyzer", "char"), "texts, whose words are hashed", "vw"), (vw, ("--text", "x"), "columns", "vw"),
+    ):
+        assert run("train", path, *option, "--quiet") == (
+            1, "", f"onlinecls train: {option[0]} must have {needed}, got {came}. Leave it out.\n",
+        )
+
+
+def test_a_model_made_in_python_works_on_the_command_line(tmp_path, run):
+    data, model = tmp_path / "a.csv", tmp_path / "model"
+    data.write_bytes(csv_of(table(200)))
+    learner = AROWClassifier()
+    with read(data, ignore=["id"], n_features=32) as stream:
+        for X, y, _ in stream:
+            learner.partial_fit(X, y)
+        learner.save(model, metadata=stream.metadata)
+    with read(data, **options_of(stream.metadata)) as stream:
+        expected = np.concatenate([learner.predict(X) for X, _, _ in stream]).tolist()
+    code, out, err = run("predict", model, data)
+    assert (code, err) == (0, "") and out.split() == expected
+    learner.save(model)
+    code, out, err = run("predict", model, data)
+    assert (code, out) == (1, "") and "the model must say what its columns are called, got a file without that" in err
+
+
+def test_a_model_of_a_data_frame_knows_its_columns(tmp_path, run):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([{"a": row["a"], "b": row["b"]} for row in table(200)])
+    learner = AROWClassifier().fit(frame, [row["label"] for row in table(200)])
+    data, model = tmp_path / "a.csv", tmp_path / "model"
+    learner.save(model)
+    data.write_bytes(csv_of([{"b": row["b"], "label": row["label"], "a": row["a"]} for row in table(200)]))
+    code, out, err = run("predict", model, data)
+    assert (code, err) == (0, "") and out.split() == learner.predict(frame).tolist()
