@@ -233,7 +233,8 @@ def test_r_of_section_4_3():
     assert best_r(5.0, 100.0, 1.0, 10) == inf and best_r(6.0, 100.0, 1.0, 10) == inf
 
 
-@pytest.mark.parametrize("f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False)], ids=lambda f: str(vars(f)))
+@pytest.mark.parametrize(
+    "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False)], ids=["norm", "EG", "simplex"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
 def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
     """argmin f(w) + Σ c l(w): no weights that a minimiser of its own finds are better than the gap, after each row."""
