@@ -650,7 +650,7 @@ OUT_OF_RANGE = {
     "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
         "'full' keeps n_features² numbers for each vector of weights."),
 }
-ONE_R = "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."
+ONE_R = "r is the noise variance of one row: 0.01 to 10 times the squared length of a row."
 OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
