@@ -7,8 +7,11 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
 # The papers' experiments and theorems, in ten minutes at most on two cores; -full: their repetitions, Table 1 in full.
-reproduce reproduce-full: $(VENV)/.package $(VENV)/.demo
-	$(BIN)/python examples/reproduce --write $(if $(findstring full,$@),--full)
+reproduce: $(VENV)/.package $(VENV)/.demo
+	$(BIN)/python examples/reproduce --write
+
+reproduce-full: $(VENV)/.package $(VENV)/.demo
+	$(BIN)/python examples/reproduce --write --full
 
 .PHONY: demo reproduce reproduce-full test test-oldest mutants lint bench-smoke clean
 

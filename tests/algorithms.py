@@ -167,6 +167,11 @@ class Learner:
         return "advice" if self.geometry == "experts" else "positive" if nonnegative else "any"
 
     @property
+    def begins_at_zero(self):
+        """Whether its weights do; on the probability simplex they are uniform."""
+        return self.rows == "any" and bool(self.params.get("signed", True))
+
+    @property
     def n_classes(self):
         return 0 if not self.is_classifier else 2 if self.task == "binary" else 4
 

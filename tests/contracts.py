@@ -210,7 +210,7 @@ def check_one_label_alone(learner):
     assert model.classes_.tolist() == ["only"] and model.predict(X).tolist() == ["only"] * 30
     if learner.family != "online_to_batch":
         assert (model.t_, model.n_updates_, model.n_mistakes_) == (12, 0, 1)
-    if learner.is_linear and learner.rows == "any":
+    if learner.is_linear and learner.begins_at_zero:
         assert not weights(model).any()
     names = np.array(["a", "only", "z", "o"])[y]
     fresh = learner().partial_fit(X[[0, 1, 2, 3] * 3], ["only"] * 12)
@@ -446,7 +446,7 @@ def check_counters_and_errors_are_those_of_predict(learner):
             mistakes = model.n_mistakes_ if model.n_mistakes_ + 1 == mistakes else mistakes  # (the first row of all is none)
         if hasattr(model, "n_mistakes_"):
             assert model.n_mistakes_ == mistakes
-        if hasattr(model, "progressive_mse_"):
+        if hasattr(model, "progressive_mse_") and learner.begins_at_zero:
             found = [model.progressive_mse_, model.progressive_mae_]
             assert_allclose(found, [np.mean(np.square(errors)), np.mean(np.abs(errors))], rtol=1e-10)
         if learner.is_classifier:
@@ -471,7 +471,7 @@ def check_the_average_is_that_of_the_weights(learner):
         model = learnt(learner, X, y, average=average)
         assert_allclose(weights(model), expected, rtol=slack, atol=slack)
         assert_allclose(scores(model, X).reshape(60, -1), X @ expected[:, :-1].T + expected[:, -1], rtol=10 * slack, atol=slack)
-        if hasattr(model, "progressive_mse_"):
+        if hasattr(model, "progressive_mse_") and learner.begins_at_zero:
             found = [model.progressive_mse_, model.progressive_mae_]
             assert_allclose(found, [np.mean(np.square(errors)), np.mean(np.abs(errors))], rtol=1e-9)
 
@@ -550,7 +550,7 @@ def check_order_of_columns(learner):
     rtol, atol = max(1e-9, learner.slack), max(1e-11, learner.slack)
     scale = np.abs(weights(plain)).max()
     assert_allclose(weights(plain)[:, [*order, 13]], weights(turned), rtol=rtol, atol=atol * max(scale, 1.0))
-    if learner.rows == "any":
+    if learner.begins_at_zero:
         assert not weights(plain)[:, 4].any()
     if hasattr(plain, "covariance_"):
         found = plain.covariance_
@@ -683,7 +683,7 @@ def yield_checks(learner):
         yield check_sparsify_and_densify
     if linear and learner.rows != "advice":  # (without a row of advice, all experts are as good: 1/2 is a loss)
         yield check_zero_rows_teach_nothing
-    if linear and learner.rows == "any" and learner.task in ("binary", "regression"):
+    if linear and learner.begins_at_zero and learner.task in ("binary", "regression"):
         yield check_turned_signs_turn_the_model
     if not learner.is_full and not batch:
         yield check_reading_costs_nothing_a_feature

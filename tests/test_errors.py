@@ -650,6 +650,7 @@ OUT_OF_RANGE = {
     "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
         "'full' keeps n_features² numbers for each vector of weights."),
 }
+ONE_R = "r is the noise variance of one row: 0.01 to 10 times the squared length of a row."
 OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
@@ -662,10 +663,11 @@ OUT_OF_RANGE_IN = {
     ("OGDRegressor", "alpha"): ([0.0, -1.0, np.inf, None], "alpha must be 'auto' or a finite number > 0, got alpha={!r}. "
                                 "The steps are 1/(alpha t)."),
     ("OGDRegressor", "loss"): (["hinge", None], "loss must be one of 'absolute', 'squared', got loss={!r}."),
-    **{(who, name): ([0.0, -1.0, np.inf, "auto"], f"{name} must be None or a finite number > 0, got {name}={{!r}}. r is the")
+    **{(who, name): ([0.0, -1.0, np.inf, "auto"], f"{name} must be None or a finite number > 0, got {name}={{!r}}. " + ONE_R)
        for who in ("AROWClassifier", "AROWRegressor") for name in ("r1", "r2")},
-    ("PassiveAggressiveClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. "
-                                                                           "It is the margin y w.x"),
+    ("PassiveAggressiveClassifier", "margin"): (
+        [0.0, -1.0, np.inf, None],
+        "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x from which on a row is no loss."),
     ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got r={!r}. "
         "r is the noise variance of one row, where the variance of its score is about 1 at first."),
     ("DualAscentClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is "

@@ -15,6 +15,7 @@ from onlinecls import (
     ConfidenceWeightedClassifier,
     DualAscentClassifier,
     DualAscentRegressor,
+    FoReLClassifier,
     NAROWClassifier,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -28,6 +29,8 @@ from onlinecls import (
 from onlinecls.reference import (
     LOSSES,
     Entropic,
+    LeaderClassifier,
+    LeaderRegressor,
     PNorm,
     PotentialClassifier,
     PotentialRegressor,
@@ -228,6 +231,47 @@ def test_r_of_section_4_3():
     """s M R²/(M R² - 2sd) where s < M R²/(2d); else the plain Perceptron's, infinite."""
     assert best_r(2.0, 100.0, 1.0, 10) == pytest.approx(200.0 / 60.0)
     assert best_r(5.0, 100.0, 1.0, 10) == inf and best_r(6.0, 100.0, 1.0, 10) == inf
+
+
+@pytest.mark.parametrize(
+    "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False)], ids=["norm", "EG", "simplex"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
+def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
+    """argmin f(w) + Σ c l(w): no weights that a minimiser of its own finds are better than the gap, after each row."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(3)
+    X, c = rng.standard_normal((9, 3)), rng.choice([0.5, 1.0, 2.0], 9)
+    labels = np.where(X[:, 0] + 0.7 * rng.standard_normal(9) > 0, 1, -1)
+    targets = X @ [0.8, -0.3, 0.1] + 0.2 * rng.standard_normal(9)
+    is_classifier = loss in LOSSES
+    learner = (LeaderClassifier if is_classifier else LeaderRegressor)(f, loss, gap_tol=1e-7, fit_intercept=False)
+    y = labels if is_classifier else targets
+
+    def primal(w, n):
+        of = LOSSES[loss].value if is_classifier else reference.REGRESSION_LOSSES[loss].value
+        said = X[:n] @ w
+        return f.value(w) + sum(
+            weight * of(label * s if is_classifier else label - s) for s, label, weight in zip(said, y[:n], c, strict=False))
+
+    for n in (1, 4, 9):
+        more = {"classes": [-1, 1]} if is_classifier and n == 1 else {}
+        start = learner._fitted().t if n > 1 else 0
+        learner.partial_fit(X[start:n], y[start:n], sample_weight=c[start:n], **more)
+        w = np.ravel(learner.coef_)
+        assert -1e-12 <= learner.gap_ <= 1e-7
+        best = min(primal(f.weights(minimize(lambda theta, n=n: primal(f.weights(theta), n), t, method="Nelder-Mead",
+                                             options={"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-11}).x), n)
+                   for t in (np.zeros(3), f.sigma * rng.standard_normal(3)))
+        assert primal(w, n) <= best + 2e-7 * (1 + abs(best))
+
+
+def test_the_leader_is_the_compiled_one():
+    X, y = stream(8, 25)
+    slow = LeaderClassifier(SquaredNorm(2.0), gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
+    compiled = FoReLClassifier(2.0, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
+    assert_allclose(slow.coef_, compiled.coef_, atol=1e-4)
+    assert slow.n_mistakes_ == compiled.n_mistakes_
 
 
 def test_errors():

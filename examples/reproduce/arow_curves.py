@@ -66,7 +66,8 @@ def synthetic(repetitions):
               "a tuned second-order Perceptron comes close on this set"),
         claim("The same of the diagonal forms alone.", shown,
               total["AROW diagonal"] < min(total["SOP diagonal"], total["CW diagonal"], total["PA"]),
-              "no diagonal form can see a direction that lies across two features, and PA with a small C averages best"),
+              "no diagonal form can learn that a direction across two features is noise; with the ellipsoid along the axes AROW "
+              "makes the fewest of them by far"),
         claim("AROW's full form outperforms its diagonal form.",
               f"{total['AROW full']:.0f} and {total['AROW diagonal']:.0f} mistakes",
               total["AROW full"] < total["AROW diagonal"], "see the numbers"),

@@ -8,8 +8,8 @@ row costs O(nnz) however κ moves.
     entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
      (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
-The entropic geometry is the simplex of _geometry/simplex.pxd, signed or the probability simplex. With σ = auto it also computes all powers anew when a
-growing σ has left its step of the grid (see `settle`).
+The entropic geometry is the simplex of _geometry/simplex.pxd, signed or the probability simplex.
+With σ = auto it also computes all powers anew when a growing σ has left its step of the grid (see `settle`).
 
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
 model are a `Shared` and a `Group` for each group, side by side in the array `books`.
@@ -162,7 +162,8 @@ cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept no
     half more; then all powers are computed anew.
     """
     cdef Py_ssize_t g
-    cdef double wanted, old = a.shared.sigma, size = (2.0 if a.p.is_signed else 1.0) * a.simplex.n * (a.k if a.n_groups == 1 else 1)
+    cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.p.is_signed else 1.0
+    cdef double size = entries * a.simplex.n * (a.k if a.n_groups == 1 else 1)
     if a.p.schedule != AUTO:
         a.shared.sigma = a.p.sigma
         return False
@@ -589,7 +590,8 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
             size = fabs(y) + fabs(a.work.scores[0])
             slope = 2.0 * a.weight * fabs(error) if squared else a.weight
             a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
-            fine = in_range(a, error == 0.0 or a.size.largest == 0.0) and slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+            fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
+            fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
             if a.size.largest == 0.0:               # (as in loss_of_zeros)
                 a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
             elif not fine:

@@ -16,10 +16,18 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 
 `PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
 convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
-compute both sides of Lemma 1 as they go. docs/reference.md shows how to use all of this.
+compute both sides of Lemma 1 as they go. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
+these f and losses. docs/reference.md shows how to use all of this.
 """
 
-from .estimators import PotentialClassifier, PotentialRegressor, RuleClassifier, RuleRegressor
+from .estimators import (
+    LeaderClassifier,
+    LeaderRegressor,
+    PotentialClassifier,
+    PotentialRegressor,
+    RuleClassifier,
+    RuleRegressor,
+)
 from .learners import GEOMETRIES, Additive, Gaussian, Learner, Model, Potential
 from .potential import (
     LOSSES,
@@ -38,7 +46,8 @@ from .potential import (
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
-    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Entropic", "Gaussian", "Learner", "Loss", "Model", "PNorm",
-    "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier",
-    "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Entropic", "Gaussian", "LeaderClassifier",
+    "LeaderRegressor", "Learner", "Loss", "Model", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner",
+    "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step",
+    "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]

@@ -11,7 +11,7 @@ from .._estimators.base import Estimator
 from .._input import validate
 from .._input.compat import classifier_tags, not_fitted, random_state, regressor_tags
 from .learners import GEOMETRIES, Model
-from .potential import LOSSES, REGRESSION_LOSSES, PotentialLearner, SquaredNorm, insensitive
+from .potential import LOSSES, REGRESSION_LOSSES, LeaderLearner, PotentialLearner, SquaredNorm, insensitive
 from .rules import RULES
 
 if TYPE_CHECKING:
@@ -426,3 +426,88 @@ class PotentialRegressor(_SlowRegressor):
     def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
         """Both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
         return self._fitted().learner.lemma_1(u, lam)
+
+
+class LeaderClassifier(_SlowClassifier):
+    """Follow the regularized leader for two classes: after each row the best weights for all rows so far, for f and two losses.
+
+    Parameters
+    ----------
+    f : object, default=None
+        `SquaredNorm` or `Entropic`. None: SquaredNorm().
+    loss : {"hinge", "log_loss"}, default="hinge"
+    gap_tol : float, default=1e-6
+        The duality gap that is allowed after each row.
+    fit_intercept, intercept_scaling
+        As of `RuleClassifier`.
+
+    Examples
+    --------
+    >>> from onlinecls.reference import LeaderClassifier, SquaredNorm
+    >>> learner = LeaderClassifier(SquaredNorm(0.5), gap_tol=1e-9, fit_intercept=False)
+    >>> learner.partial_fit([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, 0, 1], classes=[0, 1]).coef_.round(4).tolist()
+    [[1.5, -0.5]]
+    """
+
+    max_iter, shuffle, random_state = 1, False, None  # no parameters
+
+    def __init__(
+        self, f: Any = None, loss: Literal["hinge", "log_loss"] = "hinge", *, gap_tol: float = 1e-6, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+    ) -> None:
+        self._assign(locals())
+
+    f: Any
+    loss: str
+    gap_tol: float
+
+    def _make(self) -> Callable[[int], Any]:
+        _loss_named(type(self).__name__, self.loss, {"hinge": 0, "log_loss": 0})
+        return partial(LeaderLearner, f=SquaredNorm() if self.f is None else self.f, loss=self.loss, gap_tol=self.gap_tol)
+
+    def _new_model(self, d: int, k: int) -> Model:
+        if k > 2:
+            raise ValueError(f"{type(self).__name__}: Only binary classification is supported: got {k} classes.")
+        return super()._new_model(d, k)
+
+    @property
+    def gap_(self) -> float:
+        """The duality gap after the last row."""
+        return self._fitted().learners[0].gap
+
+
+class LeaderRegressor(_SlowRegressor):
+    """Follow the regularized leader for targets. Parameters as `LeaderClassifier`'s, but
+
+    Parameters
+    ----------
+    loss : {"absolute", "squared"}, default="absolute"
+
+    Examples
+    --------
+    >>> from onlinecls.reference import LeaderRegressor, SquaredNorm
+    >>> learner = LeaderRegressor(SquaredNorm(1.0), "squared", gap_tol=1e-12, fit_intercept=False)
+    >>> learner.partial_fit([[1.0], [1.0]], [1.0, 2.0]).coef_.round(6).tolist()  # argmin w²/2 + (1 - w)² + (2 - w)²
+    [1.2]
+    """
+
+    max_iter, shuffle, random_state, epsilon = 1, False, None, 0.0  # no parameters
+
+    def __init__(
+        self, f: Any = None, loss: Literal["absolute", "squared"] = "absolute", *, gap_tol: float = 1e-6,
+        fit_intercept: bool = True, intercept_scaling: float = 1.0,
+    ) -> None:
+        self._assign(locals())
+
+    f: Any
+    loss: str
+    gap_tol: float
+
+    def _make(self) -> Callable[[int], Any]:
+        _loss_named(type(self).__name__, self.loss, REGRESSION_LOSSES)
+        return partial(LeaderLearner, f=SquaredNorm() if self.f is None else self.f, loss=self.loss, gap_tol=self.gap_tol)
+
+    @property
+    def gap_(self) -> float:
+        """The duality gap after the last row."""
+        return self._fitted().learner.gap

@@ -282,3 +282,92 @@ class PotentialLearner(Learner):
         """Both sides of Lemma 1 so far for a competitor u: (paid, allowed)."""
         u = np.asarray(u, dtype=np.float64)
         return self.left / lam - float(self.pull @ u), (self.f.value(lam * u) + self.right) / lam
+
+
+# --- follow the regularized leader ---------------------------------------------------------------------------------------------
+
+
+class LeaderLearner(Learner):
+    """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any f above that stays (not Quadratic), by coordinate ascent on the dual.
+
+    loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its best value, all others as they
+    are, is where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol.
+    """
+
+    state: ClassVar = {"theta": (-1 / 2, 1 / 2)}
+    theta: Any
+
+    def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
+        super().__init__(d)
+        self.f, self.loss, self.gap_tol = f.begin(d), loss, gap_tol
+        self.rows: list[tuple[np.ndarray, float, float]] = []  # z, target (of classes 0), c
+        self.alpha: list[float] = []
+        self.gap = 0.0
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.f.weights(self.theta)
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        return self.take(z, 0.0, c)
+
+    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        """Learn the target y of x."""
+        x = np.asarray(x, dtype=np.float64)
+        return bool(np.any(x)) and self.take(x, y, c)
+
+    def take(self, z: np.ndarray, y: float, c: float) -> bool:
+        before = self.theta
+        self.rows.append((z, y, c))
+        self.alpha.append(0.0)
+        for _ in range(10_000):
+            self.gap = self.duality_gap()
+            if self.gap <= self.gap_tol:
+                break
+            for i in range(len(self.rows)):
+                self.ascend(i)
+        return bool(np.any(self.theta != before))
+
+    def ascend(self, i: int) -> None:
+        z, y, c = self.rows[i]
+        rest = self.theta - self.alpha[i] * z
+        low, high = {"hinge": (0.0, c), "log_loss": (0.0, c), "absolute": (-c, c), "squared": (-inf, inf)}[self.loss]
+        if high == inf:  # (the derivative at α is below -α/(2c) + what it is at 0)
+            reach = 2.0 * c * abs(self.slope(rest, z, y, c, 0.0)) + 1e-300
+            low, high = -reach, reach
+        for _ in range(200):  # the derivative falls: halving
+            middle = (low + high) / 2.0
+            if not low < middle < high:
+                break
+            low, high = (middle, high) if self.slope(rest, z, y, c, middle) > 0.0 else (low, middle)
+        ends = (0.0, c) if self.loss == "hinge" else (-c, c) if self.loss == "absolute" else ()
+        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c), low)
+        self.alpha[i], self.theta = alpha, rest + alpha * z
+
+    def slope(self, rest: np.ndarray, z: np.ndarray, y: float, c: float, alpha: float) -> float:
+        """The dual's derivative in a row's α."""
+        score = float(self.f.weights(rest + alpha * z) @ z)
+        if self.loss == "hinge":
+            return 1.0 - score
+        if self.loss == "log_loss":
+            return log((c - alpha) / alpha) - score
+        return y - score - (alpha / (2.0 * c) if self.loss == "squared" else 0.0)
+
+    def duality_gap(self) -> float:
+        """Σ [c l(w) - the loss's part of the dual] + w.θ, which is P(w) - D(α), for f(w) + f*(θ) = w.θ."""
+        w = self.w
+        gap = float(w @ self.theta)
+        for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True):
+            score = float(w @ z)
+            if self.loss in LOSSES:
+                gap += c * LOSSES[self.loss].value(score)
+            else:
+                gap += c * REGRESSION_LOSSES[self.loss].value(y - score)
+            if self.loss == "hinge":
+                gap -= alpha
+            elif self.loss == "log_loss":
+                share = alpha / c
+                gap += c * sum(a * log(a) for a in (share, 1.0 - share) if a > 0.0)
+            else:
+                gap -= alpha * y - (alpha**2 / (4.0 * c) if self.loss == "squared" else 0.0)
+        return gap
