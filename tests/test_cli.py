@@ -371,7 +371,7 @@ def test_compare_draws_curves(tsv, tmp_path, run):
     ("arguments", "complaint"),
     [
         (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
-         "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
+         "r is the noise variance of one row: 0.01 to 10 times the squared length of a row."),
         (["--param", "q=1"], "argument --param: must be one of r, average, class_weight, covariance, fit_intercept, "
          "intercept_scaling, multi_class for arow, got 'q'"),
         (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
@@ -412,7 +412,7 @@ def test_wrong_usage_of_compare_is_said(tsv, run):
         (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be 'auto' or a finite number > 0, got r=0. "
-         "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
+         "r is the noise variance of one row: 0.01 to 10 times the squared length of a row."),
     ]:
         code, out, err = run("compare", tsv, *arguments)
         assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls compare: error: {complaint}")

@@ -117,7 +117,7 @@ def test_whatever_is_learnt_can_be_saved(case, others, dtype):
 
 def test_centres_far_from_where_they_began_can_be_saved():
     """sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
-    learner = onlinecls.MultiplicativePassiveAggressiveOneClass()
+    learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0)
     for _ in range(70):
         assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
     assert learner._state.moving[0, 0] > 800.0

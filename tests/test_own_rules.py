@@ -210,7 +210,7 @@ def test_lemma_1_for_the_compiled_learners():
     """bounds.lemma_1 of a course equals what the framework has summed."""
     X, y = stream(7)
     for compiled, slow in (
-        (SecondOrderPerceptron(r=0.7, covariance="full", **NO), PotentialClassifier(
+        (SecondOrderPerceptron(r=0.7, covariance="full", **ONE), PotentialClassifier(
             Quadratic(r=0.7, covariance="full"), eta=conservative, **NO)),
         (NAROWClassifier(b=2.0, **ONE), PotentialClassifier(Quadratic(b=2.0), **NO)),
         (Perceptron(aggressive=True, eta0=0.3, **NO), PotentialClassifier(eta=0.3, **NO)),
