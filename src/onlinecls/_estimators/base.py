@@ -275,9 +275,8 @@ class OnlineLearner(saving.Describing, Estimator):
     def _with_constant(self, params: dict) -> dict:
         """With the constant feature as it was given, though it waits for the first row that is not all zeros."""
         values = self._parameters()
-        if params["bias"] or not values.get("fit_intercept") or values["intercept_scaling"] in AUTO:
-            return params
-        return {**params, "bias": float(values["intercept_scaling"])}
+        given = params.get("bias") == 0.0 and values.get("fit_intercept") and values["intercept_scaling"] not in AUTO
+        return {**params, "bias": float(values["intercept_scaling"])} if given else params
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         """The Params of an algorithm, from parameters that are numbers within their ranges."""
