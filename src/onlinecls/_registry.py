@@ -201,6 +201,7 @@ EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
+OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
 ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
 
@@ -455,11 +456,11 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"eta0": 0.3},),
               title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD,
+              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION,
               trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}),
               title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
     Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD,
+              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION,
               trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}),
               title="Online gradient descent regression, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("hedge", "hedge", "experts", "HedgeClassifier",

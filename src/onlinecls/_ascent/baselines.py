@@ -100,12 +100,14 @@ class OGDRegressor(AscentRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1e-2
+    alpha : float or "auto", default="auto"
         Strength of the regularisation, > 0; of "strongly_convex" alone. On the squared loss steps are 2 c ||x||^2 / (alpha t)
         times the error: they overshoot until t is that large.
+        "auto", with s = ``scale_``: {auto_alpha}.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
-    eta0 : float, default=1.0
+    eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
+        "auto", with s = ``scale_``: {auto_eta0}.
     loss : {"absolute", "squared"}, default="absolute"
     {parameters}
 
@@ -132,15 +134,15 @@ class OGDRegressor(AscentRegressor):
 
     _schedules = ("strongly_convex", "sqrt")
 
-    alpha: float
+    alpha: FloatOrAuto
     learning_rate: Literal["strongly_convex", "sqrt"]
-    eta0: float
+    eta0: FloatOrAuto
     loss: Literal["absolute", "squared"]
 
     def __init__(
-        self, alpha: float = 1e-2, *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
-        eta0: float = 1.0, loss: Literal["absolute", "squared"] = "absolute", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
+        eta0: FloatOrAuto = "auto", loss: Literal["absolute", "squared"] = "absolute", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
     ) -> None:
