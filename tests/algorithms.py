@@ -49,7 +49,7 @@ class Case:
         cls = getattr(onlinecls, self.algorithm.estimator)
         if "multiclass" in self.algorithm.tasks:
             others["multi_class"] = multi_class
-        if "one_class" not in self.algorithm.tasks:
+        if not {"one_class", "experts"}.intersection(self.algorithm.tasks):
             others = {"intercept_scaling": 1.0, **others}  # the twins'
         return cls(**self.algorithm.selects, **self.params, **others)
 

@@ -670,8 +670,9 @@ OUT_OF_RANGE_IN = {
         "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x from which on a row is no loss."),
     ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got r={!r}. "
         "r is the noise variance of one row, where the variance of its score is about 1 at first."),
-    ("DualAscentClassifier", "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is "
-        "the margin y w.x from which on a row is no loss."),
+    **{(who, "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x "
+                         "from which on a row is no loss.")
+       for who in ("DualAscentClassifier", "PassiveAggressiveClassifier")},
     **{(who, "update"): (["DA4", None], "update must be one of 'DA1', 'DA2', 'DA3', got update={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},
     ("DualAscentRegressor", "loss"): (["hinge", None], "loss must be one of 'absolute', 'squared', got loss={!r}."),

@@ -50,6 +50,12 @@ FORGED = {
         onlinecls.DualAscentClassifier(), THREE,
         lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("tally", 4, 1.0)(*parts)),
     ),
+    "a unit that is no power of two": (onlinecls.AROWClassifier(), THREE, setting("told", "units", [3.0, 1.0, 1.0])),
+    "a unit without end": (onlinecls.SCWClassifier(), THREE, setting("told", "units", [float("inf"), 1.0, 1.0])),
+    "a unit beyond the farthest": (onlinecls.SCWClassifier(), TWO, setting("told", "units", [2.0**200, 1.0, 1.0])),
+    "one unit of two": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 0.0, 1.0])),
+    "half an epoch": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 1.0, 0.5])),
+    "no units": (onlinecls.AROWClassifier(), TWO, setting("told", "units", None)),
     "a label of no class": (onlinecls.FoReLClassifier(), THREE, poking("labels", 0, 7, "i4")),
     "a column of no feature": (onlinecls.FoReLClassifier(), THREE, poking("indices", 0, 2**62, "i8")),
     "a row that ends elsewhere": (onlinecls.FoReLClassifier(), THREE, poking("indptr", 1, 2**62, "i8")),
@@ -117,7 +123,7 @@ def test_whatever_is_learnt_can_be_saved(case, others, dtype):
 
 def test_centres_far_from_where_they_began_can_be_saved():
     """sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
-    learner = onlinecls.MultiplicativePassiveAggressiveOneClass()
+    learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0)
     for _ in range(70):
         assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
     assert learner._state.moving[0, 0] > 800.0

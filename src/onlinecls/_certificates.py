@@ -339,10 +339,12 @@ def theorem_of(learner: Any, who: str) -> type[Theorem]:
         reason = "with sigma='auto' the entropic weights of a round are no multiple of those that predicted"
     else:
         own = {name: getattr(learner, name) for name in _constants(found, learner)}
-        unclear = [name for name, value in own.items() if isinstance(value, str) and (found, name) != (_DualAscent, "sigma")]
+        if found is _DualAscent:
+            own = {name: value for name, value in own.items() if (name, value) != ("sigma", "auto")}  # whose sigma_t are recorded
+        unclear = [name for name, value in own.items() if value is None or isinstance(value, str)]
         if unclear:
             name = unclear[0]
-            reason = f"{name} must be a number, for the theorem's constants are its; {name}='auto' depends on the data"
+            reason = f"{name} must be a number, for the theorem's constants are its; {name}={own[name]!r} depends on the data"
     if reason:
         raise ValueError(f"{who}: learner must be one with a theorem, got {learner!r}: {reason}.")
     assert found is not None
@@ -357,7 +359,8 @@ _CONSTANTS: dict[type, tuple[str, ...]] = {
 
 
 def _constants(theorem: type, learner: Any) -> list[str]:
-    return [name for name in _CONSTANTS[theorem] if hasattr(learner, name)]
+    names = [name for name in _CONSTANTS[theorem] if hasattr(learner, name)]
+    return [name for name in names if name != "norm_bound" or getattr(learner, "regularizer", "entropic") == "entropic"]
 
 
 class Certificate:
@@ -414,12 +417,11 @@ def good_competitor(theorem: type[Theorem], learner: Any, records: Records, last
         if size > 0.0:
             candidates += [u / size * factor for factor in (0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)]
     U = np.array(candidates)
-    if isinstance(learner, (MultiplicativePassiveAggressiveClassifier, DualAscentClassifier)):
+    if "norm_bound" in _constants(theorem, learner):
         W, total = float(learner.norm_bound), np.abs(U).sum(axis=1, keepdims=True)
-        entropic = getattr(learner, "regularizer", "entropic") == "entropic"
-        if entropic and learner.signed:
+        if learner.signed:
             U = np.concatenate([U, np.divide(U, total, out=0.0 * U, where=total > 0.0) * W * 0.999])
-        elif entropic:
+        else:
             mass = np.maximum(U, 0.0)
             total = mass.sum(axis=1, keepdims=True)
             U = np.divide(mass, total, out=np.full(U.shape, 1.0 / U.shape[1]), where=total > 0.0) * W

@@ -272,6 +272,12 @@ class OnlineLearner(saving.Describing, Estimator):
         kept = ("fit_intercept", "intercept_scaling")
         return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
+    def _with_constant(self, params: dict) -> dict:
+        """With the constant feature as it was given, though it waits for the first row that is not all zeros."""
+        values = self._parameters()
+        given = params.get("bias") == 0.0 and values.get("fit_intercept") and values["intercept_scaling"] not in AUTO
+        return {**params, "bias": float(values["intercept_scaling"])} if given else params
+
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         """The Params of an algorithm, from parameters that are numbers within their ranges."""
         who = type(self).__name__
@@ -379,7 +385,7 @@ class OnlineLearner(saving.Describing, Estimator):
             )
         rows = self._read_rows(X, first)
         if changed:
-            self._check_range(params, rows.data.dtype)
+            self._check_range(self._with_constant(params), rows.data.dtype)
         return params, rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:

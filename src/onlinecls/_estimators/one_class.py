@@ -108,7 +108,7 @@ class OnlineOneClass(OnlineLearner):
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         validate.require_samples(who, rows, 1)
-        self._check_range(params, rows.data.dtype)
+        self._check_range(self._with_constant(params), rows.data.dtype)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         if not again:
             params, units = self._for_fit(rows, weights)

@@ -121,7 +121,7 @@ class OnlineRegressor(WithWeights):
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, not again)
         validate.require_samples(who, rows, 1)
-        self._check_range(params, rows.data.dtype)
+        self._check_range(self._with_constant(params), rows.data.dtype)
         y = validate.read_targets(who, y, rows.n_rows)
         weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         if not again:

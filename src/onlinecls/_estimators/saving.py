@@ -143,6 +143,7 @@ class Describing:
             learner.feature_names_in_ = np.array(names, dtype=object)
         require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
 
+        require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", told["units"])
         learner._state, learner._params, learner._params_of, learner._units = state, learnt, (None,), units
         learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
         if is_classifier:

@@ -12,7 +12,9 @@ from .._registry import Units
 if TYPE_CHECKING:
     from .._input.rows import Rows
 
-FARTHEST = {4: 44, 8: 440}  # of the exponents of a scale, by the size of the model's numbers: s^2 and 1/s^2 are numbers of it
+#: Of the exponents of a scale, by the size of the model's numbers: s^2 and 1/s^2 are numbers of it, and OGD's alpha of 1e-4 s^2,
+#: the least of all defaults, is one that dual ascent takes (>= 1e-100).
+FARTHEST = {4: 44, 8: 158}
 
 
 def first_row(rows: Rows, weights: np.ndarray) -> int:
