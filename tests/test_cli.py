@@ -373,7 +373,9 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
          "r is the noise variance of one row; 0.01 to 10 suits rows scaled to unit length."),
         (["--param", "q=1"], "argument --param: must be one of r, average, class_weight, covariance, fit_intercept, "
-         "intercept_scaling, multi_class for arow, got 'q'"),
+         "intercept_scaling, multi_class, probability for arow, got 'q'"),
+        (["--probability", "--algorithm", "da_squared"], "argument --probability: must be left out for da_squared, which learns "
+         "numbers"),
         (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
         (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
          "got C=nan. C caps the step; float('inf') gives the plain PA."),
