@@ -108,6 +108,12 @@ MORE = {
     **{name: [{**params, "covariance": "full"} for params in (CASES[name][0], *(p for p in CASES[name] if "forgetting" in p))]
        for name, a in ALGORITHMS.items() if len(a.geometries) > 1 and a.geometries[1].startswith("full")},
 }
+#: With probabilities, one of each loop over rows: (name, its first trial's parameters and these).
+GIVING_PROBABILITIES = [
+    Case(name, {**CASES[name][0], **more, "probability": True})
+    for name, more in (("pa1", {}), ("arow", {}), ("arow", {"covariance": "full"}), ("p_norm", {}), ("multiplicative_pa", {}),
+                       ("da3", {}), ("entropic_da1", {}))
+]
 TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"), "leader": ("binary", "crammer_singer", "ovr"),
          "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}
 
@@ -203,7 +209,7 @@ def _tasks_of(algorithm):
 
 
 def _of_the_registry():
-    for case in [*EVERY, *(Case(name, params) for name, several in MORE.items() for params in several)]:
+    for case in [*EVERY, *(Case(name, params) for name, several in MORE.items() for params in several), *GIVING_PROBABILITIES]:
         for task in _tasks_of(case.algorithm):
             form = {"multi_class": task} if task in ("crammer_singer", "ovr") else {}
             params = {**case.algorithm.selects, **case.params, **form}

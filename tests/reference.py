@@ -29,11 +29,13 @@ Symbols: m margin, l = max(0, 1 - m) loss, v (NAROW: chi) = z' Sigma z, tau the 
 """
 
 from bisect import bisect
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from math import sqrt
 
 import numpy as np
+from scipy.special import expit
 
 from onlinecls.reference import GEOMETRIES, RULES, Learner, Model
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
@@ -400,7 +402,11 @@ def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=
 def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
     """One pass in which a label joins at the row where it first appears.  Returns the Model, with its sorted labels `classes`."""
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
-    model = MODELS[name](d, 0, multi_class, **params)
+    return learn_stream(MODELS[name](d, 0, multi_class, **params), stream)
+
+
+def learn_stream(model, stream):
+    """The same of a Model of no class yet, or of one that is Calibrated; stream: of `rows`."""
     model.classes = []
     for x, label, c in stream:
         known = label in model.classes
@@ -410,6 +416,76 @@ def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_inter
             model.add_class(at)
         model.consume(x, model.classes.index(label), c, known)
     return model
+
+
+class Platt:
+    """p = 1 / (1 + exp(-(a s + b))), learnt from one score s after another and what it was of, y = 1 or -1.
+
+    With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of  c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,
+    z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the square of its number; the ridge is 1 for b, for a
+    the square of the largest score, 1 at most, which pulls towards a = 1 as it grows.
+    """
+
+    def __init__(self):
+        self.a, self.b, self.largest, self.seen = 1.0, 0.0, 0.0, 0.0
+        self.curvature = np.zeros((2, 2))
+
+    def step(self, s, y, c=1.0):
+        x = np.array([s, 1.0])
+        before, self.largest = self.largest, max(self.largest, min(abs(s), 1.0))
+        self.curvature *= self.seen / (self.seen + 2 * c)
+        self.seen += c
+        covariance = np.linalg.pinv(self.curvature + np.diag([self.largest**2, 1.0]))  # (all scores may be 0 so far)
+        self.a, self.b = [self.a, self.b] + covariance[0] * (self.largest**2 - before**2) * (1 - self.a)
+        direction = covariance @ x
+        margin, v = y * (self.a * s + self.b), x @ direction
+        low, high = margin, margin + c * v
+        for _ in range(100):  # the margin m at which m - margin = c v p, p = 1 / (1 + e^m)
+            m = (low + high) / 2
+            low, high = (low, m) if m - margin > c * v * expit(-m) else (m, high)
+        p = expit(-low)
+        self.a, self.b = np.array([self.a, self.b]) + y * c * p * direction
+        self.curvature += c * p * (1 - p) * np.outer(x, x)
+
+    def side(self, sign):
+        """Of a score that is now sign times half of what it was."""
+        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
+        part.a, part.b, part.largest = 2 * self.a, sign * self.b, self.largest / 2
+        part.curvature = shrink @ self.curvature @ shrink
+        return part
+
+    def __call__(self, s):
+        return expit(self.a * np.asarray(s) + self.b)
+
+
+class Calibrated:
+    """A Model with the numbers of Platt of its scores, a pair for the only vector or one a class."""
+
+    def __init__(self, model):
+        self.model, self.pairs = model, [Platt() for _ in model.learners]
+
+    def consume(self, x, y, c, known=True):
+        """A class learns nothing from the row with which it joins."""
+        scores, k = self.model.W @ x, self.model.k
+        if k == 2 and known:
+            self.pairs[0].step(scores[0], 2 * y - 1, c)
+        elif k > 2:
+            for j, pair in enumerate(self.pairs):
+                if known or j != y:
+                    pair.step(scores[j], 1 if j == y else -1, c)
+        self.model.consume(x, y, c, known)
+
+    def add_class(self, at):
+        if self.model.k == 2:
+            self.pairs = [self.pairs[0].side(-1), self.pairs[0].side(1)]
+        if self.model.k >= 2:
+            self.pairs.insert(at, Platt())
+        self.model.add_class(at)
+
+    def predict_proba(self, X):
+        scores = np.asarray(X) @ self.model.W.T
+        found = np.column_stack([pair(scores[:, j]) for j, pair in enumerate(self.pairs)])
+        return np.column_stack([1 - found, found]) if self.model.k == 2 else found / found.sum(axis=1, keepdims=True)
 
 
 def balanced_weights(y, weights=None):

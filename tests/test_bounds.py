@@ -306,7 +306,9 @@ def test_corollary_1_is_tight_for_one_row():
     assert bounds.fixed_rate(course, [1.0, 0.0]) == (1, 0.5 + 3 / 2)
 
 
-@pytest.mark.parametrize("make", [lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE), lambda: NAROWClassifier(3.0, **ONE)])
+@pytest.mark.parametrize(
+    "make", [lambda: SecondOrderPerceptron(0.7, aggressive=True, **ONE), lambda: NAROWClassifier(3.0, **ONE)]
+)
 def test_corollary_1_by_its_definition(make):
     """f*_t(θ) = sum of θ²/(2D_t); the mistakes are those of w = θ/D_t."""
     X, y = continuous_problem(60, 4, seed=9)

@@ -636,6 +636,7 @@ OUT_OF_RANGE = {
     "validation_fraction": ([0.0, 1.0, None], "validation_fraction must be a number in (0, 1), got validation_fraction={!r}."),
     "n_iter_no_change": ([0, 2.5], "n_iter_no_change must be an integer >= 1, got n_iter_no_change={!r}."),
     "verbose": ([-1, "a"], "verbose must be True or False or an integer >= 0, got verbose={!r}."),
+    "probability": (["yes", None, 1], "probability must be True or False, got probability={!r}."),
     "multi_class": (["ova", None], "multi_class must be one of 'crammer_singer', 'ovr', got multi_class={!r}."),
     "loss_tol": ([0.0, -1.0, np.inf, np.nan, "a"], "loss_tol must be None or a finite number > 0, got loss_tol={!r}. fit then "
         "cycles until no squared loss is larger."),

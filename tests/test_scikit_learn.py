@@ -30,6 +30,11 @@ VARIANTS = [
     onlinecls.SCWClassifier(variant="SCW-II"),
     onlinecls.AROWClassifier(covariance="full", multi_class="crammer_singer"),
     onlinecls.NAROWClassifier(covariance="full"),
+    onlinecls.AROWClassifier(probability=True),
+    onlinecls.PassiveAggressiveClassifier(probability=True, average=True, multi_class="crammer_singer"),
+    onlinecls.NAROWClassifier(probability=True),
+    onlinecls.DualAscentClassifier(loss="log_loss"),
+    onlinecls.DualAscentClassifier(probability=True),
 ]
 REGRESSION_VARIANTS = [
     onlinecls.PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", average=True),

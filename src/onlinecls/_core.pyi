@@ -40,6 +40,8 @@ class Model:
 
     values: NDArray[np.floating]
     sigma: NDArray[np.floating]
+    calibration: NDArray[np.float64]
+    are_seen: bool
     drift: NDArray[np.float64]
     counts: NDArray[np.float64]
     tally: NDArray[np.float64]

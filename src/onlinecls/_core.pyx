@@ -25,8 +25,8 @@ from ._geometry.full cimport (
     score_all, sherman_morrison,
 )
 from ._geometry.rounds cimport (
-    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Tally, Task, averaged, charge,
-    check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
+    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Round, Tally, Task, averaged,
+    calibrate, charge, check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
 )
 from ._geometry.sparse cimport (
     Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
@@ -94,7 +94,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
     cdef Py_ssize_t i
     cdef int64_t only = 0
     cdef int taken
-    cdef double sign, lag
+    cdef double sign, lag, said
     cdef Books books = shared[0]
     cdef Params p = given[0]
     cdef Round r
@@ -123,7 +123,9 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
             else:
                 sign = 2.0 * r.label - 1.0      # (no branch: labels cannot be predicted)
                 s.margin = sign * sums.score
-                judge(1 - r.label if r.newcomer else sums.score - lag > 0.0, &r, b, &books)
+                said = sums.score - lag
+                judge(1 - r.label if r.newcomer else said > 0.0, &r, b, &books)
+                calibrate(&said, &r, b, &books)
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
@@ -242,6 +244,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
+            calibrate(space.averages, &r, b, &books)
             rival = top(space.scores, &books, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not readable(&s, &books):
@@ -288,6 +291,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
+            calibrate(space.averages, &r, b, &books)
             skipped = books.tally.skipped
             open.n = moves.n = 0
             for c in range(books.columns):
@@ -358,6 +362,7 @@ cdef inline double score_and_judge(const Full* f, double* averages, const Round*
         judge_error(b.targets[r.at] - averages[0], books)
     else:
         judge(said_by(averages, r, books), r, b, books)
+        calibrate(averages, r, b, books)
     return q
 
 
@@ -608,9 +613,18 @@ cdef class Model:
         books.counts, books.n_classes = &counts[0], counts.shape[0]
         books.columns = books.n_classes if books.n_classes > 2 else 1
         books.drift = &drift[0] if drift.shape[0] else NULL
+        books.calibration = self.pairs()
         books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         books.budget = QUANTUM
         return 0
+
+    cdef Calibration* pairs(self) except? NULL:
+        """Platt's numbers, if there are any and they are to learn."""
+        cdef double[:, ::1] calibration
+        if self.are_seen or self.calibration is None or len(self.calibration) == 0:
+            return NULL
+        calibration = self.calibration
+        return <Calibration*>&calibration[0, 0]
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 

@@ -163,6 +163,7 @@ COMMON = {
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),
     "verbose": Either((Boolean(), Integer(0))),
+    "probability": Boolean(),
     "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),

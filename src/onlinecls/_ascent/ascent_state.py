@@ -108,6 +108,7 @@ class AscentState(State, ascent.AscentModel):
         counts[places] = self.counts
         grown = self._like(counts)
         grown.sigma = self.sigma
+        self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
             grown.values, grown.drift, grown.books = self.values.copy(), self.drift.copy(), self.books.copy()
             return grown
@@ -120,7 +121,7 @@ class AscentState(State, ascent.AscentModel):
     def only(self, keep: np.ndarray) -> AscentState:
         """This model of three classes or more without the others, which have never had a row."""
         rest = self._like(self.counts[keep])
-        rest.sigma = self.sigma
+        rest.sigma, rest.calibration = self.sigma, self._calibration_of(keep)
         if rest.n_columns > 1:
             return self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
         spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)

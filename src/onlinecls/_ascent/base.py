@@ -30,6 +30,7 @@ class AscentLearner(WithWeights):
     _fields = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _core.GEOMETRIES,
         "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
+        "probability": FLAG,
         "sigma": POSITIVE, "margin": POSITIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
     }
     _schedules = ("fixed", "auto")
@@ -75,7 +76,7 @@ class AscentLearner(WithWeights):
             "loss": ascent.LOSSES["hinge"], "update": ascent.UPDATES_OF["DA1"], "entropic": 0, "is_signed": 1, "experts": 0,
             "joint": int(values.get("multi_class") == "crammer_singer"), "open_classes": 0, "balanced": 0,
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
-            "margin": 1.0, "bound": 1.0, "limit": 0.0,
+            "probability": int(values.get("probability", False)), "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._own_params(values),
@@ -95,7 +96,8 @@ class AscentLearner(WithWeights):
             )
 
     def _is_another_kind(self, params: dict) -> bool:
-        kind = "entropic", "is_signed", "schedule", "joint", "average_from", "bound", *(("sigma",) if params["entropic"] else ())
+        kind = ["entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound"]
+        kind += ["sigma"] if params["entropic"] else []
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
         other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
         return (

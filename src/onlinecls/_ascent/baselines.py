@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._estimators.docs import documented
+from .._estimators.probabilities import WithProbabilities
 from .._input.compat import random_state as generator_of
 from . import ascent
 from .ascent_state import BOOKS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @documented
-class OGDClassifier(AscentClassifier):
+class OGDClassifier(WithProbabilities, AscentClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
     With the margin m = y w.x and the row's weight c, in round t,
@@ -76,9 +77,9 @@ class OGDClassifier(AscentClassifier):
         self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
         eta0: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10,
         tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
-        verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 

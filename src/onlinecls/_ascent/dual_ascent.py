@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._estimators.docs import documented
+from .._estimators.probabilities import WithProbabilities
+from .._geometry import calibration
 from . import ascent
 from .ascent_state import BOOKS
 from .base import AscentClassifier, AscentLearner, AscentRegressor
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
 
@@ -55,7 +57,7 @@ class _DualAscent(AscentLearner):
 
 
 @documented
-class DualAscentClassifier(_DualAscent, AscentClassifier):
+class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
     """Online learning by dual ascent: each row's dual variables raise the dual of  min_w f(w) + sum of c_t loss_t(w).
 
     With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),
@@ -88,6 +90,8 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
+        The log loss has probabilities of its own: `predict_proba` is there without ``probability=True``, the sigmoid of the
+        scores, or the softmax of the joint learner's.
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     norm_bound : float or "auto", default="auto"
@@ -146,10 +150,21 @@ class DualAscentClassifier(_DualAscent, AscentClassifier):
         norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
         max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
         warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None, signed: bool = True,
+        n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
+        n_jobs: int | None = None, signed: bool = True,
     ) -> None:
         self._assign(locals())
+
+    def _gives_probabilities(self) -> bool:
+        return self.loss == "log_loss" or super()._gives_probabilities()
+
+    def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
+        if self.loss != "log_loss" or self.probability:
+            return super()._log_probabilities(state, scores)
+        if state.n_columns > 1 and state.joint:
+            return calibration.normalised(calibration.finite(scores))
+        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns))
 
 
 @documented

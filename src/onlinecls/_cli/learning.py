@@ -21,7 +21,7 @@ from .progress import Progress
 
 CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
 REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
-_COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class")
+_COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")
 _MANY_CLASSES = 50  # with more new labels than this in a batch, `_require_classes` looks at them
 
 

@@ -212,6 +212,9 @@ def _add_train(commands) -> None:
     group = parser.add_argument_group("learner")
     group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
     group.add_argument("--param", action="append", metavar="NAME=VALUE", help="of the algorithm: r=0.5; may be repeated")
+    group.add_argument(
+        "--probability", action="store_true", default=None, help="learn probabilities too, for predict --probabilities"
+    )
     _learner_options(group)
     group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="times through the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model: learner and features are its own")

@@ -6,10 +6,11 @@ import json
 import os
 import sys
 
-from .._estimators.access import counts_of
+from .._estimators.access import counts_of, learning
 from .evaluate import measured
 from .inputs import Input, loaded, require_place
 from .learning import (
+    REGRESSORS,
     Reading,
     Run,
     algorithm_of,
@@ -27,7 +28,10 @@ from .progress import Clock, Progress
 from .stopping import stoppable, undisturbed
 
 # Options of a new model; one that goes on has its own.
-_OWN = ("algorithm", "param", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype", "names")
+_OWN = (
+    "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype",
+    "names",
+)
 
 
 def train(options) -> None:
@@ -90,7 +94,8 @@ class _Training:
                 stream = self.open()
             self.progress.open(stream, "train")
             try:
-                learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time)
+                with learning(self.learner, again=number > 0):
+                    learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time)
             finally:
                 self.first = self.first or self.run.counts
             self.n_passes = number + 1
@@ -203,6 +208,10 @@ def _left_out(options, stopped: dict | None) -> tuple[int, int]:
     return stopped["pass"] - 1, stopped["row"]
 
 
+def _settings(options) -> list[str]:
+    return [*(options.param or []), *(["probability=true"] if options.probability else [])]
+
+
 def _beginning(options) -> tuple[dict, Input, Run]:
     """A new learner, or the saved one to go on with."""
     if options.resume is not None:
@@ -213,7 +222,9 @@ def _beginning(options) -> tuple[dict, Input, Run]:
         learner, metadata, inputs = loaded(options.resume, options)
         return metadata, inputs, Run(algorithm_of(learner), learner)
     inputs, name = Input.from_options(options), options.algorithm or "arow"
-    learner = made(options.parser, "--param", name, options.param or [], inputs.reading["dtype"])
+    if options.probability and name in REGRESSORS:
+        options.parser.error(f"argument --probability: must be left out for {name}, which learns numbers")
+    learner = made(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
     if options.classes is not None and is_regressor(learner):
         options.parser.error(f"argument --classes: must be left out for {name}, which learns numbers")
     if options.bits is not None:

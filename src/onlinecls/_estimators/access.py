@@ -14,6 +14,7 @@ from .one_class import OnlineOneClass
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from numpy.typing import ArrayLike
@@ -61,6 +62,11 @@ def counts_of(learner: Any) -> tuple:
 def class_counts(learner: Any) -> dict:
     """How many rows of each class a classifier has learnt."""
     return dict(zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True))
+
+
+def learning(learner: Any, again: bool) -> AbstractContextManager[None]:
+    """Inside, whether the rows that `partial_fit` is given were learnt before: probabilities learn from new rows alone."""
+    return learner._learning(again)
 
 
 def dtype_of(learner: Any) -> np.dtype:

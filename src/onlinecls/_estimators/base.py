@@ -7,6 +7,7 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+from contextlib import contextmanager
 from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from .units import first_row, units_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import IO, Any, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -227,6 +228,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
+    _are_seen = False  # whether the rows of a pass have been learnt before: probabilities then learn nothing from them
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     if TYPE_CHECKING:  # what the tasks define
@@ -290,6 +292,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "rule": _core.RULES[algorithm.rule], "trigger": _core.TRIGGERS[algorithm.trigger],
             "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
+            "probability": int(values.get("probability", False)),
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "r2": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "threshold": 0.0,
@@ -309,7 +312,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _is_another_kind(self, params: dict) -> bool:
         """Whether the parameters now ask for a model that cannot go on from the one there is."""
-        kind = ("geometry", "average_from")
+        kind = ("geometry", "average_from", "probability")
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
         return (
             [params[name] for name in kind] != [self._params[name] for name in kind]
@@ -464,9 +467,25 @@ class OnlineLearner(saving.Describing, Estimator):
         if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
-        state.params = self._params
+        state.params, state.are_seen = self._params, self._are_seen
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
+
+    @contextmanager
+    def _learning(self, again: bool) -> Iterator[None]:
+        """Inside, whether rows are learnt again: their scores are then no longer those of rows that the model does not know."""
+
+        def say(seen: bool) -> None:
+            self._are_seen, state = seen, self.__dict__.get("_state")
+            if isinstance(state, _core.Model):  # (small calls ask the model alone)
+                state.are_seen = seen
+
+        say(again)
+        try:
+            yield
+        finally:
+            say(False)
+            del self._are_seen
 
     def _take_calls(self) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
@@ -507,7 +526,8 @@ class OnlineLearner(saving.Describing, Estimator):
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
             loss_before = self._state.tally[_core.TALLY["loss"]]
-            params = self._learn(params, rows, targets, weights, class_weights, order)
+            with self._learning(again=epoch > 1):
+                params = self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
             loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
             if validation is not None:

@@ -95,7 +95,8 @@ class InCycles(OnlineLearner):
         """Cycles until one makes no update, or max_iter of them; how many there were."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             before = self.n_updates_
-            params = self._learn(params, rows, targets, weights, class_weights, order)
+            with self._learning(again=cycle > 1):
+                params = self._learn(params, rows, targets, weights, class_weights, order)
             if verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
             if self.n_updates_ == before:

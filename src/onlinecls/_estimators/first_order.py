@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._geometry.states import PNormState
-from .classifier import OnlineClassifier
 from .cycles import ClassifierInCycles, RegressorInCycles
 from .docs import documented
+from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
-class _WithStart(OnlineClassifier):
+class _WithStart(WithProbabilities):
     """A classifier that can start from given weights."""
 
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments
@@ -101,9 +101,10 @@ class Perceptron(_WithStart):
         self, aggressive: bool = False, *, eta0: FloatOrAuto = "auto", fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = 0, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-        penalty: None = None, alpha: float = 0.0001, l1_ratio: float = 0.15,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, penalty: None = None,
+        alpha: float = 0.0001, l1_ratio: float = 0.15,
     ) -> None:
         self._assign(locals())
 
@@ -175,9 +176,10 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
         self, C: float = 1.0, *, loss: Literal["hinge", "squared_hinge"] = "hinge", fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-        loss_tol: float | None = None, margin: float = 1.0,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, loss_tol: float | None = None,
+        margin: float = 1.0,
     ) -> None:
         self._assign(locals())
 
@@ -267,7 +269,7 @@ class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
 
 
 @documented
-class PNormPerceptron(OnlineClassifier):
+class PNormPerceptron(WithProbabilities):
     """p-norm Perceptron, conservative or aggressive: between the Perceptron (p = 2) and multiplicative updates (p = 2 ln d).
 
     With 1/p + 1/q = 1, the margin m = y w.x and the row's weight c, theta += eta c y x, and
@@ -325,8 +327,9 @@ class PNormPerceptron(OnlineClassifier):
         self, p: float | None = None, *, aggressive: bool = False, radius: float = 2**0.5, fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -341,7 +344,7 @@ class PNormPerceptron(OnlineClassifier):
 
 
 @documented
-class AdaGradClassifier(OnlineClassifier):
+class AdaGradClassifier(WithProbabilities):
     """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
 
     With the margin m = y w.x and the row's weight c: if m < 1, g = -c y x, G_i += g_i^2, and
@@ -393,7 +396,8 @@ class AdaGradClassifier(OnlineClassifier):
         update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent", l1: float = 0.0, fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())

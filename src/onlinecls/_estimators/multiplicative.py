@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .base import OnlineLearner
-from .classifier import OnlineClassifier
 from .docs import documented
 from .one_class import OnlineOneClass
+from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Multiplicative(OnlineLearner):
 
 
 @documented
-class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifier):
+class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabilities):
     """Multiplicative passive-aggressive: steps that multiply the weights, for many features of which few matter.
 
     With W = norm_bound, the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, theta += tau y x and
@@ -112,6 +112,8 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
     [[0.122, 0.0]]
     """
 
+    _kind = "fit_intercept, of signed, of probability or of dtype"
+
     margin: float
     signed: bool
     norm_bound: FloatOrAuto
@@ -120,9 +122,9 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, OnlineClassifie
         self, margin: float = 0.2, *, signed: bool = True, norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
-        n_jobs: int | None = None,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 

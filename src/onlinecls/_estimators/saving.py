@@ -51,7 +51,7 @@ class Describing:
     #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
     _fields: Mapping = {
         "rule": _core.RULES, "trigger": _core.TRIGGERS, "geometry": _core.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
-        "average_from": AVERAGE_FROM, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
+        "average_from": AVERAGE_FROM, "probability": FLAG, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
     if TYPE_CHECKING:  # what a learner has
         _estimator_type: str

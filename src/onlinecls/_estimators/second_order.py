@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .classifier import SecondOrderClassifier
 from .docs import documented
+from .probabilities import WithProbabilities
 from .regressor import SecondOrderRegressor
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @documented
-class AROWClassifier(SecondOrderClassifier):
+class AROWClassifier(WithProbabilities, SecondOrderClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
 
     With the margin m = y w.x, v = x'Σx and the row's weight c, r1 = r2 = r: if m < 1,
@@ -72,9 +73,9 @@ class AROWClassifier(SecondOrderClassifier):
         fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-        n_jobs: int | None = None,
-        r1: float | None = None, r2: float | None = None,
+        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, r1: float | None = None,
+        r2: float | None = None,
     ) -> None:
         self._assign(locals())
 
@@ -144,7 +145,7 @@ class AROWRegressor(SecondOrderRegressor):
 
 
 @documented
-class NAROWClassifier(SecondOrderClassifier):
+class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
     """Narrow AROW: the matrix changes only as long as a row still adds to it, so that the bound holds without tuning r.
 
     With θ the sum of signed rows, w = Σθ, χ = x'Σx and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' < 1 and χ > 0,
@@ -193,14 +194,14 @@ class NAROWClassifier(SecondOrderClassifier):
         fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-        n_jobs: int | None = None,
+        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
 
 @documented
-class SecondOrderPerceptron(SecondOrderClassifier):
+class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
     """Second-order Perceptron, conservative or aggressive: a Perceptron in the metric of the rows it has learnt from.
 
     With θ the sum of signed rows, w = Σθ and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' <= 0 (aggressive: m' < 1),
@@ -252,14 +253,15 @@ class SecondOrderPerceptron(SecondOrderClassifier):
         covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
 
 @documented
-class ConfidenceWeightedClassifier(SecondOrderClassifier):
+class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     """Confidence-weighted: the nearest Gaussian over weights under which the row is right with probability eta.
 
     With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta): if α > 0, w += α y Σx and, on the diagonal,
@@ -324,14 +326,15 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
         covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0, fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
 
 
 @documented
-class SCWClassifier(SecondOrderClassifier):
+class SCWClassifier(WithProbabilities, SecondOrderClassifier):
     """Soft confidence-weighted: confidence-weighted learning whose step C bounds, so that noisy labels do not end it.
 
     With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta) and the row's weight c: if φ√v > m, w += α y Σx and, on the diagonal,
@@ -393,7 +396,7 @@ class SCWClassifier(SecondOrderClassifier):
         fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
         shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
         early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-        n_jobs: int | None = None,
+        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())

@@ -11,8 +11,8 @@ import numpy as np
 from .._core cimport Model
 from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
 from .rounds cimport (
-    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, judge, judge_error,
-    next_round, readable, row_at, said_by,
+    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, calibrate, charge, check_signals, example, fits, judge,
+    judge_error,     next_round, readable, row_at, said_by,
 )
 from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
 from .sparse cimport Row, column, dense_t, floating, index_t, larger
@@ -120,6 +120,7 @@ cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, fl
                 judge_error(b.targets[r.at] - w.scores[0], &books)
             else:
                 judge(said_by(w.scores, &r, &books), &r, b, &books)
+                calibrate(w.scores, &r, b, &books)
             updated = gathered = False
             skipped = books.tally.skipped
             for number in range(n_steps):

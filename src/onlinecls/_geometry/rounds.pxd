@@ -11,6 +11,11 @@ from libc.stdint cimport int32_t, int64_t
 from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
 from .sparse cimport Row
 
+cdef extern from "_geometry/calibration.h":
+    ctypedef struct Calibration "onlinecls_calibration":    # Platt's two numbers of one vector of weights, and what they rest on
+        pass
+    void learn_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
+
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
 
@@ -43,6 +48,7 @@ ctypedef struct Books:      # what a pass counts in
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* drift           # see average.pxd; NULL: no average
+    Calibration* calibration        # a pair for each vector; NULL: none, or rows that are seen again
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -138,6 +144,28 @@ cdef inline void judge(Py_ssize_t said, const Round* r, const Batch* b, Books* b
     books.tally.mistakes += (said > r.label) + (said < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>said
+
+
+cdef inline void calibrate(const double* scores, const Round* r, const Batch* b, Books* books) noexcept nogil:
+    """Let Platt's numbers learn from the scores by which predict goes, before the row is learnt: that is, out of sample.
+
+    A pair (a, b) takes the step along H^-1 (s, 1) to the least of the row's log loss and the distance ½ δ'H δ from where it
+    was: Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, which count as the square of
+    their number: later scores are those of a better model. A class that has not joined learns nothing, nor does one from the row
+    that it joins with. Class weights do not count.
+    """
+    cdef Py_ssize_t c
+    cdef double weight
+    if books.calibration == NULL:
+        return
+    weight = 1.0 if b.weights == NULL else b.weights[r.at]
+    if books.columns == 1:
+        if not r.newcomer:
+            learn_pair(books.calibration, scores[0], 2.0 * r.label - 1.0, weight)
+        return
+    for c in range(books.columns):
+        if not (books.open_classes and (books.counts[c] == 0.0 or (r.newcomer and c == r.label))):
+            learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight)
 
 
 cdef inline void judge_error(double error, Books* books) noexcept nogil:

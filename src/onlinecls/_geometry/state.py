@@ -12,6 +12,7 @@ import numpy as np
 from .. import _core
 from .._input.validate import FLOATS, all_finite
 from .._saving import require
+from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
 
@@ -146,9 +147,12 @@ class State(OfFile, _core.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
     """
 
-    PARTS: tuple[str, ...] = ("counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance")
+    PARTS: tuple[str, ...] = (
+        "calibration", "counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance",
+    )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
     AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
@@ -163,6 +167,7 @@ class State(OfFile, _core.Model):
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.drift = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
+        self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
         self.counts, self.tally = np.zeros(n_classes), np.zeros(_core.TALLY_SIZE)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
@@ -213,6 +218,7 @@ class State(OfFile, _core.Model):
         counts = np.zeros(n_classes)
         counts[places] = self.counts
         grown = self._like(counts)
+        self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
             self._copy_to(grown)
         elif self.n_columns > 1:
@@ -220,6 +226,13 @@ class State(OfFile, _core.Model):
         else:
             self._halve_in(grown, places, share)
         return grown
+
+    def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
+        """Platt's numbers of a model with this one's classes at places."""
+        if grown.n_columns == self.n_columns or len(self.calibration) == 0:
+            grown.calibration = self.calibration.copy()
+        else:
+            grown.calibration = calibration.moved(self.calibration, places, grown.n_columns)
 
     def _copy_to(self, grown: State) -> None:
         """The arrays of a model of as many vectors."""
@@ -258,10 +271,17 @@ class State(OfFile, _core.Model):
         """This model of three classes or more without the others, which have never had a row."""
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
+        rest.calibration = self._calibration_of(keep)
         rest.sigma = self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
         return rest
+
+    def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
+        """Platt's numbers of a model of these columns alone; of two that become one, fresh ones."""
+        if len(self.calibration) == 0 or keep.sum() > 2:
+            return self.calibration[keep] if len(self.calibration) else self.calibration
+        return calibration.fresh(1)
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -298,6 +318,7 @@ class State(OfFile, _core.Model):
             "values": ((n_weights * cls.SLOTS,), np.dtype(dtype)),
             "sigma": ((0, 1, 1), np.dtype(dtype)),
             "drift": ((n_weights if average else 0,), double),
+            "calibration": ((0, calibration.SIZE), double),
             "counts": ((n_classes,), double),
             "tally": ((_core.TALLY_SIZE,), double),
         }
@@ -310,7 +331,10 @@ class State(OfFile, _core.Model):
     @classmethod
     def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
         average, n_groups = params["average_from"] >= 0, cls.n_groups_told(told, arrays)
-        return cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
+        layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
+        if params["probability"]:
+            layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
+        return layout
 
     @classmethod
     def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
@@ -320,6 +344,9 @@ class State(OfFile, _core.Model):
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
         require(fits, f"a variance >= 0 that fits {dtype}", variance)
+
+    def _problem_of_numbers(self) -> str:
+        return super()._problem_of_numbers() or calibration.problem(self.calibration)
 
     def _problem_of_values(self, tally: dict) -> str:
         first = self.moving

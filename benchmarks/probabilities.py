@@ -1,0 +1,152 @@
+"""Probabilities after one pass beside scikit-learn's calibration and Vowpal Wabbit: log loss and calibration error on test sets.
+
+    python benchmarks/probabilities.py [--write] [--sets imdb a9a]
+
+Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each learner sees the training file once, in its order.
+``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it
+learns five models of four fifths of the rows each and averages their probabilities; with ``ensemble=False`` it takes one model of
+all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all.
+
+The calibration error is that of the class of the highest probability p: rows in 15 bins of equal width of p, the mean over the
+rows of their bin's |share that is right - mean of p|. ``--write`` makes the tables of docs/probabilities.md anew.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import corpora
+import numpy as np
+from pages import DOCS, write_between
+
+import onlinecls
+
+SETS = {
+    "imdb": ("imdb-train", "imdb-test"),
+    "a9a": ("a9a", "a9a-test"),
+    "rcv1-vw-small": ("rcv1-vw-small", "rcv1-vw-small-test"),
+    "20news": ("20news-train", "20news-test"),
+    "reuters": ("reuters21578-single-train", "reuters21578-single-test"),
+}
+CALIBRATED = {
+    "AROW": onlinecls.AROWClassifier(),
+    "NAROW": onlinecls.NAROWClassifier(),
+    "CW": onlinecls.ConfidenceWeightedClassifier(),
+    "PA": onlinecls.PassiveAggressiveClassifier(),
+    "PA, `average=True`": onlinecls.PassiveAggressiveClassifier(average=True),
+}
+N_BINS, N_FOLDS, LEAST = 15, 5, 1e-15
+
+
+def without_rare(X, y, X_test, y_test):
+    """The rows of the classes that have enough of them for each fold, and their labels' codes."""
+    labels, counts = np.unique(y, return_counts=True)
+    labels = labels[counts >= N_FOLDS]
+    train, test = np.isin(y, labels), np.isin(y_test, labels)
+    return X[train], np.searchsorted(labels, y[train]), X_test[test], np.searchsorted(labels, y_test[test])
+
+
+def measures(chances, codes):
+    """(log loss, calibration error, share of errors) of probabilities, (rows, classes)."""
+    of = np.arange(len(codes))
+    loss = -np.log(np.maximum(chances[of, codes], LEAST)).mean()
+    said = chances.argmax(axis=1)
+    p, right = chances[of, said], said == codes
+    bins = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    error = sum(abs(right[bins == i].sum() - p[bins == i].sum()) for i in range(N_BINS)) / len(p)
+    return float(loss), float(error), float(1.0 - right.mean())
+
+
+def beside_the_model(learner, X, y, X_test):
+    learner = remade(learner, probability=True).partial_fit(X, y, classes=np.unique(y))
+    return learner.predict_proba(X_test)
+
+
+def by_folds(learner, ensemble, X, y, X_test):
+    from sklearn.calibration import CalibratedClassifierCV
+
+    one_pass = remade(learner, max_iter=1, shuffle=False, tol=None)
+    around = CalibratedClassifierCV(one_pass, method="sigmoid", cv=N_FOLDS, ensemble=ensemble)
+    return around.fit(X, y).predict_proba(X_test)
+
+
+def remade(learner, **others):
+    return type(learner)(**{**learner.get_params(), **others})
+
+
+def dual_ascent(X, y, X_test):
+    learner = onlinecls.DualAscentClassifier(loss="log_loss")
+    return learner.partial_fit(X, y, classes=np.unique(y)).predict_proba(X_test)
+
+
+def vw(name, X, y, X_test):
+    from vowpalwabbit import Workspace
+
+    n_classes = len(np.unique(y))
+    task = "--link logistic" if n_classes == 2 else f"--oaa {n_classes} --probabilities"
+    nobody = np.append(np.arange(n_classes), np.zeros(X_test.shape[0] - n_classes, int))  # (labels are not looked at with -t)
+    train, test = corpora.vw_file(f"proba-{name}", X, y), corpora.vw_file(f"proba-{name}-test", X_test, nobody)
+    with tempfile.TemporaryDirectory() as folder:
+        model, said = Path(folder, "model"), Path(folder, "said")
+        bits = corpora.vw_bits(n_classes)
+        Workspace(f"-d {train} -b {bits} -f {model} --no_stdin --quiet --loss_function logistic {task}").finish()
+        Workspace(f"-d {test} -i {model} -t -p {said} --no_stdin --quiet").finish()
+        if n_classes == 2:
+            chances = np.loadtxt(said)
+            return np.column_stack([1.0 - chances, chances])
+        lines = [line.split() for line in said.read_text().splitlines() if line.strip()]
+        return np.array([[float(part.rpartition(":")[2]) for part in line[:n_classes]] for line in lines])
+
+
+def measure(name):
+    """The rows of a set's table, and the ratios of ours to the folds'."""
+    train, test = SETS[name]
+    X, y, X_test, codes = without_rare(*corpora.load(train), *corpora.load(test))
+    lines, ratios = [], {}
+    for title, learner in CALIBRATED.items():
+        ours = measures(beside_the_model(learner, X, y, X_test), codes)
+        folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
+        ratios[title] = ours[0] / folds[0], ours[0] / single[0]
+        lines.append(
+            f"| {title} | {ours[0]:.4f} | {folds[0]:.4f} | {ratios[title][0]:.3f} | {single[0]:.4f} | {ratios[title][1]:.3f} "
+            f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
+        )
+        print(name, lines[-1], flush=True)
+    for title, chances in (("dual ascent, `loss=\"log_loss\"`", dual_ascent(X, y, X_test)),
+                           ("Vowpal Wabbit, logistic", vw(name, X, y, X_test))):
+        loss, error, wrong = measures(chances, codes)
+        lines.append(f"| {title} | {loss:.4f} | | | | | {100 * error:.1f} | | {100 * wrong:.1f} | |")
+        print(name, lines[-1], flush=True)
+    n_classes = len(np.unique(y))
+    head = f"**{name}**: {X.shape[0]:,} rows to learn, {len(codes):,} to test, {n_classes} classes"
+    return [head, "", *HEAD, *lines, ""], ratios
+
+
+HEAD = [
+    "| | log loss | 5 folds | ratio | 5 folds, one model | ratio | calibration error % | 5 folds | test error % | 5 folds |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--write", action="store_true", help="into docs/probabilities.md")
+    options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    options = options.parse_args()
+    text, ratios = [], {title: [] for title in CALIBRATED}
+    for name in options.sets:
+        lines, found = measure(name)
+        text += lines
+        for title, pair in found.items():
+            ratios[title].append(pair)
+    means = {title: np.exp(np.log(pairs).mean(axis=0)) for title, pairs in ratios.items()}
+    text += ["Log loss over that of five folds, and of five folds with one model; geometric means over the sets:", "",
+             "| | 5 folds | 5 folds, one model |", "|---|---|---|",
+             *(f"| {title} | {folds:.3f} | {single:.3f} |" for title, (folds, single) in means.items())]
+    print("\n".join(text[-len(means):]))
+    if options.write:
+        write_between(DOCS / "probabilities.md", "probabilities", "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Probabilities of classifiers whose scores are none: Platt's two numbers of each score, learnt beside the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._geometry.calibration import log_probabilities
+from .classifier import OnlineClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from .._input.types import Matrix
+
+
+class WithProbabilities(OnlineClassifier):
+    """A classifier that gives probabilities if it learns with `probability=True`."""
+
+    probability: bool
+
+    _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
+
+    @property
+    def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
+        """Probabilities of the classes; there only with ``probability=True``.
+
+        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
+        the row itself was (in `fit` in the first epoch alone): of two classes that of ``classes_[1]``, of more each against the
+        rest, normalised. `predict` goes by the scores: where two classes are about as likely it may name the other one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of float64, shape (n_samples, n_classes)
+            In the order of ``classes_``; each row's sum is 1.
+        """
+        self._require_probabilities("predict_proba")
+        return self._predict_proba
+
+    @property
+    def predict_log_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
+        """Logarithms of `predict_proba`, finite also where a probability is too small for a number; arguments as its."""
+        self._require_probabilities("predict_log_proba")
+        return self._predict_log_proba
+
+    def _require_probabilities(self, name: str) -> None:
+        """An AttributeError, so that hasattr says no."""
+        if not self._gives_probabilities():
+            raise AttributeError(
+                f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
+                "Set probability=True before the model learns."
+            )
+
+    def _gives_probabilities(self) -> bool:
+        return bool(self.probability)
+
+    def _predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        return np.exp(self._predict_log_proba(X))
+
+    def _predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        state = self._fitted_state()
+        scores = self._decide(X)
+        if len(self.classes_) < 2:
+            return np.zeros((len(scores), 1))
+        return self._log_probabilities(state, scores)
+
+    def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
+        """Of these scores of the model."""
+        if len(state.calibration) == 0:
+            raise ValueError(
+                f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
+                "not. Call fit, or start with clone(estimator)."
+            )
+        return log_probabilities(scores, state.calibration)

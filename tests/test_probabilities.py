@@ -1,0 +1,223 @@
+"""predict_proba: Platt's numbers beside their slow twin, which rows they learn from, and numbers of any size."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from algorithms import LEARNERS
+from internals import main, state_of
+from matrices import csr32
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import MODELS, Calibrated, Platt, learn_stream, rows
+from states import fingerprint
+
+import onlinecls
+
+RNG = np.random.default_rng(11)
+X, TWO, FOUR = RNG.standard_normal((120, 6)), RNG.integers(0, 2, 120), RNG.integers(0, 4, 120)
+X[:, 0] += 2.0 * TWO
+X[:, 1] += 2.0 * FOUR
+WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], 120)
+GIVING = [learner for learner in LEARNERS if learner.is_classifier and learner.offers("probability")]
+PA = onlinecls.PassiveAggressiveClassifier
+
+
+def pairs_of(learner):
+    """(a, b) of each score."""
+    return state_of(learner).calibration[:, :2]
+
+
+def twins_of(model, X, y, weights):
+    """Platt's numbers by the scores that a model gives before it learns each row."""
+    model.partial_fit(X[:0], y[:0], classes=np.unique(y))
+    pairs = [Platt() for _ in state_of(model).calibration]
+    for i in range(len(y)):
+        scores = model.decision_function(X[i : i + 1]).reshape(-1)
+        for c, pair in enumerate(pairs if weights[i] else ()):
+            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i])
+        model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
+    return pairs
+
+
+@pytest.mark.parametrize("average", [False, 20])
+@pytest.mark.parametrize("learner", GIVING, ids=str)
+def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average):
+    if average and not learner.can_average:
+        pytest.skip("no average")
+    rows = np.abs(X) if learner.rows == "positive" else X
+    y, more = TWO if learner.n_classes == 2 else FOUR, {"average": average} if average else {}
+    pairs = twins_of(learner(**more, probability=True), rows, y, WEIGHTS)
+    model = learner(**more, probability=True).partial_fit(rows, y, classes=np.unique(y), sample_weight=WEIGHTS)
+    assert_allclose(pairs_of(model), [(pair.a, pair.b) for pair in pairs], rtol=1e-4, atol=1e-4)
+    scores = model.decision_function(rows).reshape(len(rows), -1)
+    expected = np.column_stack([pair(scores[:, c]) for c, pair in enumerate(pairs)])
+    expected = np.column_stack([1 - expected, expected]) if learner.n_classes == 2 else expected / expected.sum(1, keepdims=True)
+    assert_allclose(model.predict_proba(rows), expected, atol=1e-4)
+    assert_allclose(model.predict_log_proba(rows), np.log(expected), rtol=1e-3, atol=1e-3)
+    plain = learner(**more).partial_fit(rows, y, classes=np.unique(y), sample_weight=WEIGHTS)
+    assert_array_equal(plain.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 120])
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_labels_that_join(multi_class, chunk):
+    """Two become three, a fourth joins; whichever rows come in one call."""
+    y = FOUR.copy()
+    y[:60] = np.where(y[:60] == 0, 3, np.where(y[:60] == 2, 1, y[:60]))
+    y[61], y[80:][y[80:] == 0] = 2, 0
+    y[61:80] = np.where(y[61:80] == 0, 2, y[61:80])
+    learner = PA(0.3, multi_class=multi_class, probability=True, intercept_scaling=1.0)
+    for start in range(0, 120, chunk):
+        part = slice(start, start + chunk)
+        learner.partial_fit(X[part], y[part], sample_weight=WEIGHTS[part])
+    d, stream = rows(X, y, WEIGHTS, True, 1.0)
+    twin = learn_stream(Calibrated(MODELS["pa1"](d, 0, multi_class, C=0.3)), stream)
+    assert_allclose(pairs_of(learner), [(pair.a, pair.b) for pair in twin.pairs], rtol=1e-6, atol=1e-9)
+    assert_allclose(learner.predict_proba(X), twin.predict_proba(np.column_stack([X, np.ones(120)])), atol=1e-6)
+
+
+def test_a_third_class_leaves_what_was_said_of_the_two():
+    learner = PA(0.3, probability=True).partial_fit(X, np.array(["b", "c"])[TWO])
+    before = learner.predict_log_proba(X)
+    learner.partial_fit(X[:1], ["a"], sample_weight=[1e-9])
+    after = learner.predict_log_proba(X)[:, 1:]
+    assert_allclose(after[:, 1] - after[:, 0], before[:, 1] - before[:, 0], atol=1e-6)
+
+
+def test_weights_of_rows_count_and_those_of_classes_do_not():
+    """(The steps of PA with C=inf depend on neither.)"""
+    one, same, other = (PA(np.inf, probability=True, class_weight=weight) for weight in (None, {0: 0.5, 1: 3.0}, "balanced"))
+    assert_array_equal(pairs_of(one.partial_fit(X, TWO)), pairs_of(same.partial_fit(X, TWO)))
+    assert_array_equal(pairs_of(one), pairs_of(other.partial_fit(X, TWO)))
+    weighted = PA(np.inf, probability=True).partial_fit(X, TWO, sample_weight=1.0 + TWO)
+    assert_array_equal(weighted.coef_, one.coef_)
+    assert pairs_of(weighted)[0, 1] > pairs_of(one)[0, 1] + 0.1
+
+
+# --- only rows that are new ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [{}, {"loss_tol": 0.1}], ids=str)
+def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
+    one, five = (PA(0.1, probability=True, max_iter=n, tol=None, random_state=0, **more) for n in (1, 5))
+    with np.errstate(all="ignore"), pytest.warns(UserWarning) if more else pytest.MonkeyPatch.context():
+        assert_array_equal(pairs_of(one.fit(X, TWO)), pairs_of(five.fit(X, TWO)))
+    assert (one.coef_ != five.coef_).any()
+    before = pairs_of(five).copy()
+    assert (pairs_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
+
+
+def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_path):
+    data = tmp_path / "rows.svm"
+    rows = (" ".join(f"{j + 1}:{value:.6g}" for j, value in enumerate(row)) for row in X)
+    data.write_text("".join(f"{label} {row}\n" for label, row in zip(TWO, rows, strict=True)))
+    found = []
+    for passes in ("1", "3"):
+        model = str(tmp_path / f"model{passes}")
+        main(["train", str(data), "--probability", "--passes", passes, "--quiet", "--save", model])
+        found.append(onlinecls.load(model))
+    assert_array_equal(*map(pairs_of, found))
+    assert (found[0].coef_ != found[1].coef_).any()
+
+
+def test_small_calls_learn_probabilities():
+    """They go their own way from the second on."""
+    one, other = (onlinecls.AROWClassifier(probability=True).partial_fit(X[:40], TWO[:40]) for _ in range(2))
+    for i in range(40, 120):
+        one.partial_fit(csr32(X[i : i + 1]), TWO[i : i + 1])
+    assert fingerprint(one) == fingerprint(other.partial_fit(X[40:], TWO[40:]))
+
+
+# --- who gives probabilities ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
+def test_there_are_none_unless_they_are_asked_for(name):
+    learner = PA().partial_fit(X, TWO)
+    assert not hasattr(learner, name)
+    with pytest.raises(AttributeError, match=f"PassiveAggressiveClassifier: {name} must have .* Set probability=True"):
+        getattr(learner, name)
+    learner.probability = True
+    with pytest.raises(ValueError, match=r"must have a model that was learnt with probability=True"):
+        getattr(learner, name)(X)
+    with pytest.raises(ValueError, match=r"got other values of average, of probability"):
+        learner.partial_fit(X, TWO)
+    assert getattr(learner.fit(X, TWO), name)(X).shape == (120, 2)
+
+
+def test_one_class_is_certain():
+    learner = PA(probability=True).partial_fit(X[:3], ["a"] * 3)
+    assert_array_equal(learner.predict_proba(X[:2]), [[1.0], [1.0]])
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
+def test_the_log_loss_has_its_own(y, multi_class):
+    learner = onlinecls.DualAscentClassifier(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
+    scores = learner.decision_function(X)
+    if y is TWO:
+        expected = 1 / (1 + np.exp(-np.column_stack([-scores, scores])))
+    else:
+        expected = np.exp(scores) if multi_class == "crammer_singer" else 1 / (1 + np.exp(-scores))
+        expected /= expected.sum(axis=1, keepdims=True)
+    assert_allclose(learner.predict_proba(X), expected, rtol=1e-12)
+    calibrated = onlinecls.DualAscentClassifier(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
+    assert (calibrated.predict_proba(X) != learner.predict_proba(X)).any()
+
+
+# --- how good they are ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("seed", range(3))
+def test_they_are_what_happens(scale, seed):
+    """Labels drawn with known chances: the mean distance from them, with scores of any size."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((6000, 10))
+    chances = 1 / (1 + np.exp(-rows @ np.linspace(-1.0, 1.0, 10)))
+    labels = rng.random(6000) < chances
+    learner = onlinecls.Perceptron(eta0=scale, probability=True, average=True, intercept_scaling=1.0)
+    learner.partial_fit(rows[:4000], labels[:4000])
+    given = learner.predict_proba(rows[4000:])[:, 1]
+    assert np.abs(given - chances[4000:]).mean() < 0.05
+
+
+# --- numbers of any size -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1e-9, 1.0, 1e20, 1e305])
+@pytest.mark.parametrize("eta0", [1e-300, 1e-160, 1e-5, 1e5, 1e80, 1e149, 1e160])
+def test_numbers_stay_numbers(eta0, weight, tmp_path):
+    """Scores up to the ends of double's range, and jumps between them."""
+    rng = np.random.default_rng(0)
+    for y, jumps in ((TWO, 1.0), (FOUR, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
+        learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
+        learner.partial_fit(X * jumps, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
+        calibration = state_of(learner).calibration
+        assert np.isfinite(calibration).all()
+        chances, logs = learner.predict_proba(X * jumps), learner.predict_log_proba(X * jumps)
+        assert np.isfinite(logs).all() and (chances >= 0.0).all()
+        assert_allclose(chances.sum(axis=1), 1.0)
+        learner.save(tmp_path / "model")
+        assert fingerprint(onlinecls.load(tmp_path / "model")) == fingerprint(learner)
+
+
+@pytest.mark.parametrize("number", [1e300, -1e300, 0.0, 1e-300])
+def test_whatever_the_numbers_were_they_stay_numbers(number):
+    for column in range(7):
+        for y in (TWO, FOUR):
+            learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
+            state_of(learner).calibration[:, column] = number
+            learner.partial_fit(X, y)
+            assert np.isfinite(state_of(learner).calibration).all()
+            assert np.isfinite(learner.predict_log_proba(X)).all()
+
+
+def test_a_copy_has_its_own():
+    learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, FOUR)
+    for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
+        before = pairs_of(learner).copy()
+        assert_array_equal(other.predict_proba(X), learner.predict_proba(X))
+        other.partial_fit(X, FOUR)
+        assert_array_equal(pairs_of(learner), before)
