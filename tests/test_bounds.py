@@ -497,8 +497,8 @@ def test_a_default_that_the_rows_tell_is_no_constant_of_a_theorem(bound, learner
     for name in names:
         course = bounds.follow(learner, np.eye(2), [-1, 1])
         refused(
-            f"onlinecls.bounds.{bound}: {name} must be a number, got {name}={getattr(learner, name)!r}, which depends on the rows. "
-            f"The theorem is for a constant that was fixed before them: follow a learner with {name}=1.0, say.",
+            f"onlinecls.bounds.{bound}: {name} must be a number, got {name}={getattr(learner, name)!r}, which depends on the "
+            f"rows. The theorem is for a constant that was fixed before them: follow a learner with {name}=1.0, say.",
             lambda course=course: getattr(bounds, bound)(course, [0.5, 0.5]),
         )
         learner.set_params(**{name: 1.0})

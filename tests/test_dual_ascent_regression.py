@@ -158,13 +158,13 @@ def test_the_committee_stays_within_its_experts_and_the_signed_simplex_does_not(
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"sigma": 0.0}, "sigma must be None or 'auto' or a finite number > 0, got sigma=0.0. 1/sigma is the largest step; 'auto' needs "
-                         "neither horizon nor scale."),
+        ({"sigma": 0.0}, "sigma must be None or 'auto' or a finite number > 0, got sigma=0.0. 1/sigma is the largest step; "
+                         "'auto' needs neither horizon nor scale."),
         ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
         ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
         ({"loss": "hinge"}, "loss must be one of 'absolute', 'squared', got loss='hinge'."),
-        ({"norm_bound": 0}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=0. The weights' absolute values add up "
-         "to at most norm_bound."),
+        ({"norm_bound": 0}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=0. The weights' absolute values "
+         "add up to at most norm_bound."),
         ({"regularizer": "entropic", "sigma": "auto", "average": True},
          "average must be False with regularizer='entropic' and sigma='auto', got average=True: with a sigma that grows, the "
          "weights are no common number times what is stored of each feature. Use a number for sigma, or "

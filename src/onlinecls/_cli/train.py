@@ -29,8 +29,8 @@ from .stopping import stoppable, undisturbed
 
 # Options of a new model; one that goes on has its own.
 _OWN = (
-    "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore", "dtype",
-    "names",
+    "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore",
+    "dtype", "names",
 )
 
 
