@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib import import_module
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_classifiers() -> None:
     assert_type(learner.covariance_, NDArray[np.floating])
     assert_type(learner.t_, int)
     assert_type(PassiveAggressiveClassifier(C=float("inf")).fit(X, LABELS, coef_init=[[0.0, 0.0]]), PassiveAggressiveClassifier)
-    assert assert_type(learner.r, float) == 2.0
+    assert assert_type(learner.r, float | Literal["auto"]) == 2.0
 
 
 def test_the_other_tasks() -> None:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -734,15 +734,15 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
             return max(0.0, learner.margin - margins.min())
         return float(np.logaddexp.reduce([0.0, *-margins]))
 
-    sigma = float(learner.sigma)
+    sigma, W = float(cast("float", learner.sigma)), float(cast("float", learner.norm_bound))
     paid = best = second = 0.0
     for t, code in enumerate(codes.astype(int)):
         paid, best = paid + loss(learner.decision_function(X[t : t + 1])[0], code), best + loss(u @ X[t], code)
-        L2 = learner.norm_bound**2 * np.abs(X[t]).max() ** 2 if learner.regularizer == "entropic" else 2.0 * X[t] @ X[t]
+        L2 = W**2 * np.abs(X[t]).max() ** 2 if learner.regularizer == "entropic" else 2.0 * X[t] @ X[t]
         second += L2 / (2.0 * sigma)
         learner.partial_fit(X[t : t + 1], codes[t : t + 1])
     if learner.regularizer == "entropic":
-        f = entropy_of_shares(u.ravel() / learner.norm_bound, bool(learner.signed))
+        f = entropy_of_shares(u.ravel() / W, bool(learner.signed))
     else:
         f = np.square(u).sum() / 2.0
     return Bound(float(paid), float(sigma * f + best + second))

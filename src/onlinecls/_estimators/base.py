@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
+from functools import partial
 from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING
@@ -224,7 +225,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
             for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
                 if name in cls._parameter_names() and not hasattr(cls, name + "_"):
-                    setattr(cls, name + "_", property(lambda self, name=name: self._in_units(name)))
+                    setattr(cls, name + "_", property(partial(cls._in_units, name=name)))
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from .._input.rows import Rows
-    from .._input.types import Generator, Params
+    from .._input.types import FloatOrAuto, Generator, Params
 
 FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
 
@@ -172,7 +172,7 @@ class RegressorInCycles(InCycles):
 
 
 class OneClassInCycles(InCycles):
-    epsilon: float
+    epsilon: FloatOrAuto
 
     if TYPE_CHECKING:
 
@@ -192,7 +192,7 @@ class OneClassInCycles(InCycles):
         return 1.0 / min(1.0, least)
 
     def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        return float(np.maximum(self._distances_of(rows)[live] - self.epsilon, 0.0).max(initial=0.0))
+        return float(np.maximum(self._distances_of(rows)[live] - self._params["epsilon"], 0.0).max(initial=0.0))
 
 
 def _live(n_rows: int, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ _NOTHING = np.empty(0)
 class OnlineOneClass(OnlineLearner):
     """Base of the one-class learners: no targets, no intercept (a constant feature cancels in x - w), no weights but a centre."""
 
-    epsilon: float
+    epsilon: FloatOrAuto
 
     _estimator_type = "outlier_detector"
     fit_intercept = average = early_stopping = False

@@ -636,7 +636,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def _kernel_params(self) -> dict:
+    def _kernel_params(self, units: Units | None = None) -> dict:
         self._read_parameters(
             {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": EVIDENCE, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
         )
@@ -760,7 +760,7 @@ class KernelOnlineOneClass(_KernelEstimator):
     def _projects(self, second_order: bool) -> bool:
         return self.budget is not None
 
-    def _kernel_params(self) -> dict:
+    def _kernel_params(self, units: Units | None = None) -> dict:
         self._read_parameters({"epsilon": NOT_NEGATIVE})
         return {"epsilon": float(self.epsilon), "kind": self._kind_asked(), "budget": self._budget()}
 
