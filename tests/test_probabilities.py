@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from internals import main, state_of
+from internals import again, main, state_of
 from matrices import csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Platt, learn_stream, rows
@@ -31,7 +31,7 @@ def pairs_of(learner):
 def begun(model, X, y):
     """A model that has learnt four rows as if they were known. (Some do not give the first rows' scores before they learn.)"""
     model.partial_fit(X[:0], y[:0], classes=np.unique(y))
-    with model._learning(again=True):
+    with again(model):
         return model.partial_fit(X[:4], y[:4])
 
 
