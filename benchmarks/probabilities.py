@@ -83,14 +83,14 @@ def vw(name, X, y, X_test):
     from vowpalwabbit import Workspace
 
     n_classes = len(np.unique(y))
-    task = "--link logistic" if n_classes == 2 else f"--oaa {n_classes} --probabilities"
+    task, said_as = ("--link logistic", "") if n_classes == 2 else (f"--oaa {n_classes} --probabilities", "--probabilities")
     nobody = np.append(np.arange(n_classes), np.zeros(X_test.shape[0] - n_classes, int))  # (labels are not looked at with -t)
     train, test = corpora.vw_file(f"proba-{name}", X, y), corpora.vw_file(f"proba-{name}-test", X_test, nobody)
     with tempfile.TemporaryDirectory() as folder:
         model, said = Path(folder, "model"), Path(folder, "said")
         bits = corpora.vw_bits(n_classes)
         Workspace(f"-d {train} -b {bits} -f {model} --no_stdin --quiet --loss_function logistic {task}").finish()
-        Workspace(f"-d {test} -i {model} -t -p {said} --no_stdin --quiet").finish()
+        Workspace(f"-d {test} -i {model} -t -p {said} --no_stdin --quiet {said_as}").finish()
         if n_classes == 2:
             chances = np.loadtxt(said)
             return np.column_stack([1.0 - chances, chances])

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from internals import arrays, predict_on_the_way, stored
+from internals import again, arrays, predict_on_the_way, stored
 from interrupts import interrupted
 from matrices import csr32, csr64, dense_c
 from numpy.testing import assert_allclose
@@ -575,12 +575,14 @@ def check_fit_is_partial_fit_in_epochs(learner):
         make = lambda n, **others: learner(max_iter=n, tol=None, shuffle=False, **others)  # noqa: E731
         streamed = learnt(learner, X, y)
         for n in (2, 3):
-            streamed.partial_fit(X, y)
+            with again(streamed):
+                streamed.partial_fit(X, y)
             fitted = make(n).fit(X, y)
             assert but_for_epochs(fitted) == but_for_epochs(streamed)
             assert (fitted.n_iter_, fitted.t_) == (n, 60 * n)
         warm = make(1, warm_start=True).fit(X, y).fit(X, y).fit(X, y)
-        assert but_for_epochs(warm) == but_for_epochs(streamed)
+        if not learner.params.get("probability"):  # (a call to fit takes its rows for new ones)
+            assert but_for_epochs(warm) == but_for_epochs(streamed)
 
 
 def check_fit_starts_again(learner):

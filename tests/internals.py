@@ -1,5 +1,7 @@
 """Whatever tests take from behind the public names of onlinecls: when a module of the package moves, this file follows."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
@@ -72,6 +74,11 @@ def arrays(learner):
     """The arrays of the model themselves, by name: to lock, or to spoil."""
     parts = _parts(learner).items()
     return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
+
+
+def again(learner):
+    """Inside, rows count as learnt before: probabilities learn nothing from them."""
+    return learner._learning(again=True) if hasattr(learner, "_learning") else nullcontext()
 
 
 def predict_on_the_way(learner, X, y, sample_weight=None):

@@ -423,11 +423,11 @@ class Platt:
 
     With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of  c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,
     z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the square of its number; the ridge is 1 for b, for a
-    the square of the largest score, 1 at most, which pulls towards a = 1 as it grows.
+    the square of the largest score, 2^-40 at least and 1 at most, which pulls towards a = 1 as it grows.
     """
 
     def __init__(self):
-        self.a, self.b, self.largest, self.seen = 1.0, 0.0, 0.0, 0.0
+        self.a, self.b, self.largest, self.seen = 1.0, 0.0, 2.0**-20, 0.0
         self.curvature = np.zeros((2, 2))
 
     def step(self, s, y, c=1.0):
@@ -435,7 +435,7 @@ class Platt:
         before, self.largest = self.largest, max(self.largest, min(abs(s), 1.0))
         self.curvature *= self.seen / (self.seen + 2 * c)
         self.seen += c
-        covariance = np.linalg.pinv(self.curvature + np.diag([self.largest**2, 1.0]))  # (all scores may be 0 so far)
+        covariance = np.linalg.inv(self.curvature + np.diag([self.largest**2, 1.0]))
         self.a, self.b = [self.a, self.b] + covariance[0] * (self.largest**2 - before**2) * (1 - self.a)
         direction = covariance @ x
         margin, v = y * (self.a * s + self.b), x @ direction
@@ -450,7 +450,7 @@ class Platt:
     def side(self, sign):
         """Of a score that is now sign times half of what it was."""
         part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
-        part.a, part.b, part.largest = 2 * self.a, sign * self.b, self.largest / 2
+        part.a, part.b = 2 * self.a, sign * self.b
         part.curvature = shrink @ self.curvature @ shrink
         return part
 

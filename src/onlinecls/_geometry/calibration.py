@@ -10,12 +10,13 @@ import numpy as np
 
 A, B, HAA, HAB, HBB, RIDGE, SEEN = range(7)
 SIZE = 7
+NO_SCORE = 2.0**-20  # smaller ones tell little
 
 
 def fresh(n: int) -> np.ndarray:
     """n pairs that have met no row: a = 1, b = 0."""
     pairs = np.zeros((n, SIZE))
-    pairs[:, A] = 1.0
+    pairs[:, A], pairs[:, RIDGE] = 1.0, NO_SCORE**2
     return pairs
 
 
@@ -23,14 +24,15 @@ def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
     """The pairs at `places` among n, the others fresh.
 
     The only pair becomes two: a score of s of the second class is now s/2, and -s/2 of the first, so that (2a, b) and (2a, -b)
-    say of them what it said; what is kept of scores and of their squares halves and quarters.
+    say of them what it said; what is kept of scores and of their squares halves and quarters. (The ridge is
+    not for a = 1 of the halves: it stays.)
     """
     grown = fresh(n)
     if len(pairs) != 1:
         grown[places] = pairs
     elif len(places) == 2:
         for place, sign in zip(places, (-1.0, 1.0), strict=True):
-            grown[place] = pairs[0] * [2.0, sign, 0.25, 0.5 * sign, 1.0, 0.25, 1.0] + 0.0  # (no -0)
+            grown[place] = pairs[0] * [2.0, sign, 0.25, 0.5 * sign, 1.0, 1.0, 1.0] + 0.0  # (no -0)
     return grown
 
 
