@@ -111,8 +111,8 @@ def measure(names, found, keep):
             for each, parts in data.items():
                 if " ".join(each) not in errors:
                     errors[" ".join(each)] = test_error(name, setting, *parts)
+                    keep(found)
             print(f"{name} {setting} {mean(errors):.2f}", file=sys.stderr, flush=True)
-            keep(found)
     return found
 
 
