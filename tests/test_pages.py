@@ -224,3 +224,13 @@ def test_the_page_of_defaults_says_what_its_data_say():
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_the_learners_to_take_are_there_and_learn():
+    rows = re.findall(r"^\| .* \| `(\w+\(.*\))` \|$", (DOCS / "which_learner.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) > 10
+    for code in rows:
+        learner = eval(code, {name: getattr(onlinecls, name) for name in onlinecls.__all__})  # our own page
+        targets = [0, 1] * 4 if learner._estimator_type == "classifier" else [0.5, 2.0] * 4
+        learner.partial_fit([[0.0, 1.0], [1.0, 0.5]] * 4, targets)
+        assert learner.predict([[1.0, 0.5]]).shape == (1,), code

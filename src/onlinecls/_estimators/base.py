@@ -22,6 +22,7 @@ from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
 from . import exporting, saving
+from .routing import Routing
 from .thin import most_frequent
 from .units import first_row, units_of
 
@@ -57,7 +58,7 @@ def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) 
     return weights
 
 
-class Estimator:
+class Estimator(Routing):
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
 
     n_features_in_: int

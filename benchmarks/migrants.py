@@ -1,0 +1,109 @@
+"""What a loop written for scikit-learn gets by the new import line: mistakes beside scikit-learn's own, at all defaults.
+
+    python benchmarks/migrants.py [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
+
+The loop is `predict` of the next 100 rows, then `partial_fit` of them with all classes given: what it predicts wrongly counts.
+scikit-learn shuffles each batch, by default; here nothing is shuffled. So both are run in both ways: as they are by default, and
+with the order of rows that is the other's. What depends on a shuffle is the mean of three (of one where there are more than
+20,000 rows). Rows are hashed words (corpora.py) of unit length, and raw counts.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import corpora
+import numpy as np
+from pages import DOCS, write_between
+
+import onlinecls
+
+CLASSES = ("PassiveAggressiveClassifier", "Perceptron")
+SETS = tuple(name for name in (*corpora.BINARY, *corpora.MULTICLASS) if name != "a9a")  # (a9a is no text)
+BATCH, LARGE = 100, 20_000
+COLUMNS = ("theirs", "ours", "theirs, in file order", "ours, shuffled")
+
+
+def mistakes(learner, X, y, shuffles=None):
+    """In per cent. shuffles : the generator to shuffle each batch by before it is learnt."""
+    classes, wrong = np.unique(y), 0
+    for start in range(0, len(y), BATCH):
+        rows, labels = X[start : start + BATCH], y[start : start + BATCH]
+        wrong += np.sum((learner.predict(rows) if start else classes[:1]) != labels)
+        if shuffles is not None:
+            order = shuffles.permutation(len(labels))
+            rows, labels = rows[order], labels[order]
+        learner.partial_fit(rows, labels, classes=classes)
+    return 100.0 * float(wrong) / len(y)
+
+
+def measured(cls, X, y):
+    """One number for each of COLUMNS."""
+    from sklearn import linear_model
+
+    theirs, ours = getattr(linear_model, cls), getattr(onlinecls, cls)
+    seeds = range(1 if len(y) > LARGE else 3)
+    return (
+        float(np.mean([mistakes(theirs(random_state=seed), X, y) for seed in seeds])),
+        mistakes(ours(), X, y),
+        mistakes(theirs(shuffle=False), X, y),
+        float(np.mean([mistakes(ours(), X, y, np.random.RandomState(seed)) for seed in seeds])),
+    )
+
+
+def measure(sets, found, keep):
+    """Fill in what is missing: {"set form class": numbers of COLUMNS}."""
+    for name in sets:
+        for form in ("unit", "raw"):
+            keys = {f"{name} {form} {cls}": cls for cls in CLASSES}
+            if keys.keys() <= found.keys():
+                continue
+            X, y = corpora.in_form(name, form)
+            X = X[:, np.unique(X.indices)]  # each call costs O(d) there; a column that never occurs keeps weight 0
+            found.update({key: measured(cls, X, y) for key, cls in keys.items()})
+            keep(found)
+            print(name, form, *(np.round(found[key], 2) for key in keys), file=sys.stderr, flush=True)
+
+
+def table(found, sets, cls):
+    lines = ["| mistakes, % | rows | " + " | ".join(COLUMNS) + " |", "|---|---|" + "---:|" * len(COLUMNS)]
+    of_all = []
+    for name in sets:
+        for form in ("unit", "raw"):
+            errors = found.get(f"{name} {form} {cls}")
+            if errors:
+                of_all.append(errors)
+                lines.append(f"| {name} | {form} | {cells(*errors)} |")
+    lines.append(f"| geometric mean | | {cells(*np.exp(np.log(of_all).mean(axis=0)))} |")
+    return "\n".join(lines)
+
+
+def cells(theirs, ours, in_order, shuffled):
+    return f"{theirs:.2f} | {ours:.2f} ({ours / theirs - 1:+.0%}) | {in_order:.2f} ({ours / in_order - 1:+.0%}) | " \
+           f"{shuffled:.2f} ({shuffled / theirs - 1:+.0%})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/migrating.md")
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--json", type=Path, help="keep the numbers here")
+    parser.add_argument("--reuse", type=Path, nargs="*", default=[], help="numbers of earlier runs")
+    args = parser.parse_args()
+    sets = [name for name in args.sets if corpora.available(name)]
+    if not sets:
+        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
+    warnings.simplefilter("ignore", FutureWarning)  # scikit-learn is about to remove its PassiveAggressiveClassifier
+    found = {key: value for path in args.reuse if path.exists() for key, value in json.loads(path.read_text()).items()}
+    measure(sets, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
+    for name, cls in zip(("migrants_pa", "migrants_perceptron"), CLASSES, strict=True):
+        if args.write:
+            write_between(DOCS / "migrating.md", name, table(found, sets, cls))
+        else:
+            print(cls, table(found, sets, cls), sep="\n\n", end="\n\n")
+
+
+if __name__ == "__main__":
+    main()

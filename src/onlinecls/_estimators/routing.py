@@ -1,0 +1,126 @@
+"""scikit-learn's metadata routing and its HTML diagram: what its classes inherit from `BaseEstimator`, without importing it.
+
+Requests are made, kept and copied (by `clone`) as scikit-learn's own, with what it has published; nothing here decides who gets
+which argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+# scikit-learn's methods that take metadata (transformers here take none), and arguments of theirs that are none.
+METHODS = ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "score")
+NO_METADATA = ("self", "X", "y")
+_UNCHANGED = "$UNCHANGED$"  # scikit-learn's, for what is to stay as it was requested
+
+
+class Routing:
+    """An estimator whose arguments can be asked for: `set_fit_request` and so on, for each method that has some."""
+
+    _metadata_request: MetadataRequest
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for method in METHODS:
+            if method in cls.__dict__ and (names := _metadata_of(cls, method)):
+                setattr(cls, f"set_{method}_request", _request_method(method, names))
+
+    if TYPE_CHECKING:  # what is made above
+
+        def set_fit_request(self, **requests: bool | str | None) -> Any: ...
+        def set_partial_fit_request(self, **requests: bool | str | None) -> Any: ...
+        def set_predict_request(self, **requests: bool | str | None) -> Any: ...
+        def set_decision_function_request(self, **requests: bool | str | None) -> Any: ...
+        def set_score_request(self, **requests: bool | str | None) -> Any: ...
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Which arguments a pipeline, search or other meta-estimator of scikit-learn is to hand on to which method.
+
+        Returns
+        -------
+        routing : sklearn.utils.metadata_routing.MetadataRequest
+            A copy. What was not set is None: the meta-estimator raises if it is given that argument.
+        """
+        from sklearn.base import clone
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        if "_metadata_request" in self.__dict__:
+            return clone(self._metadata_request, safe=False)
+        requests = MetadataRequest(owner=type(self).__name__)
+        for method in METHODS:
+            for name in _metadata_of(type(self), method):
+                getattr(requests, method).add_request(param=name, alias=None)
+        return requests
+
+    def _repr_html_(self) -> str | None:
+        """scikit-learn's diagram, for notebooks; None where it is not installed or told to show text."""
+        try:
+            from sklearn import get_config
+            from sklearn.utils import estimator_html_repr
+        except ImportError:
+            return None
+        return estimator_html_repr(self) if get_config()["display"] == "diagram" else None
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """The text, and the diagram if there is one."""
+        html = self._repr_html_()
+        return {"text/plain": repr(self)} if html is None else {"text/plain": repr(self), "text/html": html}
+
+
+def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
+    """The arguments of a method beside X and y, sorted."""
+    code = getattr(getattr(cls, method, None), "__code__", None)
+    if code is None:
+        return ()
+    return tuple(sorted(set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]).difference(NO_METADATA)))
+
+
+@cache
+def _request_method(method: str, names: tuple[str, ...]) -> Callable[..., Any]:
+    """`set_fit_request` and its like."""
+
+    def set_request(self: Routing, /, **requests: Any) -> Any:
+        module = sys.modules.get("sklearn")  # (only its own function enables routing)
+        if module is None or not module.get_config().get("enable_metadata_routing", False):
+            raise RuntimeError(
+                "This method is only available when metadata routing is enabled. You can enable it using "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        if unknown := requests.keys() - set(names):
+            raise TypeError(f"Unexpected args: {unknown} in {method}. Accepted arguments are: {set(names)}")
+        routing = self.get_metadata_routing()
+        for name, alias in requests.items():
+            if alias != _UNCHANGED:
+                getattr(routing, method).add_request(param=name, alias=alias)
+        self._metadata_request = routing
+        return self
+
+    set_request.__name__ = f"set_{method}_request"
+    set_request.__qualname__ = f"Routing.set_{method}_request"
+    set_request.__doc__ = f"""Say whether scikit-learn's meta-estimators are to hand arguments on to `{method}`.
+
+    Only with ``sklearn.set_config(enable_metadata_routing=True)``.
+
+    Parameters
+    ----------
+    {", ".join(names)} : bool, str or None
+        True: hand it on if it is given. False: do not. None, as long as nothing is set: an error if it is given.
+        A text: hand on what is given by that name.
+
+    Returns
+    -------
+    self : object
+    """
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_UNCHANGED) for name in names]
+    set_request.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return set_request
