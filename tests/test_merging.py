@@ -15,7 +15,8 @@ import onlinecls
 #: Of each family at each task those whose models differ in kind.
 MERGED = list({
     (one.family, one.task, *(str(one.params.get(name)) for name in ("sigma", "signed", "covariance", "p", "l1"))): one
-    for one in LEARNERS if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
+    for one in LEARNERS if not one.params.get("forgetting")
+    if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
 }.values())
 UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
 AVERAGED = [learner for learner in MERGED if learner.can_average]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
     from . import bounds as bounds
     from . import datasets as datasets
+    from . import parallel as parallel
     from . import plotting as plotting
     from . import reference as reference
     from . import streams as streams
@@ -37,7 +38,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "plotting", "reference", "streams", "text")
+_SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
 }

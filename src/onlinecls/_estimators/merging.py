@@ -74,6 +74,11 @@ def merge(models: Iterable[Model]) -> Model:
     return first
 
 
+def check_merges(model: Any) -> None:
+    """Raise the ValueError now that merging would raise of an estimator and its parameters."""
+    _check_kind(type(model).__name__, model, model)
+
+
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """See `Estimator.merge`."""
     who, models = type(learner).__name__, (learner, *others)

@@ -193,7 +193,7 @@ class FullState(WithPrior):
         blas.load()
         self.foresight, self.depth = foresight, depth
 
-    PARTS = (*State.PARTS, "growth")
+    PARTS = (*WithPrior.PARTS, "growth")
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         super().__init__(n_features, n_classes, dtype, params)
