@@ -14,7 +14,7 @@ from onlinecls._geometry.states import STATES
 from onlinecls._input import validate
 from onlinecls._kernelized.kernels import Kernel, Unstacked
 
-ALGORITHMS = _registry.ALGORITHMS
+ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _registry.UNMERGEABLE
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
@@ -33,7 +33,7 @@ files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order",
+    "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order", "._estimators.merging",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
     "._evaluation", "._kernelized.learners", "._estimators.saving",
 ]

@@ -30,6 +30,7 @@ PARTS = {
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",
     "streams/*": "files of rows, in batches",
+    "parallel/*": "streams in parts, on many cores and machines",
     "datasets/*": "a data set to try things on",
     "reference/*": "the algorithms as one would write them down, slowly",
     "_evaluation.py": "progressive validation",

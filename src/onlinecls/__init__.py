@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
     from . import bounds as bounds
     from . import datasets as datasets
+    from . import parallel as parallel
     from . import plotting as plotting
     from . import reference as reference
     from . import streams as streams
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._ascent.dual_ascent import *  # noqa: F403
     from ._ascent.leader import *  # noqa: F403
     from ._estimators.first_order import *  # noqa: F403
+    from ._estimators.merging import merge as merge
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
     from ._estimators.online_to_batch import *  # noqa: F403
@@ -36,8 +38,10 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "plotting", "reference", "streams", "text")
-_FUNCTIONS = {"load": "_estimators.saving", "progressive_validation": "_evaluation"}
+_SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "text")
+_FUNCTIONS = {
+    "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
+}
 # Estimators that run algorithms of other classes, and so have no row in the registry.
 _WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")
 

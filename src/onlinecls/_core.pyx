@@ -46,7 +46,8 @@ TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regres
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
 #: The counters of `tally`, by their names in Python.
-TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "squared": 8, "absolute": 9, "growth": 10}
+TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
+         "absolute": 9, "growth": 10}
 TALLY_SIZE = sizeof(Tally) // sizeof(double)
 
 

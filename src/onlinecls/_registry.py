@@ -223,6 +223,23 @@ BOTH_R = {
 }
 
 
+#: How models of parts of a stream become one, by what a row of the table says of it.
+MERGES = {
+    "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), each by its rounds",
+    "mean, squares add": "the mean of the weights, each by its rounds; the sums of squared gradients add up",
+    "posterior": "the product of the posteriors over that of the priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
+    "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
+}
+
+#: Why estimators that have no row in the table do not merge.
+UNMERGEABLE = {
+    "KernelOnlineClassifier": "its model is rows, and a merge would keep those of all shards",
+    "KernelOnlineRegressor": "its model is rows, and a merge would keep those of all shards",
+    "KernelOnlineOneClass": "its model is rows, and a merge would keep those of all shards",
+    "OnlineToBatch": "it chooses among the hypotheses of one stream; merge the estimators that it wraps",
+}
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One row of the table.
@@ -234,6 +251,7 @@ class Algorithm:
     no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that are not just a
     parameter of the same name. paper : its source. tasks : the kernels that the estimator runs it in, ("binary", "multiclass"),
     ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
+    merge : how models of parts of a stream become one, a key of MERGES; or else why they do not.
     """
 
     name: str
@@ -250,6 +268,7 @@ class Algorithm:
     trigger: str = "loss"
     kernel: Mapping[str, Callable] = field(default_factory=dict)
     tasks: tuple = ("binary", "multiclass")
+    merge: str = "mean"
 
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
         """An estimator's parameters, with numbers where it asks for a default in units of the rows."""
@@ -312,36 +331,36 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_mistake",
               trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
-              title="Second-order Perceptron", paper="NAROW, section 4.2"),
+              merge="sum", title="Second-order Perceptron", paper="NAROW, section 4.2"),
     Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron",
               {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True},
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_loss",
               trials=({"r": 0.7, "initial_variance": 1.0},),
-              title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
+              merge="sum", title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
               kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
-              title="AROW", paper="AROW, eqs (7)-(9)"),
+              merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
               trigger="peeked_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
-              title="NAROW", paper="NAROW, section 5"),
+              merge="sum", title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               units=PRIOR, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"eta": 0.7, "initial_variance": 0.5},),
-              title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
+              merge="posterior", title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               units=PRIOR, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="variance",
               trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
-              title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
+              merge="posterior", title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               units=PRIOR, selects={"variant": "SCW-I"},
@@ -349,23 +368,23 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trigger="stdev",
               trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
                       {"C": 0.3, "eta": 0.8, "initial_variance": 0.5, "forgetting": 0.003}),
-              title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
+              merge="posterior", title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               units=PRIOR, selects={"variant": "SCW-II"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
-              title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
+              merge="posterior", title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
     Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
               {"eta0": STEP, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
               selects={"update": "mirror_descent"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3},),
-              title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
+              merge="mean, squares add", title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
     Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NOT_NEGATIVE},
               selects={"update": "dual_averaging"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}),
-              title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+              merge="sum", title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
               {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(1.0, -1)},
               trigger="own_margin",
@@ -400,7 +419,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0,
               tasks=("regression",), kernel=BOTH_R, units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}),
-              title="AROW regression (recursive least squares)", paper="AROW, section 7"),
+              merge="posterior", title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN,
               trials=({"sigma": 0.7},),
@@ -457,6 +476,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
               tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
               trials=({"sigma": 2.0, "gap_tol": 1e-06},),
+              merge="it keeps all rows, and a merge would keep those of all shards",
               title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
               selects={"learning_rate": "strongly_convex"}, units=OGD,
@@ -476,7 +496,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("hedge", "hedge", "experts", "HedgeClassifier",
               {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),
               trials=({"eta0": 0.3}, {"eta0": "auto"}),
-              title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
+              merge="sum", title="Hedge (experts)", paper="ICML 2008 tutorial, I, III and V"),
 ]})
 
 

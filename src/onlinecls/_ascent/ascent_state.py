@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._geometry import simplex
-from .._geometry.state import State, read_only
+from .._geometry.state import Shard, State, read_only
 from .._saving import require
 from . import ascent
 
@@ -167,6 +168,62 @@ class AscentState(State, ascent.AscentModel):
         new._open_books(self.books[: BOOKS["shared"]])
         return new
 
+    # --- merging -------------------------------------------------------------------------------------------------------------
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """The mean of the weights, whatever σ they were divided by; Hedge's losses add up."""
+        shared = np.sum([shard.state.books[: BOOKS["shared"]] for shard in shards], axis=0)
+        factors = [1.0] * len(shards)
+        if not self.params["experts"]:
+            lengths = [self._longest(shard) for shard in shards]
+            shared[BOOKS["lipschitz"]] = max(lengths)
+            shared[BOOKS["sigma"]] = self._sigma(float(self.tally[self.TALLY["t"]]), max(lengths))
+            factors = [share * self._factor(shard, shared) for shard, share in zip(shards, shares, strict=True)]
+            shared[BOOKS["gain"]] = sum(
+                share * self._worth(shard, shared) * float(shard.state.books[BOOKS["gain"]])
+                for shard, share in zip(shards, shares, strict=True)
+            )
+        super()._merge_values(shards, factors)
+        self._open_books(shared)
+
+    def _merge_bounds(self) -> None:
+        """None is kept but Hedge's, a sum of weights."""
+
+    def _sigma(self, rounds: float, longest: float) -> float:
+        """σ after so many rounds, none with a longer step."""
+        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
+            return self.params["sigma"]
+        return sqrt(2.0 * rounds) * longest / self.params["bound"]
+
+    def _longest(self, shard: Shard) -> float:
+        """The largest dual norm of a step of a shard."""
+        return float(shard.state.books[BOOKS["lipschitz"]])
+
+    def _factor(self, shard: Shard, shared: np.ndarray) -> float:
+        """What makes θ of a shard one that stands for the same weights in the result: w = κ θ."""
+        schedule, rounds = self.params["schedule"], float(self.tally[self.TALLY["t"]])
+        if schedule == ascent.SCHEDULES["sqrt"]:
+            return 1.0
+        sigma, own = float(shared[BOOKS["sigma"]]), float(shard.state.books[BOOKS["sigma"]])
+        if schedule == ascent.SCHEDULES["strongly_convex"]:
+            sigma, own = sigma * rounds, shard.params["sigma"] * shard.rounds
+        return sigma / own if own > 0.0 else 0.0
+
+    def _worth(self, shard: Shard, shared: np.ndarray) -> float:
+        """What a shard's dual variables are multiplied by, beside its share: their part of the dual value is, too."""
+        return self._factor(shard, shared)
+
+    def mean_weights(self, shard: Shard) -> np.ndarray:
+        rounds = self.average_rounds(shard.params)
+        found = self._summed() / rounds if rounds else self.view[:, 0] * self.scales(self.n_columns)
+        found = found.astype(np.float64)
+        found[-1] *= shard.constant
+        return found
+
+    def _keep_average(self, average: np.ndarray) -> None:
+        self.groups[:, BOOKS["ages"]] = 0.0
+        self.drift = (-self.average_rounds(self.params) * average).reshape(-1)
+
     def reading_params(self, params: dict) -> dict:
         return {**params, "entropic": self.ENTROPIC}
 
@@ -191,6 +248,31 @@ class EntropicState(AscentState):
 
     def _open_groups(self) -> None:
         self.begin_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The mean of u = Wθ/σ; the powers follow from it."""
+        found = self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
+        found[:, 0] = 0.0
+        return found
+
+    def _sigma(self, rounds: float, longest: float) -> float:
+        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
+            return self.params["sigma"]
+        size = (2.0 if self.IS_SIGNED else 1.0) * self._n_live * self.n_columns / self.n_groups
+        return longest * sqrt(rounds / log(max(size, 2.0)))
+
+    def _longest(self, shard: Shard) -> float:
+        return super()._longest(shard) * self.params["bound"] / shard.params["bound"]
+
+    def _factor(self, shard: Shard, shared: np.ndarray) -> float:
+        """A fixed σ divides sums of rows, which are as they are; one that grows keeps u where it was."""
+        if self.params["schedule"] == ascent.SCHEDULES["auto"]:
+            return 1.0
+        return (self.params["bound"] / shard.params["bound"]) * (shard.params["sigma"] / self.params["sigma"])
+
+    def _worth(self, shard: Shard, shared: np.ndarray) -> float:
+        own = float(shard.state.books[BOOKS["sigma"]])
+        return float(shared[BOOKS["sigma"]]) / own if own > 0.0 else 0.0
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Nothing: columns of 0 make another simplex, whose ages begin anew."""

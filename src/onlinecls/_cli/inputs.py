@@ -132,19 +132,23 @@ class Input:
             found["names"] = packed_names(self.names)
         return found
 
-    def open(self, data, options, labels="first"):
-        """A stream of the files. The first one settles what columns mean for those that follow."""
-        from ..streams import read
-
+    def options_of_read(self, options, labels) -> dict:
+        """What `streams.read` is told beside the files."""
         reading = dict(self.reading)
         if labels is None:
             reading["weight"] = None
         if not reading.get("header", True):
             reading.update(self._columns_by_number(reading))
-        stream = read(
-            data, options.format, labels=labels, **reading, on_error=options.on_error, threads=options.threads or _threads(),
-            block_bytes=1 << 21,
-        )
+        threads = options.threads or _threads()
+        return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "threads": threads,
+                "block_bytes": 1 << 21}
+
+    def open(self, data, options, labels="first"):
+        """A stream of the files. The first one settles what columns mean for those that follow."""
+        from ..streams import read
+
+        reading = self.options_of_read(options, labels)
+        stream = read(data, **reading)
         try:
             self._require_like(stream, data[0])
             _refuse_idle(stream, options, reading["vectorizer"])

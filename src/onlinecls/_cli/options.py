@@ -219,6 +219,7 @@ def _add_train(commands) -> None:
     group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="times through the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model: learner and features are its own")
     group.add_argument("--from-row", type=_from_row, metavar="N|next", help="row of the input to begin with; next: see --resume")
+    group.add_argument("--jobs", type=_at_least(1), metavar="N", help="processes, a file each at a time; their models are merged")
     _data_options(parser, trains=True)
     _hashing_options(parser)
     _output_options(parser)

@@ -7,6 +7,8 @@ import os
 import sys
 
 from .._estimators.access import counts_of, learning
+from .apart import check as check_jobs
+from .apart import learn_apart
 from .evaluate import measured
 from .inputs import Input, loaded, require_place
 from .learning import (
@@ -55,6 +57,8 @@ def _check(options) -> None:
         error("argument --save-every: must have --save, the file to write")
     if options.from_row is not None and options.from_row == "next" and options.resume is None:
         error("argument --from-row: next must have --resume, a model that was interrupted")
+    if options.jobs is not None:
+        check_jobs(options)
     require_place(options, "save")
 
 
@@ -84,6 +88,10 @@ class _Training:
     def run_passes(self) -> None:
         stream, self.n_passes = self.open(), self.left_out[0]
         self._say_beginning(stream)
+        if self.options.jobs is not None:
+            self.reading.bytes = learn_apart(self.run, self.inputs, stream, self.options)
+            self.learner, self.first, self.n_passes = self.run.learner, self.run.counts, 1
+            return
         for number in range(self.n_passes, self.options.passes):
             is_first = number == self.left_out[0]
             self.run.begin()
@@ -161,7 +169,7 @@ class _Training:
     def told(self, interrupted: bool) -> dict:
         return {
             "algorithm": self.run.name, "parameters": own_parameters(self.learner), **found(self.learner, self.first),
-            "seconds": self.progress.seconds, "features": self.reading.features, "bytes": self.reading.bytes,
+            "seconds": self.progress.seconds, "features": None if self.options.jobs else self.reading.features, "bytes": self.reading.bytes,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
             **(self.place() if interrupted else {}),
         }

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 Learner = OnlineClassifier | OnlineRegressor | OnlineOneClass
 
 
+def is_classifier(learner: Any) -> bool:
+    """Whether it learns labels."""
+    return learner._estimator_type == "classifier"
+
+
 def parameter_names(cls: type[Estimator]) -> list[str]:
     """The constructor's parameters."""
     return cls._parameter_names()

@@ -21,7 +21,7 @@ from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
-from . import exporting, saving
+from . import exporting, merging, saving
 from .routing import Routing
 from .thin import most_frequent
 from .units import first_row, units_of
@@ -183,6 +183,26 @@ class Estimator(Routing):
             If the file cannot be written. What was there before is as it was.
         """
         saving.save(self, path, metadata, dense)
+
+    def merge(self, *others: Any) -> Self:
+        """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
+
+        Second-order learners multiply their posteriors (divided by the prior, which all of them began with), so that least squares
+        with ``covariance="full"`` is what one pass over all rows would have made it; where Σ is added to, it adds up, and first-order learners take
+        the mean of their weights, each by its rounds (`onlinecls.merge` says more). Classes are those of any; counters add up.
+
+        Parameters
+        ----------
+        *others : estimators of the same class
+            With the same parameters (but those that say how `fit` goes through its rows), features and dtype. They are not
+            changed. One that has learnt nothing changes nothing.
+
+        Raises
+        ------
+        ValueError
+            If the models do not merge. This one is then bit for bit what it was.
+        """
+        return self._alone(merging.merge_into, self, others)
 
     def __repr__(self) -> str:
         defaults = self._signature()

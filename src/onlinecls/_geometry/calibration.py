@@ -36,6 +36,14 @@ def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
     return grown
 
 
+def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:
+    """The pairs of models that have learnt parts of a stream: means by the rounds of each, and all rows' weight."""
+    mean = np.sum([share * pairs for pairs, share in zip(several, shares, strict=True)], axis=0)
+    mean[:, RIDGE] = np.max([pairs[:, RIDGE] for pairs in several], axis=0)
+    mean[:, SEEN] = np.sum([pairs[:, SEEN] for pairs in several], axis=0)
+    return mean
+
+
 def problem(pairs: np.ndarray) -> str:
     """What is wrong with pairs of finite numbers that are not trusted; "" if nothing."""
     fit = (np.abs(pairs) <= 2e300).all() and (pairs[:, RIDGE] <= 1.0).all() and (pairs[:, [HAA, HBB, RIDGE, SEEN]] >= 0.0).all()

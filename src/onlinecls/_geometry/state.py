@@ -5,7 +5,7 @@ What a geometry adds to it stands in states.py; how the values lie in memory, in
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -25,6 +25,23 @@ def n_vectors(n_classes: int) -> int:
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
+
+
+class Shard(NamedTuple):
+    """A model that is merged with others of the same classes, and what writes it in the units of the result.
+
+    constant : what its constant feature is times that of the result. noise : what the noise variance that its rows were learnt
+    with is times that of the result.
+    """
+
+    state: Any
+    params: dict
+    constant: float = 1.0
+    noise: float = 1.0
+
+    @property
+    def rounds(self) -> float:
+        return float(self.state.tally[_core.TALLY["t"]])
 
 
 class Counted:
@@ -282,6 +299,74 @@ class State(OfFile, _core.Model):
         if len(self.calibration) == 0 or keep.sum() > 2:
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
+    # --- merging -------------------------------------------------------------------------------------------------------------
+
+    def merge(self, shards: list[Shard]) -> None:
+        """Become the merge of the models of shards; this one is a copy of one of them. All is summed in double, rounded once."""
+        total = sum(shard.rounds for shard in shards)
+        average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if len(self.drift) else None
+        self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
+        self.tally = np.sum([shard.state.tally for shard in shards], axis=0)
+        self.tally[self.TALLY["seen"]] = np.count_nonzero(self.counts)
+        shares = [shard.rounds / total for shard in shards]
+        self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
+        self._merge_values(shards, shares)
+        self._merge_bounds()
+        if average is not None:
+            self._keep_average(average)
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """shares : of the rounds. Some features at a time, as numbers in double take room."""
+        views, n_records = [shard.state.view for shard in shards], self.n_features + 1
+        merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
+        for start in range(0, n_records, step):
+            slabs = [view[start : start + step].astype(np.float64) for view in views]
+            found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_records else 0)
+            # (The smallest numbers of all may become 0; what is too large is refused by whoever asked.)
+            with np.errstate(over="ignore", under="ignore"):
+                merged[start : start + step] = found
+        self.values = merged.reshape(-1)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """What is stored of some features, (features, slots, columns), from that of the shards. end : the number of the features
+        if the constant one is the last of them, else 0."""
+        return self._mean(slabs, shares, [shard.constant for shard in shards], end)
+
+    @staticmethod
+    def _mean(slabs: list[np.ndarray], shares: list[float], constants: list[float], end: int) -> np.ndarray:
+        """The weighted sum; the constant feature's numbers are times `constants` before."""
+        total = np.zeros_like(slabs[0])
+        for slab, share, constant in zip(slabs, shares, constants, strict=True):
+            if end:
+                slab = slab.copy()
+                slab[end - 1] *= constant
+            total += share * slab
+        return total
+
+    def _merge_bounds(self) -> None:
+        """The counters that bound the numbers of the model."""
+        first = self.moving
+        self.tally[self.TALLY["reach"]] = max(float(first.max()), -float(first.min()))
+
+    def mean_weights(self, shard: Shard) -> np.ndarray:
+        """(features + 1, columns) weights of a shard that predict, in double, in the units of the result."""
+        rounds = self.average_rounds(shard.params)
+        found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
+        if rounds:
+            found -= self.drift.reshape(-1, self.n_columns) / rounds
+        found[-1] *= shard.constant
+        return found
+
+    def _keep_average(self, average: np.ndarray) -> None:
+        """Begin the books of an average over all rounds so far."""
+        last = self._last_weights(self.reading_params(self.params), slice(None))
+        self.drift = (self.average_rounds(self.params) * (last - average)).reshape(-1)
+
+    def is_in_range(self) -> bool:
+        """Whether the merged numbers are those of a model that learning could have made."""
+        largest = self._largest / max(self.params["bias"], 1.0)
+        parts = (self.values, self.sigma, self.drift, self.tally)
+        return all(np.isfinite(part).all() for part in parts) and self.tally[self.TALLY["reach"]] <= largest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import log
+from math import fsum, log
 
 import numpy as np
 
 from .. import _core
 from .._saving import require
 from . import blas, centre, multiplicative, p_norm, simplex
-from .state import State, n_vectors, read_only
+from .state import Shard, State, n_vectors, read_only
 
 
 class AdditiveState(State):
@@ -18,7 +18,53 @@ class AdditiveState(State):
     geometry = "additive"
 
 
-class GaussianState(State):
+class WithPrior(State):
+    """A model that begins with a variance for each weight.
+
+    halved : the columns that began with half of it, as each of two classes that had shared a vector does.
+    """
+
+    PARTS = (*State.PARTS, "halved")
+    SCALARS = (*State.SCALARS, "halved")
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.halved: list[int] = []
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.halved = []
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        grown.halved = [int(places[column]) for column in self.halved]
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._halve_in(grown, places, share)
+        grown.halved = [int(place) for place in places]
+
+    def only(self, keep: np.ndarray) -> State:
+        rest = super().only(keep)
+        rest.halved = [int(keep[:column].sum()) for column in self.halved if keep[column]]
+        return rest
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(told, arrays, n_classes, params)
+        halved, n_columns = told["halved"], told["n_columns"]
+        fit = type(halved) is list and all(type(column) is int for column in halved)
+        require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
+
+    @property
+    def priors(self) -> np.ndarray:
+        """The variance with which each column began, as it was stored."""
+        info, variance = np.finfo(self.dtype), self.dtype.type(self.variance)
+        found = np.full(self.n_columns, variance, np.float64)
+        found[self.halved] = max(variance / 2, info.tiny / info.eps)
+        return found
+
+
+class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
@@ -51,6 +97,40 @@ class GaussianState(State):
         info, variances = np.finfo(self.dtype), self.view[:, 1]
         fit = info.tiny / info.eps <= float(variances.min()) and float(variances.max()) <= self.dtype.type(self.variance)
         return "" if fit else "variances out of their range"
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The product of the posteriors, over that of the priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        found, info = np.zeros_like(slabs[0]), np.finfo(self.dtype)
+        precision = np.zeros_like(found[:, 1])
+        for slab, shard in zip(slabs, shards, strict=True):
+            own = self._precision(1.0 / slab[:, 1], shard, end)
+            precision += own - self._precision(1.0 / np.broadcast_to(shard.state.priors, own.shape), shard, end)
+            found[:, 0] += self._pull(own, slab[:, 0], shard, end)
+        variance = 1.0 / (1.0 / self.priors + precision)
+        found[:, 1] = np.clip(variance, max(info.tiny / info.eps, self.params.get("floor", 0.0)), self.priors)
+        found[:, 0] *= self._turn(variance)
+        return found
+
+    @staticmethod
+    def _precision(precision: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        """In the units of the result."""
+        precision = shard.noise * precision
+        if end:
+            precision[end - 1] /= shard.constant**2
+        return precision
+
+    @staticmethod
+    def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        """P w of a shard."""
+        pull = precision * first
+        if end:
+            pull[end - 1] *= shard.constant
+        return pull
+
+    @staticmethod
+    def _turn(variance: np.ndarray) -> np.ndarray | float:
+        """What makes of the sum of P w what is stored."""
+        return variance
 
 
 class ForgettingState(GaussianState):
@@ -89,11 +169,22 @@ class PotentialState(GaussianState):
     def _half(self, sign: int, share: float) -> np.ndarray:
         return super()._half(sign, 1.0)  # (of half the variance: w is halved)
 
+    @staticmethod
+    def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        pull = first.copy()  # (θ is P w)
+        if end:
+            pull[end - 1] /= shard.constant
+        return pull
+
+    @staticmethod
+    def _turn(variance: np.ndarray) -> float:
+        return 1.0
+
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
         return self.view[features, 0] * self.view[features, 1]
 
 
-class FullState(State):
+class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
 
     geometry = "full_gaussian"
@@ -102,7 +193,7 @@ class FullState(State):
         blas.load()
         self.foresight, self.depth = foresight, depth
 
-    PARTS = (*State.PARTS, "growth")
+    PARTS = (*WithPrior.PARTS, "growth")
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         super().__init__(n_features, n_classes, dtype, params)
@@ -161,6 +252,31 @@ class FullState(State):
         k = n_vectors(n_classes)
         return {**layout, "sigma": ((k, size, size), np.dtype(dtype)), "growth": ((k,), np.dtype(np.float64))}
 
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """As of variances, with matrices: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        values, sigma = np.empty_like(self.view), np.empty_like(self.sigma)
+        for column, prior in enumerate(self.priors):
+            pull, precision = np.zeros(self.n_features + 1), np.eye(self.n_features + 1) / prior
+            for shard in shards:
+                units = np.ones(self.n_features + 1)
+                units[-1] = shard.constant
+                own, before = shard.state.evidence(column)
+                more = shard.noise * own / np.outer(units, units)
+                pull += (more + np.diag(shard.noise * before / units**2)) @ (shard.state.view[:, 0, column] * units)
+                precision += more
+            variance = np.linalg.inv(precision)
+            values[:, 0, column] = variance @ pull
+            sigma[column] = np.tril((variance + variance.T) / 2)
+        self.values, self.sigma = values.reshape(-1), sigma
+
+    def evidence(self, column: int) -> tuple[np.ndarray, float]:
+        """P - P_0 and P_0 of a vector: P from the eigenvalues of Σ, which rounding may have brought out of (0, the prior]."""
+        prior, lower = float(self.priors[column]), np.tril(self.sigma[column]).astype(np.float64)
+        values, vectors = np.linalg.eigh(lower + np.tril(lower, -1).T)
+        values = np.clip(values, float(np.finfo(self.dtype).eps) * values.max(), prior)
+        more = (prior - values) / (prior * values)
+        return (vectors * more) @ vectors.T, 1.0 / prior
+
     def _problem_of_companions(self) -> str:
         if self.growth.min() < 1.0 or self.growth.max() > 2.0**21:
             return "a growth that is none"
@@ -183,6 +299,19 @@ class MirrorState(State):
     geometry = "mirror"
     SLOTS = 2
 
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, 1:] = self._sums([slab[:, 1:] for slab in slabs], [shard.constant**-2 for shard in shards], end)
+        return found
+
+    def _sums(self, slabs: list[np.ndarray], constants: list[float], end: int) -> np.ndarray:
+        """Sums over rows add up."""
+        return self._mean(slabs, [1.0] * len(slabs), constants, end)
+
+    def _merge_bounds(self) -> None:
+        super()._merge_bounds()
+        self.tally[self.TALLY["curvature"]] = float(self.view[:, 1].max())
+
     def _problem_of_companions(self) -> str:
         sums = self.view[:, 1]
         fit = float(sums.min()) >= 0.0 and float(sums.max()) <= self._largest
@@ -193,6 +322,12 @@ class DualAveragingState(MirrorState):
     """values : z, the sum of gradients, and G. w is made of both when it is read."""
 
     geometry = "dual"
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """z is a sum over rows, too, which the threshold, l1 times their number, is meant for."""
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, :1] = self._sums([slab[:, :1] for slab in slabs], [1.0 / shard.constant for shard in shards], end)
+        return found
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
         z, root = self.view[features, 0].astype(np.float64), np.sqrt(self.view[features, 1], dtype=np.float64)
@@ -224,6 +359,14 @@ class WithGroups(State):
     def named(self, group: np.ndarray) -> dict[str, float]:
         """The numbers of a group by their names."""
         return dict(zip(self.FIELDS, group.tolist(), strict=True))
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The mean of θ, sums of rows; what follows from it is known when the next row is learnt."""
+        return self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        super()._merge_values(shards, shares)
+        self.groups = self._unknown(max(len(shard.state.groups) for shard in shards))
 
     @property
     def _is_joint(self) -> bool:
@@ -285,6 +428,12 @@ class PNormState(WithGroups, p_norm.PNormModel):
         fits = type(power) is float and 2.0 <= power <= 500.0
         require(fits, "a state that learning can give", f"a power not in [2, 500]: {power!r}")
 
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        theta = found[:, 0].astype(self.dtype).astype(np.float64)
+        found[:, 1] = np.sign(theta) * np.abs(theta) ** p_norm.root_of(self.power)[0]
+        return found
+
     def _half(self, sign: int, share: float) -> np.ndarray:
         half = super()._half(sign, share)
         half[:, 1] = sign * share ** p_norm.root_of(self.power)[0] * self.view[:, 1, 0] + 0.0
@@ -325,6 +474,19 @@ class CentreState(WithGroups, centre.CentreModel):
     geometry = "centre"
     FIELDS = centre.FIELDS
 
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        scale = self.FIELDS.index("scale")
+        begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.groups[0, scale]]
+        total = sum(share for _, share in begun)
+        centres = [share / total * state.groups[0, scale] * state.view[:, 0].astype(np.float64) for state, share in begun]
+        self.groups = self._unknown(1)
+        if centres:
+            self.values = np.sum(centres, axis=0).astype(self.dtype).reshape(-1)
+            self.groups[0, scale] = 1.0
+        squares = self.values.astype(np.float64) ** 2
+        self.groups[0, self.FIELDS.index("high")] = high = fsum(squares)
+        self.groups[0, self.FIELDS.index("noise")] = np.finfo(np.float64).eps * high
+
     def weights(self, params: dict, features: slice) -> np.ndarray:
         scale = self.groups[0, self.FIELDS.index("scale")]
         weights = (scale * self.view[features, 0]).astype(self.dtype).T
@@ -359,6 +521,11 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     def _n_live(self) -> int:
         """Features that are in the sum: without an intercept the constant one is not."""
         return self.n_features + (self.params["bias"] > 0.0)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, 0] = 0.0  # (powers come with the group's numbers)
+        return found
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half = np.zeros((self.n_features + 1, 2), self.dtype)  # (powers come with the group's numbers)

@@ -1,0 +1,212 @@
+"""Models of parts of a stream as one: `merge`.
+
+What a geometry does with its numbers stands with its state; here, which models may be merged, their classes, and the units that
+they are in: all are written in those of the first model that has learnt something.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._geometry.state import Shard
+from .._input import validate
+from .._input.compat import not_fitted
+from .._registry import MERGES, UNMERGEABLE, algorithms_of, select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeVar
+
+    from .base import Estimator
+
+    Model = TypeVar("Model", bound=Estimator)
+
+# Parameters beside the algorithm's own that make another model. (The others say how `fit` goes through its rows.)
+_COMMON = ("fit_intercept", "intercept_scaling", "average", "covariance", "multi_class", "class_weight")
+
+
+def merge(models: Iterable[Model]) -> Model:
+    """One model of several that have learnt from parts of a stream, in the order of the parts.
+
+    Second-order learners with a posterior (AROW, confidence-weighted, least squares) multiply their posteriors and divide by the
+    priors but one: Σ^-1 = Σ_0^-1 + sum of (Σ_k^-1 - Σ_0^-1), w = Σ (sum of Σ_k^-1 w_k); those that sum rows (second-order
+    Perceptron, NAROW), dual averaging and Hedge add their sums up. First-order learners take the mean of their weights (p-norm,
+    entropic and multiplicative ones of θ), each by its rounds; AdaGrad's sums of squared gradients add up.
+
+    Classes are those of any model, counters add up, and averages are means by rounds. Merging is associative to rounding, so
+    that models may be merged in pairs; one that has learnt nothing changes nothing. The merged model learns on.
+
+    Parameters
+    ----------
+    models : iterable of estimators of one class
+        With the same parameters (but those that say how `fit` goes through its rows), features and dtype. Shards whose first rows
+        differ in length may differ in what "auto" came to (`scale_`): all are written in the units of the first.
+
+    Returns
+    -------
+    merged : estimator
+        A new one, with the parameters of the first. The models stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If the models do not merge: kernel learners, FoReL and `OnlineToBatch`, learners that forget, models of different kinds.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWRegressor, merge
+    >>> learner = AROWRegressor(r=1.0, covariance="full", fit_intercept=False)
+    >>> from copy import copy
+    >>> parts = [([[1.0, 0.0]], [3.0]), ([[1.0, 1.0]], [5.0])]
+    >>> merged = merge([copy(learner).partial_fit(X, y) for X, y in parts])
+    >>> merged.predict([[1.0, 1.0]]).round(12).tolist()
+    [3.8]
+    """
+    models = list(models)
+    if not models:
+        raise ValueError("merge: models must be at least one, got none. Give the models of all shards.")
+    first = copy(models[0])
+    first.__dict__.pop("_lock", None)
+    first.merge(*models[1:])
+    return first
+
+
+def check_merges(model: Any) -> None:
+    """Raise the ValueError now that merging would raise of an estimator and its parameters."""
+    _check_kind(type(model).__name__, model, model)
+
+
+def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
+    """See `Estimator.merge`."""
+    who, models = type(learner).__name__, (learner, *others)
+    for model in models:
+        _check_kind(who, learner, model)
+    fitted = [model for model in models if "_state" in model.__dict__]
+    if not fitted:
+        raise not_fitted(who)
+    _check_alike(who, fitted)
+    learnt = [model for model in fitted if model._state.count("t")] or fitted[:1]
+    found = _merged(who, learnt) if len(learnt) > 1 else _copied(learnt[0])
+    named = next((model for model in fitted if "feature_names_in_" in model.__dict__), None)
+    if named is not None:
+        found["feature_names_in_"] = named.feature_names_in_
+    learner.__dict__.pop("_sparse_coef", None)
+    learner.__dict__.update(found)
+    return learner
+
+
+def _check_kind(who: str, learner: Any, model: Any) -> None:
+    """Estimators that merge, of one class and of the same parameters."""
+    name = next((base.__name__ for base in type(model).__mro__ if base.__name__ in UNMERGEABLE), None)
+    if name is not None:
+        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {UNMERGEABLE[name]}.")
+    if type(model) is not type(learner):
+        raise ValueError(
+            f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class apart."
+        )
+    values, expected = model._parameters(), learner._parameters()
+    algorithm = select(who, values, algorithms_of(type(model)))
+    if algorithm.merge not in MERGES:
+        raise ValueError(f"{who}: merge must have models that merge, got a {who}: {algorithm.merge}.")
+    if getattr(model, "forgetting", 0.0):
+        raise ValueError(
+            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is not "
+            "known of models of several streams. Learn with forgetting=0."
+        )
+    for name in (*algorithm.selects, *algorithm.params, *_COMMON):
+        if name in values and not _are_same(values[name], expected[name]):
+            raise ValueError(
+                f"{who}: merge must have models of the same {name}, got {name}={expected[name]!r} and {name}={values[name]!r}. "
+                "Train all shards with clones of one estimator."
+            )
+
+
+def _are_same(a: Any, b: Any) -> bool:
+    return bool(a is b or (isinstance(a, str) == isinstance(b, str) and (a is None) == (b is None) and a == b))
+
+
+def _check_alike(who: str, models: list[Any]) -> None:
+    """Models of the same features and numbers."""
+    first, names = models[0], None
+    for model in models:
+        if model._is_another_kind(model._kernel_params()):
+            raise ValueError(
+                f"{who}: merge must have models of the kind that their parameters ask for, got other values of {model._kind} "
+                "since they were learnt. Set them back, or call fit."
+            )
+        for name, own, expected in (
+            ("features", model.n_features_in_, first.n_features_in_), ("dtype", model._state.dtype, first._state.dtype),
+        ):
+            if own != expected:
+                raise ValueError(
+                    f"{who}: merge must have models of the same {name}, got {expected} and {own}. "
+                    "Read all shards with the same options."
+                )
+        own_names = model.__dict__.get("feature_names_in_")
+        names = own_names if names is None else names
+        if own_names is not None and not np.array_equal(own_names, names):
+            raise ValueError(
+                f"{who}: merge must have models of the same feature names in the same order, got others. "
+                "Give the columns of all shards in one order."
+            )
+
+
+def _copied(model: Any) -> dict[str, Any]:
+    """What there is of a model, with arrays of its own."""
+    found = _described(model)
+    return {**found, "_state": model._state.copy()}
+
+
+def _described(model: Any) -> dict[str, Any]:
+    found = {
+        "_params": model._params, "_params_of": (None,), "_units": model._units, "n_features_in_": model.n_features_in_,
+        "n_iter_": model.n_iter_,
+    }
+    if "classes_" in model.__dict__:
+        found.update(classes_=model.classes_, _open=model._open)
+    return found
+
+
+def _waits(model: Any) -> bool:
+    """Whether a model is still without the row that tells its units: it has counted rows of zeros, which move nothing."""
+    values = model._parameters()
+    return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).waits(values)
+
+
+def _merged(who: str, models: list[Any]) -> dict[str, Any]:
+    """The merge of two models or more that have learnt something."""
+    base = next((model for model in models if not _waits(model)), models[0])
+    found, classes = _described(base), None
+    found["_units"] = next((model._units for model in (base, *models) if model._units.scale), base._units)
+    found["n_iter_"] = max(model.n_iter_ for model in models)
+    if "classes_" in base.__dict__:
+        classes = base.classes_
+        for model in models:
+            validate.comparable(who, model.classes_, classes)
+            classes = validate.union(classes, model.classes_)
+        found.update(classes_=classes, _open=all(model._open for model in models))
+        base._check_memory(base._params, base.n_features_in_, len(classes), base._state.dtype)
+    shards = [_shard(model, base, classes) for model in models]
+    state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
+    state.params = base._params
+    state.merge(shards)
+    if not state.is_in_range():
+        raise ValueError(
+            f"{who}: merge must have models whose merge fits {state.dtype}, got numbers beyond it. Learn with dtype=numpy.float64."
+        )
+    return {**found, "_state": state}
+
+
+def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
+    """A model with all classes, in the units of `base`."""
+    state, params, waits = model._state, model._params, _waits(model) and not _waits(base)
+    if classes is not None and len(classes) != len(model.classes_):
+        state = model._grown(np.searchsorted(classes, model.classes_), len(classes))
+    if waits:
+        state, params = state.copy(), base._params
+        state.take_units(params)
+    constant = params["bias"] / base._params["bias"] if base._params["bias"] else 1.0
+    return Shard(state, params, constant, params.get("r2", 1.0) / base._params.get("r2", 1.0))

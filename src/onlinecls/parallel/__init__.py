@@ -1,0 +1,10 @@
+"""Streams in parts, on many cores and machines: each part is learnt in one pass, and the models are merged.
+
+    model = onlinecls.parallel.fit(onlinecls.AROWClassifier(), "part-*.tsv", n_jobs=8)
+
+The engine is joblib's (processes, threads, and the backends registered with it) or Dask's.
+"""
+
+from ._fit import fit
+
+__all__ = ["fit"]

@@ -1,0 +1,64 @@
+"""Partitions of Dask collections: tasks that run where the data is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._estimators.merging import merge
+from ._parts import Failure, Part, folded, learnt
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._parts import Task
+
+
+def _is_collection(what: Any) -> bool:
+    return hasattr(what, "__dask_graph__")
+
+
+def is_dask(parts: Any) -> bool:
+    """A Dask collection, or a tuple of them; nothing is imported to tell."""
+    return _is_collection(parts) or (isinstance(parts, tuple) and len(parts) > 0 and all(map(_is_collection, parts)))
+
+
+def partitions(parts: Any) -> list[Any]:
+    """What a part of each partition is, still to be computed: rows of a bag, or of X, y and weights side by side."""
+    import dask
+
+    if not isinstance(parts, tuple):
+        return list(parts.to_delayed())
+    columns = [_blocks(part) for part in parts]
+    if len({len(blocks) for blocks in columns}) > 1:
+        raise ValueError(
+            f"parallel.fit: X and y must have the same partitions, got {[len(blocks) for blocks in columns]} of them. "
+            "Rechunk one as the other."
+        )
+    return [dask.delayed(tuple)(list(blocks)) for blocks in zip(*columns, strict=True)]
+
+
+def _blocks(collection: Any) -> list[Any]:
+    if hasattr(collection, "chunks") and hasattr(collection, "rechunk"):  # an array: whole rows
+        whole = collection.rechunk({axis: -1 for axis in range(1, collection.ndim)})
+        return list(whole.to_delayed().ravel())
+    return list(collection.to_delayed())
+
+
+def tree(task: Task, blocks: list[Any]) -> tuple[Any, list[Failure]]:
+    """The merged model (None: there is none), and the parts that failed."""
+    import dask
+
+    learn, pair = dask.delayed(_learnt), dask.delayed(_pair)
+    told = dask.delayed(task)
+    models = [learn(told, number, block) for number, block in enumerate(blocks, 1)]
+    return folded(models, pair).compute()
+
+
+def _learnt(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
+    found = learnt(task, Part(number, "a partition", block))
+    return (None, [found]) if isinstance(found, Failure) else (found, [])
+
+
+def _pair(first: tuple[Any, list[Failure]], second: tuple[Any, list[Failure]]) -> tuple[Any, list[Failure]]:
+    models = [model for model, _ in (first, second) if model is not None and model.__sklearn_is_fitted__()]
+    return (merge(models) if models else None), first[1] + second[1]

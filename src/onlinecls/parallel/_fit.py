@@ -1,0 +1,150 @@
+"""`fit`: parts of a stream to workers, and a tree of merges."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from .._estimators.merging import check_merges, merge
+from ._dask import is_dask, partitions, tree
+from ._parts import Failure, Task, folded, learnt, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Literal, TypeVar
+
+    from numpy.typing import ArrayLike
+
+    from ._parts import Part
+
+    Model = TypeVar("Model")
+
+_WHO = "parallel.fit"
+_DEATHS = 3  # of workers, one after the other without a part that gets done between, after which it is the parts that kill them
+
+
+def fit(
+    estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: ArrayLike | None = None,
+    on_error: Literal["raise", "skip"] = "raise", progress: bool = False, reading: Mapping[str, Any] | None = None,
+) -> Model:
+    """Learn a stream that is in parts, side by side: each part in one pass, by a clone of its own; the clones are merged.
+
+    The model depends on the parts and their order, and on nothing else: not on the number of workers, nor on which is done first.
+
+    Parameters
+    ----------
+    estimator : estimator that merges (see `onlinecls.merge`)
+        Its parameters count; it is not changed.
+    parts : path or pattern, list of parts, or Dask collection
+        A part is a path or a pattern (``"part-*.tsv"``: of each file) of any format of `streams.read`; a pair (X, y) or triple
+        (X, y, sample_weight) of arrays; an iterable of these or of pairs (text, label); or a function without arguments that
+        returns one of these in the worker, so that data need not travel. Dask: a bag of (X, y) or (text, label), or a tuple of
+        arrays or dataframes (X, y), whose partitions are the parts and stay where they are.
+    n_jobs : int, default=None
+        Workers, as joblib counts them; -1: all cores. None: 1, or what ``joblib.parallel_config`` says, which also chooses the
+        backend: processes ("loky", the default), "threading", "dask", "ray" or "spark". Of Dask collections its scheduler decides.
+    classes : array-like, default=None
+        All labels there will be. None: those of any part.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about a part that cannot be read or learnt: stop, or leave it out with a warning. Both name it.
+    progress : bool, default=False
+        Show a bar of the parts that are done (needs tqdm, extra ``progress``).
+    reading : dict, default=None
+        What `streams.read` is told of files and texts: ``{"n_features": 2**22}``.
+
+    Returns
+    -------
+    fitted : estimator
+        A clone of estimator that has learnt all parts.
+
+    Raises
+    ------
+    ValueError
+        If the estimator does not merge, parts are none, or one of them is bad.
+    RuntimeError
+        If workers die again and again. (The part of one that is killed once is learnt again.)
+
+    Notes
+    -----
+    Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts.
+    More parts cost a little accuracy: the guide "From one core to a cluster" says how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinecls import AROWRegressor, parallel
+    >>> X = np.eye(3)
+    >>> parallel.fit(AROWRegressor(r=1.0, fit_intercept=False), [(X[:2], [2.0, 4.0]), (X[2:], [6.0])]).coef_.tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f"{_WHO}: on_error must be 'raise' or 'skip', got on_error={on_error!r}.")
+    check_merges(estimator)
+    task = Task(estimator, classes, dict(reading or {}))
+    if is_dask(parts):
+        found, failures = tree(task, partitions(parts))
+        _report(failures, on_error)
+    else:
+        listed = parts_of(parts)
+        failures = []
+        found = folded(_sound(_shown(_models(task, listed, n_jobs), len(listed), progress), failures, on_error), _pair)
+    if found is None or not found.__sklearn_is_fitted__():
+        raise ValueError(f"{_WHO}: parts must have rows, got none in {len(failures)} bad parts and the others. There is no model.")
+    return found
+
+
+def _pair(first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    if not first.__sklearn_is_fitted__():
+        return second
+    return merge([first, second]) if second.__sklearn_is_fitted__() else first
+
+
+def _sound(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
+    """The models, None for those that failed."""
+    for model in models:
+        if isinstance(model, Failure):
+            failures.append(model)
+            _report([model], on_error)
+        yield None if isinstance(model, Failure) else model
+
+
+def _report(failures: list[Failure], on_error: str) -> None:
+    for failure in failures:
+        if on_error == "raise":
+            raise ValueError(f"{_WHO}: {failure.part} must be learnt, got {failure.reason} (on_error='skip' leaves it out.)")
+        warnings.warn(f"{_WHO}: {failure.part} is left out: {failure.reason}", UserWarning, stacklevel=4)
+
+
+def _shown(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
+    if not progress:
+        return models
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError(f"{_WHO}: progress=True needs the package tqdm: pip install 'onlinecls[progress]'.") from None
+    return iter(tqdm(models, total=total, unit="part"))
+
+
+def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
+    """A model or a Failure of each part, in their order. The parts of a worker that dies are learnt again."""
+    try:
+        import joblib
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+    except ImportError:
+        raise ImportError(f"{_WHO}: needs the package joblib: pip install 'onlinecls[parallel]'.") from None
+    done = deaths = 0
+    while done < len(parts):
+        workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+        try:
+            for model in workers(joblib.delayed(learnt)(task, part) for part in parts[done:]):
+                done, deaths = done + 1, 0
+                yield model
+        except TerminatedWorkerError as error:
+            deaths += 1
+            if deaths == _DEATHS:
+                raise RuntimeError(
+                    f"{_WHO}: workers must live, got {deaths} that died at part {parts[done].number} ({parts[done].name}) or behind "
+                    "it. If memory is short, use fewer workers (n_jobs) or smaller parts."
+                ) from error

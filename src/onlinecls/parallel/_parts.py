@@ -1,0 +1,136 @@
+"""What a stream's parts may be, and how one of them is learnt."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import streams
+from .._estimators.access import is_classifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_WHO = "parallel.fit"
+
+
+class Part(NamedTuple):
+    """A part of a stream. number : its place, from 1. name : for messages."""
+
+    number: int
+    name: str
+    what: Any
+
+
+class Failure(NamedTuple):
+    """A part that could not be learnt."""
+
+    part: str
+    reason: str
+
+
+class Task(NamedTuple):
+    """What is done to every part."""
+
+    estimator: Any
+    classes: Any
+    reading: Mapping[str, Any]
+
+
+def parts_of(parts: Any) -> list[Part]:
+    """The parts in their order; patterns of files in the order of the names."""
+    if isinstance(parts, (str, os.PathLike)):
+        parts = [parts]
+    if not isinstance(parts, Iterable) or isinstance(parts, (bytes, Mapping)):
+        raise ValueError(
+            f"{_WHO}: parts must be paths, Dask collections, or a list of paths, (X, y), iterables of (X, y) and functions that "
+            f"give such, got {type(parts).__name__}. Give one part as a list of one."
+        )
+    found: list[tuple[str, Any]] = []
+    for what in parts:
+        if isinstance(what, (str, os.PathLike)):
+            found.extend((path, path) for path in _files(os.fspath(what)))
+        elif callable(what) or isinstance(what, Iterable):
+            found.append((getattr(what, "__name__", "") or f"a {type(what).__name__}", what))
+        else:
+            raise ValueError(
+                f"{_WHO}: a part must be a path, (X, y), an iterable of (X, y) or a function that gives such, got "
+                f"{what!r} as part {len(found) + 1}."
+            )
+    if not found:
+        raise ValueError(f"{_WHO}: parts must be at least one, got none.")
+    return [Part(number, name, what) for number, (name, what) in enumerate(found, 1)]
+
+
+def _files(path: str) -> list[str]:
+    if os.path.exists(path) or not glob.has_magic(path):
+        return [path]
+    found = sorted(glob.glob(path))
+    if not found:
+        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder that it is looked for in.")
+    return found
+
+
+def fresh(estimator: Any) -> Any:
+    """An estimator with the same parameters that has learnt nothing."""
+    return type(estimator)(**{name: deepcopy(value) for name, value in estimator.get_params(deep=False).items()})
+
+
+def learnt(task: Task, part: Part) -> Any:
+    """A model of one part, or the Failure that it was. (What an error holds may not go from one process to another.)"""
+    model = fresh(task.estimator)
+    more = {"classes": task.classes} if task.classes is not None and is_classifier(model) else {}
+    try:
+        for X, y, weight in batches(part.what, task.reading):
+            arguments = (X,) if y is None else (X, y)
+            model.partial_fit(*arguments, sample_weight=weight, **more)
+    except Exception as error:
+        return Failure(f"part {part.number} ({part.name})", f"{type(error).__name__}: {error}")
+    return model
+
+
+def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """X, y and weights, batch after batch."""
+    if isinstance(what, (str, os.PathLike)):
+        with streams.read(what, **reading) as stream:
+            yield from ((batch.X, batch.y, batch.weight) for batch in stream)
+        return
+    if callable(what):
+        yield from batches(what(), reading)
+        return
+    if isinstance(what, streams.Stream):
+        with what as stream:
+            yield from ((batch.X, batch.y, batch.weight) for batch in stream)
+        return
+    if isinstance(what, tuple) and len(what) in (2, 3) and hasattr(what[0], "shape"):
+        yield (*what, None)[:3]
+        return
+    rest = iter(what)
+    for first in rest:
+        if isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], str):  # (text, label)
+            with streams.read(_after(first, rest), **reading) as stream:
+                yield from ((batch.X, batch.y, batch.weight) for batch in stream)
+            return
+        yield from ((first.X, first.y, first.weight),) if isinstance(first, streams.Batch) else ((*first, None)[:3],)
+
+
+def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def folded(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """A tree of merges in the order of the parts, whoever made them when: at most log2 of their number wait at a time."""
+    waiting: list[tuple[int, Any]] = []  # (how many parts it is of, a model)
+    for model in models:
+        size = 1
+        while waiting and waiting[-1][0] == size:
+            model, size = merge(waiting.pop()[1], model), 2 * size
+        waiting.append((size, model))
+    found = waiting.pop()[1]
+    while waiting:
+        found = merge(waiting.pop()[1], found)
+    return found

@@ -1,0 +1,311 @@
+"""Models of parts of a stream as one: what it is for every row of the registry, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from algorithms import LEARNERS
+from contracts import through_a_file
+from internals import ALGORITHMS, MERGES, UNMERGEABLE, state_of
+from numpy.testing import assert_allclose, assert_array_equal
+from states import fingerprint, is_finite
+
+import onlinecls
+
+#: Of each family at each task those whose models differ in kind.
+MERGED = list({
+    (one.family, one.task, *(str(one.params.get(name)) for name in ("sigma", "signed", "covariance", "p", "l1"))): one
+    for one in LEARNERS if not one.params.get("forgetting")
+    if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
+}.values())
+UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
+AVERAGED = [learner for learner in MERGED if learner.can_average]
+every_learner = pytest.mark.parametrize("learner", MERGED, ids=str)
+INTERCEPT = {"intercept_scaling": 1.0}
+
+
+def learnt(learner, X, y, **others):
+    return learner(**others).partial_fit(X, *(() if y is None else (y,)))
+
+
+def shards(learner, n=3, rows=40, dtype="float64", **others):
+    """Models of parts of a stream, each with some of its classes; the classes come in any order."""
+    X, y = learner.problem(n * rows, dtype=dtype)
+    if learner.task in ("crammer_singer", "ovr"):
+        parts = [np.flatnonzero((np.arange(len(y)) % n == k) & ((y != k) | (k == 2))) for k in range(n)]
+    else:
+        parts = [np.arange(len(y))[k::n] for k in range(n)]
+    return [learnt(learner, X[part], y[part], dtype=dtype, **others) for part in parts], (X, y)
+
+
+def numbers(model, X):
+    """All that users can read of a model, in double."""
+    names = ("coef_", "intercept_", "covariance_", "center_", "t_", "n_mistakes_", "n_updates_", "n_skipped_", "progressive_mse_")
+    found = {name: np.asarray(getattr(model, name), float) for name in names if hasattr(model, name)}
+    return {**found, "scores": np.asarray(getattr(model, "decision_function", model.predict)(X), float)}
+
+
+def assert_close(found, expected, X, tolerance=1e-9):
+    found, expected = numbers(found, X), numbers(expected, X)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert_allclose(found[name], value, tolerance, tolerance * max(1.0, np.abs(value).max(initial=0.0)), err_msg=name)
+
+
+# --- the slow twin: the formulas, on what is stored of each feature (the constant one last) ------------------------------------
+
+
+def full(model):
+    """Σ of each vector, diagonal or full, (vectors, D, D)."""
+    state = state_of(model)
+    if state.sigma.shape[0]:
+        lower = np.tril(state.sigma).astype(float)
+        return lower + np.tril(lower, -1).transpose(0, 2, 1)
+    return np.stack([np.diag(column) for column in state.view[:, 1].T.astype(float)])
+
+
+def slow_merge(models):
+    """(vectors, features + 1) weights, and Σ, of models of the same classes and units."""
+    t = np.array([model.t_ for model in models], float)
+    how = ALGORITHMS_OF[type(models[0]).__name__](models[0])
+    stored = [state_of(model).view.astype(float) for model in models]
+    kind = state_of(models[0]).geometry
+    if how.merge == "posterior" or (how.merge == "sum" and "potential" in how.geometries[-1]):
+        P = [np.linalg.inv(full(model)) for model in models]
+        P_0 = np.eye(len(stored[0])) / state_of(models[0]).variance
+        Sigma = np.linalg.inv(P_0 + sum(own - P_0 for own in P))
+        theta = [view[:, 0].T if kind == "potential" else np.einsum("cij,cj->ci", own, view[:, 0].T)
+                 for own, view in zip(P, stored, strict=True)]
+        return np.einsum("cij,cj->ci", Sigma, sum(theta)), Sigma
+    if kind == "dual":
+        z, G, model = sum(s[:, 0] for s in stored), sum(s[:, 1] for s in stored), models[0]
+        soft = np.sign(z) * np.maximum(np.abs(z) - model.l1 * t.sum(), 0.0)
+        return (model.eta0_ * soft / (model.delta_ + np.sqrt(G))).T, None
+    if kind == "p_norm":
+        theta, p = sum(k * s[:, 0] for k, s in zip(t, stored, strict=True)) / t.sum(), state_of(models[0]).power
+        joint = getattr(models[0], "multi_class", "") == "crammer_singer"
+        norm = np.linalg.norm(theta.ravel(), p) if joint else np.linalg.norm(theta, p, axis=0)
+        return (norm / (p - 1) * np.sign(theta) * (np.abs(theta) / norm) ** (p - 1)).T, None
+    if kind in ("sinh", "exp", "entropic", "simplex"):
+        u = sum(k * s[:, 1] for k, s in zip(t, stored, strict=True)) / t.sum()
+        live = slice(None) if getattr(models[0], "fit_intercept", False) else slice(0, -1)
+        joint = getattr(models[0], "multi_class", "") == "crammer_singer"
+        signed = kind in ("sinh", "entropic")
+        top = np.abs(u).max()  # (e^top alone might overflow)
+        up, down = np.exp(u - top), np.exp(-u - top)
+        powers, sizes = (up - down, up + down) if signed else (up, up)
+        total = sizes[live].sum() if joint else sizes[live].sum(axis=0)
+        W = getattr(models[0], "norm_bound_", models[0].norm_bound)
+        return (W * powers / total).T, None
+    if type(models[0]).__name__ == "HedgeClassifier":
+        theta, eta = sum(s[:-1, 0] for s in stored), models[0].eta0
+        rate = np.sqrt(8 * np.log(len(theta)) / (t.sum() + 1)) if eta == "auto" else eta
+        w = np.exp(rate * (theta - theta.max()))
+        return (w / w.sum())[:, 0][None], None
+    weights = [np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) if hasattr(model, "coef_") else model.center_[None]
+               for model in models]
+    return sum(k * w for k, w in zip(t, weights, strict=True)) / t.sum(), None
+
+
+class _AlgorithmsOf(dict):
+    def __missing__(self, name):
+        rows = [a for a in ALGORITHMS.values() if a.estimator == name]
+        return lambda model: next(a for a in rows if all(getattr(model, key) == value for key, value in a.selects.items()))
+
+
+ALGORITHMS_OF = _AlgorithmsOf()
+
+
+@every_learner
+def test_a_merge_is_that_of_the_slow_twin(learner):
+    X, y = learner.problem(90)
+    others = INTERCEPT if learner.offers("intercept_scaling") else {}
+    parts = [np.arange(90)[:20], np.arange(90)[20:50], np.arange(90)[50:]]
+    models = [learner(**others) for _ in parts]
+    for model, part in zip(models, parts, strict=True):
+        model.partial_fit(X[part], y[part], **({"classes": np.unique(y)} if learner.is_classifier else {}))
+    weights, Sigma = slow_merge(models)
+    merged = onlinecls.merge(models)
+    found = np.atleast_2d(merged.coef_ if hasattr(merged, "coef_") else merged.center_)
+    scale = max(1e-12, np.abs(weights).max())
+    assert_allclose(found, weights[:, : found.shape[1]], 1e-9, 1e-11 * scale)
+    if hasattr(merged, "intercept_") and learner.offers("fit_intercept"):
+        assert_allclose(merged.intercept_, weights[:, -1], 1e-9, 1e-11 * scale)
+    if Sigma is not None:
+        assert_allclose(full(merged), Sigma, 1e-8, 1e-10 * Sigma.max())
+
+
+@every_learner
+def test_merging_is_associative_and_leaves_the_models_alone(learner):
+    models, (X, _) = shards(learner)
+    before = [fingerprint(model) for model in models]
+    a, b, c = models
+    at_once = onlinecls.merge(models)
+    for other in (onlinecls.merge([onlinecls.merge([a, b]), c]), onlinecls.merge([a, onlinecls.merge([b, c])])):
+        assert_close(other, at_once, X)
+    assert [fingerprint(model) for model in models] == before
+    assert at_once.t_ == sum(model.t_ for model in models)
+    if learner.is_classifier:
+        assert_array_equal(at_once.classes_, np.unique(np.concatenate([model.classes_ for model in models])))
+
+
+@pytest.mark.parametrize("learner", AVERAGED, ids=str)
+def test_averages_are_means_by_rounds(learner):
+    X, y = learner.problem(60)
+    more = {"classes": np.unique(y)} if learner.is_classifier else {}
+    models = [learner(average=True, **INTERCEPT).partial_fit(X[part], y[part], **more) for part in np.split(np.arange(60), [10, 30])]
+    merged, last = onlinecls.merge(models), onlinecls.merge([model for model in models[:1]])
+    assert fingerprint(last) == fingerprint(models[0])
+    expected = sum(model.t_ * model.coef_ for model in models) / 60
+    assert_allclose(merged.coef_, expected, 1e-9, 1e-10 * np.abs(expected).max())
+    assert_close(onlinecls.merge([onlinecls.merge(models[:2]), models[2]]), merged, X)
+    with_plain = onlinecls.merge([learner(**INTERCEPT).partial_fit(X[part], y[part], **more)
+                                  for part in np.split(np.arange(60), [10, 30])])
+    merged.partial_fit(X[:5], y[:5]), with_plain.partial_fit(X[:5], y[:5])
+    rounds, drift = 65, state_of(merged).drift
+    assert len(drift) and rounds == merged.t_ == with_plain.t_
+    assert is_finite(merged)
+
+
+@every_learner
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_merged_model_is_saved_and_learns_on(learner, dtype):
+    models, (X, y) = shards(learner, dtype=dtype)
+    merged = onlinecls.merge(models)
+    twins = [merged, through_a_file(merged), pickle.loads(pickle.dumps(merged))]
+    for twin in twins:
+        assert fingerprint(twin) == fingerprint(merged)
+    for twin in twins:
+        twin.partial_fit(X[:30], y[:30])
+        assert fingerprint(twin) == fingerprint(merged) and is_finite(twin)
+    assert merged.t_ == sum(model.t_ for model in models) + 30
+    through_a_file(merged)  # (whose numbers are checked)
+
+
+@every_learner
+def test_an_untouched_model_changes_nothing(learner):
+    models, (X, y) = shards(learner, 2)
+    fresh, empty = learner(dtype="float64"), learner(dtype="float64").partial_fit(X[:1], y[:1], sample_weight=[1.0])
+    zero = learner(dtype="float64")
+    more = {"classes": np.unique(y)} if learner.is_classifier else {}
+    zero.partial_fit(X[:2], y[:2], sample_weight=[0.0, 0.0], **more)
+    for untouched in (fresh, zero):
+        for several in ([models[0], untouched], [untouched, models[0]]):
+            assert fingerprint(onlinecls.merge(several)) == fingerprint(models[0])
+        assert fingerprint(onlinecls.merge([untouched, *models])) == fingerprint(onlinecls.merge(models))
+    assert empty.t_ == 1
+    with pytest.raises(ValueError, match="not been fitted"):
+        onlinecls.merge([fresh, learner()])
+
+
+def test_merge_is_in_place_as_a_method_and_another_estimator_as_a_function():
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    a, b = (onlinecls.AROWClassifier().partial_fit(X[part], y[part]) for part in (slice(0, 2), slice(2, 4)))
+    before, merged = fingerprint(a), onlinecls.merge([a, b])
+    assert fingerprint(a) == before
+    assert a.merge(b) is a and fingerprint(a) == fingerprint(merged)
+
+
+# --- second order ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0), (1.0, 8.0, 0.25)])
+@pytest.mark.parametrize("r", [1.0, "auto"])
+def test_merged_least_squares_are_one_pass(r, scales):
+    """Whatever the first row of a shard made of r and of the constant feature."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(300, 6)), rng.normal(size=6)
+    y = X @ w + 0.5 + 0.1 * rng.normal(size=300)
+    X[[0, 100, 200]] *= np.array(scales)[:, None]
+    make = lambda: onlinecls.AROWRegressor(r=r, covariance="full")  # noqa: E731
+    models = [make().partial_fit(X[part], y[part]) for part in np.split(np.arange(300), 3)]
+    merged, once = onlinecls.merge(models), make().partial_fit(X, y)
+    assert len({model.scale_ for model in models}) > 1
+    for name in ("coef_", "covariance_", "intercept_"):
+        assert_allclose(getattr(merged, name), getattr(once, name), 1e-9, 1e-12)
+
+
+def test_classes_that_shared_a_vector_keep_what_they_know_of_it():
+    """A vector that two classes shared begins, as each of them, with half the variance: features never met stay at the prior."""
+    X, y = np.eye(6)[[0, 1, 2, 0, 1, 2]], np.array(["a", "b", "c", "b", "a", "c"])
+    models = [onlinecls.AROWClassifier(r=0.5, fit_intercept=False).partial_fit(X[part], y[part]) for part in (slice(0, 3), slice(3, 6))]
+    merged = onlinecls.merge([models[0]] + 9 * [models[1]])
+    assert_array_equal(merged.covariance_[:, 5], [0.5, 0.5, 1.0])
+    assert (merged.covariance_ <= models[0].covariance_ + 1e-15).all()
+
+
+def test_float32_is_merged_in_double_and_rounded_once():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 5)).astype(np.float32), rng.integers(0, 2, 60)
+    models = [onlinecls.AROWClassifier(r=1.0).partial_fit(X[part], y[part]) for part in np.split(np.arange(60), 6)]
+    precisions = [1.0 / model.covariance_.astype(float) for model in models]
+    P = 1.0 + sum(precision - 1.0 for precision in precisions)
+    expected = sum(p * model.coef_.astype(float) for p, model in zip(precisions, models, strict=True)) * (1.0 / P)
+    merged = onlinecls.merge(models)
+    assert merged.coef_.dtype == np.float32
+    assert_array_equal(merged.coef_, expected.astype(np.float32))
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", UNMERGED, ids=str)
+def test_learners_that_keep_rows_say_why_they_do_not_merge(learner):
+    X, y = learner.problem(20)
+    model = learnt(learner, X, y)
+    before = fingerprint(model)
+    reason = UNMERGEABLE.get(learner.estimator) or ALGORITHMS[learner.family].merge
+    with pytest.raises(ValueError, match=f"{learner.estimator}: merge must have models that merge, .*{reason}"):
+        onlinecls.merge([model, learnt(learner, X, y)])
+    assert fingerprint(model) == before
+
+
+def _refused():
+    import pandas as pd
+
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    AROW = onlinecls.AROWClassifier
+
+    def model(estimator, rows=X, labels=y):
+        return estimator.partial_fit(rows, labels)
+
+    forgetting = model(AROW())
+    forgetting.forgetting = 0.001
+    other_average = model(AROW())
+    other_average.average = True
+    names = [pd.DataFrame(X, columns=list(order)) for order in ("abcd", "abdc")]
+    return {
+        "no models": ([], "models must be at least one, got none"),
+        "another class": ([model(AROW()), model(onlinecls.NAROWClassifier())], "one class, got a NAROWClassifier"),
+        "a parameter": ([model(AROW(r=0.5)), model(AROW(r=1.0))], "the same r, got r=0.5 and r=1.0"),
+        "a parameter or auto": ([model(AROW(r=0.5)), model(AROW())], "the same r, got r=0.5 and r='auto'"),
+        "a choice": ([model(AROW()), model(AROW(multi_class="crammer_singer"))], "the same multi_class"),
+        "features": ([model(AROW()), model(AROW(), np.eye(4)[:, :3])], "the same features, got 4 and 3"),
+        "dtype": ([model(AROW()), model(AROW(dtype=np.float32))], "the same dtype, got float64 and float32"),
+        "names": ([model(AROW(), X) for X in names], "the same feature names in the same order"),
+        "labels": ([model(AROW()), model(AROW(), X, y.astype(str))], "labels like the model's classes"),
+        "forgetting": ([forgetting, forgetting], "forget nothing, got forgetting=0.001"),
+        "another kind since": ([other_average, other_average], "the kind that their parameters ask for"),
+        "too many classes": ([model(onlinecls.HedgeClassifier()), model(onlinecls.HedgeClassifier(), X, y + 1)], "2 classes"),
+        "no estimator": ([model(AROW()), 7], "one class, got a int"),
+    }
+
+
+@pytest.mark.parametrize("name", _refused())
+def test_models_that_do_not_fit_are_refused(name):
+    models, message = _refused()[name]
+    before = [fingerprint(model) for model in models if hasattr(model, "partial_fit")]
+    with pytest.raises(ValueError, match=message):
+        onlinecls.merge(models)
+    if len(models) > 1:
+        with pytest.raises(ValueError, match=message):
+            models[0].merge(*models[1:])
+    assert [fingerprint(model) for model in models if hasattr(model, "partial_fit")] == before
+
+
+def test_a_merge_beyond_the_dtype_is_refused():
+    X, y = np.eye(2, dtype=np.float32)[[0]] * np.float32(1e-15), np.array([1e20])
+    models = [onlinecls.AROWRegressor(r=1e-32, fit_intercept=False).partial_fit(X, [value]) for value in (y[0], y[0])]
+    state_of(models[0]).view[0, 0] = state_of(models[1]).view[0, 0] = 1e38
+    with pytest.raises(ValueError, match="fits float32"):
+        onlinecls.merge(models)

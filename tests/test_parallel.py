@@ -1,0 +1,186 @@
+"""Streams in parts: the model depends on the parts and their order alone, whoever learns them."""
+
+import importlib.util
+import os
+from functools import partial
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from matrices import continuous_problem
+from states import fingerprint
+
+import onlinecls
+from onlinecls import parallel
+
+
+def problem(n=60, n_classes=3):
+    return continuous_problem(n, 6, seed=5, n_classes=n_classes)
+
+
+def make():
+    return onlinecls.AROWClassifier(r=0.5)
+
+
+def parts_of_arrays(n=5):
+    X, y = problem()
+    return [(X[part], y[part]) for part in np.array_split(np.arange(len(X)), n)]
+
+
+def by_hand(parts, estimator=make):
+    """The same tree of merges, in one thread: pairs, pairs of pairs, and the odd ones at the end."""
+    models = [estimator().partial_fit(*part) for part in parts]
+    waiting = []
+    for model in models:
+        size = 1
+        while waiting and waiting[-1][0] == size:
+            model, size = onlinecls.merge([waiting.pop()[1], model]), 2 * size
+        waiting.append((size, model))
+    found = waiting.pop()[1]
+    while waiting:
+        found = onlinecls.merge([waiting.pop()[1], found])
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return fingerprint(by_hand(parts_of_arrays()))
+
+
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+def test_any_engine_gives_the_same_model(expected, backend):
+    with joblib.parallel_config(backend=backend, n_jobs=1 if backend == "sequential" else 2):
+        assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
+
+
+def test_the_model_is_one_pass_for_least_squares():
+    X, _ = problem()
+    y = X @ np.arange(1.0, 7.0)
+    learner = onlinecls.AROWRegressor(r=1.0, covariance="full")
+    found = parallel.fit(learner, [(X[i::7], y[i::7]) for i in range(7)])
+    once = onlinecls.AROWRegressor(r=1.0, covariance="full").partial_fit(X, y)
+    np.testing.assert_allclose(found.coef_, once.coef_, 1e-9)
+    assert not learner.__sklearn_is_fitted__() and found.t_ == 60
+
+
+def write_parts(folder):
+    for number, (X, y) in enumerate(parts_of_arrays(3)):
+        lines = [f"{label}\t" + " ".join(f"w{j}" for j in np.flatnonzero(x)) for x, label in zip(X, y, strict=True)]
+        (folder / f"part-{number}.tsv").write_text("\n".join(lines) + "\n")
+    return sorted(folder.iterdir())
+
+
+def test_files_are_parts(tmp_path):
+    paths, reading = write_parts(tmp_path), {"n_features": 64}
+    models = []
+    for path in paths:
+        model = make()
+        with onlinecls.streams.read(path, n_features=64) as stream:
+            for batch in stream:
+                model.partial_fit(batch.X, batch.y)
+        models.append(model)
+    expected = fingerprint(onlinecls.merge([onlinecls.merge(models[:2]), models[2]]))
+    for parts in (str(tmp_path / "part-*.tsv"), paths, [str(paths[0]), tmp_path / "part-[12].tsv"]):
+        assert fingerprint(parallel.fit(make(), parts, n_jobs=2, reading=reading)) == expected
+    opened = [partial(onlinecls.streams.read, path, n_features=64) for path in paths]
+    assert fingerprint(parallel.fit(make(), opened, reading=reading)) == expected
+    pairs = [[tuple(reversed(line.split("\t"))) for line in path.read_text().splitlines()] for path in paths]
+    assert fingerprint(parallel.fit(make(), pairs, reading=reading)) == expected
+
+
+def test_iterables_functions_and_weights_are_parts(expected):
+    parts = parts_of_arrays()
+    several = [[(X[:3], y[:3]), (X[3:], y[3:])] for X, y in parts]
+    assert fingerprint(parallel.fit(make(), several)) == expected
+    assert fingerprint(parallel.fit(make(), [partial(list, part) for part in several])) == expected
+    weighted = [(np.vstack([X, X]), np.append(y, y), np.repeat([1.0, 0.0], len(y))) for X, y in parts]
+    assert fingerprint(parallel.fit(make(), weighted)) == expected
+    X = np.vstack([X for X, _ in parts])
+    balls = parallel.fit(onlinecls.PassiveAggressiveOneClass(), [[(X[:30], None)], [(X[30:], None)]])
+    assert balls.t_ == 60
+
+
+def test_classes_that_no_part_has_may_be_named():
+    found = parallel.fit(make(), parts_of_arrays(), classes=[0, 1, 2, 7])
+    assert found.classes_.tolist() == [0, 1, 2, 7]
+
+
+def killing(folder, X, y):
+    """A part whose worker is killed the first time that it is learnt."""
+    try:
+        (Path(folder) / "killed").touch(exist_ok=False)
+    except FileExistsError:
+        return [(X, y)]
+    os.kill(os.getpid(), 9)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_killed_worker_changes_nothing(expected, tmp_path):
+    parts = parts_of_arrays()
+    parts[2] = partial(killing, str(tmp_path), *parts[2])
+    assert fingerprint(parallel.fit(make(), parts, n_jobs=2)) == expected
+    assert (tmp_path / "killed").exists()
+
+
+def always_killing():
+    os.kill(os.getpid(), 9)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_part_that_kills_every_worker_is_named():
+    with pytest.raises(RuntimeError, match=r"workers must live, got 3 that died at part [12] "):
+        parallel.fit(make(), [*parts_of_arrays(1), always_killing], n_jobs=2)
+
+
+def test_a_bad_part_is_named_and_may_be_left_out(tmp_path):
+    parts = parts_of_arrays()
+    bad = [*parts[:2], (np.full((2, 6), np.nan), [0, 1]), *parts[2:], tmp_path / "missing.tsv"]
+    with pytest.raises(ValueError, match=r"parallel\.fit: part 3 \(a tuple\) must be learnt, got ValueError: .*NaN"):
+        parallel.fit(make(), bad, n_jobs=1)
+    with pytest.warns(UserWarning, match=r"part 3 \(a tuple\) is left out|part 7 \(.*missing.tsv\) is left out") as said:
+        found = parallel.fit(make(), bad, on_error="skip")
+    assert len(said) == 2 and found.t_ == 60
+    with pytest.raises(ValueError, match="parts must have rows, got none"), pytest.warns(UserWarning, match="left out"):
+        parallel.fit(make(), bad[2:3], on_error="skip")
+
+
+def test_progress_is_shown(expected, capsys):
+    assert fingerprint(parallel.fit(make(), parts_of_arrays(), progress=True)) == expected
+    assert "5/5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (lambda: (onlinecls.FoReLClassifier(), parts_of_arrays()), "it keeps all rows"),
+    (lambda: (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays()), "forget nothing"),
+    (lambda: (make(), []), "parts must be at least one"),
+    (lambda: (make(), 7), "parts must be paths, .*got int"),
+    (lambda: (make(), [7]), "a part must be a path, .*got 7 as part 1"),
+    (lambda: (make(), "nowhere-*.tsv"), "parts must name files, got 'nowhere-"),
+    (lambda: (make(), parts_of_arrays(), "ignore"), "on_error must be 'raise' or 'skip'"),
+], ids=["unmergeable", "forgetting", "none", "number", "number in a list", "pattern", "on_error"])
+def test_what_is_refused_is_refused_before_the_work(arguments, message):
+    estimator, parts, *on_error = arguments()
+    with pytest.raises(ValueError, match=message):
+        parallel.fit(estimator, parts, **({"on_error": on_error[0]} if on_error else {}))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="dask.distributed is not installed")
+@pytest.mark.filterwarnings("ignore")
+def test_dask_learns_partitions_where_they_are(expected):
+    import dask.array as da
+    import dask.bag as db
+    from dask.distributed import Client, LocalCluster
+
+    parts = parts_of_arrays()
+    X, y = np.vstack([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, Client(cluster):
+        arrays = da.from_array(X, chunks=(12, 3)), da.from_array(y, chunks=12)
+        assert fingerprint(parallel.fit(make(), arrays)) == expected
+        bag = db.from_sequence(parts, npartitions=5)
+        assert fingerprint(parallel.fit(make(), bag)) == expected
+        with joblib.parallel_config(backend="dask"):
+            assert fingerprint(parallel.fit(make(), parts)) == expected
+        bad = db.from_sequence([*parts, (np.full((2, 6), np.nan), [0, 1])], npartitions=6)
+        with pytest.raises(ValueError, match=r"part 6 \(a partition\) must be learnt"):
+            parallel.fit(make(), bad)
