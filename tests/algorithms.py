@@ -54,23 +54,19 @@ class Case:
         return cls(**self.algorithm.selects, **self.params, **others)
 
     def binary(self, X, y, **others):
-        return run_binary(self.name, X, y, **self._reference_params(), **others)
+        return run_binary(self.name, X, y, **self.params, **others)
 
     def multiclass(self, X, y, n_classes, **others):
-        return run_multiclass(self.name, X, y, n_classes, **self._reference_params(), **others)
+        return run_multiclass(self.name, X, y, n_classes, **self.params, **others)
 
     def stream(self, X, y, **others):
-        return run_stream(self.name, X, y, **self._reference_params(), **others)
+        return run_stream(self.name, X, y, **self.params, **others)
 
     def regression(self, X, y, **others):
         return run_regression(self.name, X, y, **self.params, **others)
 
     def one_class(self, X, **others):
         return run_one_class(self.name, X, **self.params, **others)
-
-    def _reference_params(self):
-        # The kernels hold a CW step that is large only as a number of double; the twin's limit would leave it out.
-        return {**self.params, **({"largest": np.inf} if self.name.startswith(("cw", "scw")) else {})}
 
 
 EVERY = [Case(name, params) for name, several in CASES.items() for params in several]
