@@ -25,6 +25,7 @@ from onlinecls import (
 )
 
 NO = {"fit_intercept": False, "dtype": np.float64}
+ONE = {"initial_variance": 1.0}
 FULL = {"covariance": "full"}
 #: A learner, the bound of a whole course, and what makes a wrong one of it: its weights are not the algorithm's.
 CASES = {
@@ -35,11 +36,11 @@ CASES = {
     "PA-I": (PassiveAggressiveClassifier(0.3, **NO), bounds.passive_aggressive),
     "PA-I, margin 2": (PassiveAggressiveClassifier(0.3, margin=2.0, **NO), bounds.passive_aggressive),
     "PA-II": (PassiveAggressiveClassifier(0.3, loss="squared_hinge", **NO), bounds.passive_aggressive),
-    "SOP": (SecondOrderPerceptron(r=0.7, **NO), bounds.potential_based),
-    "aggressive SOP": (SecondOrderPerceptron(r=0.7, aggressive=True, **NO), bounds.potential_based),
-    "full SOP": (SecondOrderPerceptron(r=0.7, aggressive=True, **FULL, **NO), bounds.potential_based),
-    "NAROW": (NAROWClassifier(b=2.0, **NO), bounds.potential_based),
-    "full NAROW": (NAROWClassifier(b=2.0, **FULL, **NO), bounds.potential_based),
+    "SOP": (SecondOrderPerceptron(r=0.7, **ONE, **NO), bounds.potential_based),
+    "aggressive SOP": (SecondOrderPerceptron(r=0.7, aggressive=True, **ONE, **NO), bounds.potential_based),
+    "full SOP": (SecondOrderPerceptron(r=0.7, aggressive=True, **FULL, **ONE, **NO), bounds.potential_based),
+    "NAROW": (NAROWClassifier(b=2.0, **ONE, **NO), bounds.potential_based),
+    "full NAROW": (NAROWClassifier(b=2.0, **FULL, **ONE, **NO), bounds.potential_based),
     "full AROW": (AROWClassifier(r=0.7, **FULL, **NO), bounds.arow),
     "DA1": (DualAscentClassifier(3.0, update="DA1", **NO), bounds.dual_ascent),
     "DA2": (DualAscentClassifier(3.0, update="DA2", margin=0.8, **NO), bounds.dual_ascent),
@@ -194,7 +195,7 @@ def test_dual_ascent_for_numbers_and_several_classes():
             assert 0.0 < paid <= allowed + 1e-9
     X, y = continuous_problem(120, 4, seed=5, n_classes=3)
     for form in ({"update": "DA1"}, {}, {"loss": "log_loss"}, {"regularizer": "entropic", "norm_bound": 3.0}):
-        learner = DualAscentClassifier(4.0, **form, **NO)
+        learner = DualAscentClassifier(4.0, **{"norm_bound": 1.0, **form}, **NO)
         for u in (np.zeros((3, 4)), rng.standard_normal((3, 4)) / 8):
             paid, allowed = bounds.dual_ascent_multiclass(learner, X, y, u)
             assert 0.0 < paid <= allowed
@@ -256,7 +257,7 @@ def test_both_curves_are_drawn():
     from onlinecls.plotting import BoundDisplay
 
     X, y = continuous_problem(60, 4, seed=1)
-    learner = NAROWClassifier(b=1.0, **NO)
+    learner = NAROWClassifier(b=1.0, **ONE, **NO)
     display = BoundDisplay.from_certificates(
         {"NAROW": bounds.follow(learner, X, y, u=competitors(4)), "course": bounds.follow(learner, X, y)}, log_y=True)
     paid, allowed = display.lines_["NAROW"]

@@ -402,7 +402,7 @@ def test_docstring(estimator):
 def test_defaults_named_in_the_docstring_are_the_defaults(estimator):
     text = inspect.getdoc(estimator).split("\nAttributes\n---")[0]
     for name, parameter in inspect.signature(estimator).parameters.items():
-        stated = re.search(rf"^{name} :.*default=(.+)$", text, flags=re.M)
+        stated = re.search(rf"^(?:\w+, )?{name}(?:, \w+)? :.*default=(.+)$", text, flags=re.M)
         if stated:
             assert eval(stated[1]) == parameter.default, name
         else:
@@ -438,7 +438,7 @@ def test_what_is_public_is_there_without_further_imports():
         "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n"
     )
     kinds = ast.literal_eval(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-    modules = ["bounds", "datasets", "plotting", "reference", "streams", "text"]
+    modules = ["bounds", "datasets", "parallel", "plotting", "reference", "streams", "text"]
     assert sorted(kinds) == sorted([*onlinecls.__all__, *modules])
     expected = {name: "module" if name in modules else "type" if name[0].isupper() else "function" for name in kinds}
     assert kinds == expected

@@ -283,6 +283,8 @@ class OnlineLearner(saving.Describing, Estimator):
         algorithm = select(who, values, algorithms_of(type(self)))
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
+        # (A subclass may have fewer parameters than the class that it extends.)
+        values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
         params = self._params_from(algorithm, algorithm.in_units(values, units))
         if not units.scale and algorithm.waits(values):  # without an intercept, rows of zeros move nothing
             params["bias"] = 0.0

@@ -47,9 +47,10 @@ def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:
 def problem(pairs: np.ndarray) -> str:
     """What is wrong with pairs of finite numbers that are not trusted; "" if nothing."""
     fit = (np.abs(pairs) <= 2e300).all() and (pairs[:, RIDGE] <= 1.0).all() and (pairs[:, [HAA, HBB, RIDGE, SEEN]] >= 0.0).all()
+    if not fit:
+        return "probabilities' numbers that no rows give"
     most = np.sqrt(pairs[:, HAA]) * np.sqrt(pairs[:, HBB]) * (1.0 + 1e-9) + 1e-150 * (1.0 + pairs[:, HBB])  # (they may underflow)
-    fit = fit and (np.abs(pairs[:, HAB]) <= most).all()
-    return "" if fit else "probabilities' numbers that no rows give"
+    return "" if (np.abs(pairs[:, HAB]) <= most).all() else "probabilities' numbers that no rows give"
 
 
 def finite(z: np.ndarray) -> np.ndarray:
