@@ -79,7 +79,8 @@ def speed_table(rounds, copies=8):
     lines = [
         "| workers | s | MB/s |", "|---|---|---|",
         *(f"| {n_jobs} | {value:.2f} | {size / value:.0f} |" for n_jobs, value in best.items()),
-        "", f"{size:.0f} MB; two workers are {best[1] / best[2]:.2f} x one, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
+        "", f"{size:.0f} MB; two workers are {best[1] / best[2]:.2f} x one, at a load of {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} cores.",
     ]
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from internals import main
 from matrices import continuous_problem
 from states import fingerprint
 
@@ -87,6 +88,20 @@ def test_files_are_parts(tmp_path):
     assert fingerprint(parallel.fit(make(), opened, reading=reading)) == expected
     pairs = [[tuple(reversed(line.split("\t"))) for line in path.read_text().splitlines()] for path in paths]
     assert fingerprint(parallel.fit(make(), pairs, reading=reading)) == expected
+
+
+def test_the_command_learns_files_side_by_side(tmp_path, capsys):
+    paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
+    assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
+    found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256, "labels": "first"})
+    assert fingerprint(onlinecls.load(saved)) == fingerprint(found)
+    for more, message in ((["--passes", "2"], "must be without --passes"), (["--save-every", "9", "--save", saved], "--save-every")):
+        with pytest.raises(SystemExit):
+            main(["train", *paths, "--jobs", "2", *more])
+        assert message in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["train", paths[0], "--jobs", "2"])
+    assert "must have two files or more" in capsys.readouterr().err
 
 
 def test_iterables_functions_and_weights_are_parts(expected):

@@ -70,7 +70,7 @@ def _files(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder that it is looked for in.")
+        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder.")
     return found
 
 
