@@ -90,6 +90,14 @@ def test_files_are_parts(tmp_path):
     assert fingerprint(parallel.fit(make(), pairs, reading=reading)) == expected
 
 
+def test_relative_paths_are_those_of_the_caller(tmp_path, monkeypatch):
+    """Workers stay, in the folder in which they were begun."""
+    write_parts(tmp_path)
+    expected = fingerprint(parallel.fit(make(), str(tmp_path / "part-*.tsv"), n_jobs=2))
+    monkeypatch.chdir(tmp_path)
+    assert fingerprint(parallel.fit(make(), "part-*.tsv", n_jobs=2)) == expected
+
+
 def test_the_command_learns_files_side_by_side(tmp_path, capsys):
     paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
     assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0

@@ -188,8 +188,8 @@ class Estimator(Routing):
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
 
         Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` become what one pass
-        over all rows makes of them; first-order learners take the mean of their weights, each by its rounds (`onlinecls.merge` says
-        more). Classes are those of any; counters add up.
+        over all rows makes of them; first-order learners take the mean of their weights, each by its rounds (`onlinecls.merge`
+        says more). Classes are those of any; counters add up.
 
         Parameters
         ----------
