@@ -4,7 +4,7 @@
 
 Each order of the training rows is learnt in one pass and in K = 2, 4, 8, 16 parts; the table has the test error of one pass and
 how much more K parts err, in points, with the standard error of that difference over the orders. --speed times `parallel.fit` on
-a text file cut in two, with one worker and with two. --write puts the tables into docs/scale.md.
+a text file cut in two, with one worker and with two. --write puts the table of errors into docs/scale.md.
 """
 
 import argparse
@@ -79,21 +79,24 @@ def speed_table(rounds, copies=8):
     lines = [
         "| workers | s | MB/s |", "|---|---|---|",
         *(f"| {n_jobs} | {value:.2f} | {size / value:.0f} |" for n_jobs, value in best.items()),
-        "", f"{size:.0f} MB; two workers are {best[1] / best[2]:.2f} x one, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
+        "", f"{size:.0f} MB; two workers are {best[1] / best[2]:.2f} x one, at a load of {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} cores.",
     ]
     return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put what was measured into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="put the errors into docs/scale.md")
     parser.add_argument("--orders", type=int, default=5)
     parser.add_argument("--speed", action="store_true", help="the time, in place of the errors")
     options = parser.parse_args()
-    name, text = ("shards_speed", speed_table(3)) if options.speed else ("shards", error_table(options.orders))
-    print(text)
+    if options.speed:
+        print(speed_table(3))
+        return
+    text = error_table(options.orders)
     if options.write:
-        write_between(DOCS / "scale.md", name, text)
+        write_between(DOCS / "scale.md", "shards", text)
 
 
 if __name__ == "__main__":

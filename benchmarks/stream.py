@@ -10,7 +10,7 @@ runs in a Python process, and the time of a process that only imports it is take
 and all imports included. Mistakes are those of one copy: a learner knows the others.
 
 --grow measures `onlinecls train` on files of so many megabytes, and fits seconds = a + b megabytes to the best of the rounds.
---write puts what was measured into docs/100_gb.md.
+--write puts what was measured into docs/scale.md.
 """
 
 import argparse
@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--grow", type=int, nargs="*", default=[])
     parser.add_argument("--no-race", action="store_true")
     parser.add_argument("--json")
-    parser.add_argument("--write", action="store_true", help="put what was measured into docs/100_gb.md")
+    parser.add_argument("--write", action="store_true", help="put what was measured into docs/scale.md")
     options = parser.parse_args()
     report, texts = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def main():
     for name, text in texts.items():
         print(text, end="\n\n")
         if options.write:
-            write_between(DOCS / "100_gb.md", name, text)
+            write_between(DOCS / "scale.md", name, text)
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1))
 

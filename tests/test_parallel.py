@@ -8,6 +8,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from internals import main
 from matrices import continuous_problem
 from states import fingerprint
 
@@ -87,6 +88,26 @@ def test_files_are_parts(tmp_path):
     assert fingerprint(parallel.fit(make(), opened, reading=reading)) == expected
     pairs = [[tuple(reversed(line.split("\t"))) for line in path.read_text().splitlines()] for path in paths]
     assert fingerprint(parallel.fit(make(), pairs, reading=reading)) == expected
+
+
+def test_relative_paths_are_those_of_the_caller(tmp_path, monkeypatch):
+    """Workers stay, in the folder in which they were begun."""
+    write_parts(tmp_path)
+    expected = fingerprint(parallel.fit(make(), str(tmp_path / "part-*.tsv"), n_jobs=2))
+    monkeypatch.chdir(tmp_path)
+    assert fingerprint(parallel.fit(make(), "part-*.tsv", n_jobs=2)) == expected
+
+
+def test_the_command_learns_files_side_by_side(tmp_path, capsys):
+    paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
+    assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
+    found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256, "labels": "first"})
+    assert fingerprint(onlinecls.load(saved)) == fingerprint(found)
+    refused = {"must be without --passes": [*paths, "--passes", "2"], "must be without --threads": [*paths, "--threads", "2"],
+               "must have two files or more": paths[:1]}
+    for message, arguments in refused.items():
+        assert main(["train", *arguments, "--jobs", "2"]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_iterables_functions_and_weights_are_parts(expected):

@@ -17,7 +17,8 @@ def check(options) -> None:
     if len(options.data) < 2 or "-" in options.data:
         error("argument --jobs: must have two files or more, each of which a process learns; got " + " ".join(options.data))
     if options.passes > 1 or options.on_error == "skip":
-        error(f"argument --jobs: must be without {'--passes' if options.passes > 1 else '--on-error skip'}, which go through one stream")
+        given = "--passes" if options.passes > 1 else "--on-error skip"
+        error(f"argument --jobs: must be without {given}, which goes with one stream")
     given = next((name for name in _ALONE if getattr(options, name) is not None), None)
     if given:
         error(f"argument --jobs: must be without --{given.replace('_', '-')}, which goes with one stream")

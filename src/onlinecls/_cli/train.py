@@ -169,7 +169,8 @@ class _Training:
     def told(self, interrupted: bool) -> dict:
         return {
             "algorithm": self.run.name, "parameters": own_parameters(self.learner), **found(self.learner, self.first),
-            "seconds": self.progress.seconds, "features": None if self.options.jobs else self.reading.features, "bytes": self.reading.bytes,
+            "seconds": self.progress.seconds, "bytes": self.reading.bytes,
+            "features": None if self.options.jobs else self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
             **(self.place() if interrupted else {}),
         }

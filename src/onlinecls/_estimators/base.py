@@ -187,9 +187,9 @@ class Estimator(Routing):
     def merge(self, *others: Any) -> Self:
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
 
-        Second-order learners multiply their posteriors (divided by the prior, which all of them began with), so that least squares
-        with ``covariance="full"`` is what one pass over all rows would have made it; where Σ is added to, it adds up, and first-order learners take
-        the mean of their weights, each by its rounds (`onlinecls.merge` says more). Classes are those of any; counters add up.
+        Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` become what one pass
+        over all rows makes of them; first-order learners take the mean of their weights, each by its rounds (`onlinecls.merge`
+        says more). Classes are those of any; counters add up.
 
         Parameters
         ----------

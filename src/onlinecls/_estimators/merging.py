@@ -113,8 +113,8 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
         raise ValueError(f"{who}: merge must have models that merge, got a {who}: {algorithm.merge}.")
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
-            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is not "
-            "known of models of several streams. Learn with forgetting=0."
+            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is "
+            "not known of models of several streams. Learn with forgetting=0."
         )
     for name in (*algorithm.selects, *algorithm.params, *_COMMON):
         if name in values and not _are_same(values[name], expected[name]):
@@ -195,7 +195,8 @@ def _merged(who: str, models: list[Any]) -> dict[str, Any]:
     state.merge(shards)
     if not state.is_in_range():
         raise ValueError(
-            f"{who}: merge must have models whose merge fits {state.dtype}, got numbers beyond it. Learn with dtype=numpy.float64."
+            f"{who}: merge must have models whose merge fits {state.dtype}, got numbers beyond it. "
+            "Learn with dtype=numpy.float64."
         )
     return {**found, "_state": state}
 

@@ -42,7 +42,7 @@ def fit(
         arrays or dataframes (X, y), whose partitions are the parts and stay where they are.
     n_jobs : int, default=None
         Workers, as joblib counts them; -1: all cores. None: 1, or what ``joblib.parallel_config`` says, which also chooses the
-        backend: processes ("loky", the default), "threading", "dask", "ray" or "spark". Of Dask collections its scheduler decides.
+        backend: processes ("loky", the default), "threading", "dask", "ray" or "spark". Of Dask collections Dask decides.
     classes : array-like, default=None
         All labels there will be. None: those of any part.
     on_error : {"raise", "skip"}, default="raise"
@@ -89,7 +89,7 @@ def fit(
         failures = []
         found = folded(_sound(_shown(_models(task, listed, n_jobs), len(listed), progress), failures, on_error), _pair)
     if found is None or not found.__sklearn_is_fitted__():
-        raise ValueError(f"{_WHO}: parts must have rows, got none in {len(failures)} bad parts and the others. There is no model.")
+        raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} bad parts). There is no model.")
     return found
 
 
@@ -145,6 +145,6 @@ def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
             deaths += 1
             if deaths == _DEATHS:
                 raise RuntimeError(
-                    f"{_WHO}: workers must live, got {deaths} that died at part {parts[done].number} ({parts[done].name}) or behind "
-                    "it. If memory is short, use fewer workers (n_jobs) or smaller parts."
+                    f"{_WHO}: workers must live, got {deaths} that died at part {parts[done].number} ({parts[done].name}) or "
+                    "behind it. If memory is short, use fewer workers (n_jobs) or smaller parts."
                 ) from error

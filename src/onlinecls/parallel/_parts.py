@@ -52,7 +52,8 @@ def parts_of(parts: Any) -> list[Part]:
     found: list[tuple[str, Any]] = []
     for what in parts:
         if isinstance(what, (str, os.PathLike)):
-            found.extend((path, path) for path in _files(os.fspath(what)))
+            # (A worker that was begun earlier may be in another folder.)
+            found.extend((path, os.path.abspath(path)) for path in _files(os.fspath(what)))
         elif callable(what) or isinstance(what, Iterable):
             found.append((getattr(what, "__name__", "") or f"a {type(what).__name__}", what))
         else:
@@ -70,7 +71,7 @@ def _files(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder that it is looked for in.")
+        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder.")
     return found
 
 
