@@ -28,14 +28,14 @@ from onlinecls._registry import algorithms_of, select
 GRIDS = {
     "Perceptron": {"aggressive": [False, True], "eta0": [0.25, 0.5, 1.0, 2.0]},
     "PassiveAggressiveClassifier": {"loss": ["hinge", "squared_hinge"], "C": [0.1, 0.3, 1.0, 3.0]},
-    "AROWClassifier": {"r": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
+    "AROWClassifier": {"r": [0.02, 0.05, 0.1, 0.2, 0.5]},
     "NAROWClassifier": {"b": [2.0, 5.0, 10.0, 20.0], "initial_variance": [0.5, 1.0, 2.0]},
     "SecondOrderPerceptron": {"aggressive": [False, True], "r": [0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
     "ConfidenceWeightedClassifier": {
-        "variant": ["stdev", "variance"], "eta": [0.6, 0.7, 0.8, 0.9, 0.95], "initial_variance": [0.3, 1.0, 3.0],
+        "variant": ["stdev", "variance"], "eta": [0.7, 0.8, 0.9], "initial_variance": [0.3, 1.0, 3.0],
     },
     "SCWClassifier": {
-        "variant": ["SCW-I", "SCW-II"], "eta": [0.6, 0.7, 0.8, 0.9, 0.95], "initial_variance": [0.3, 1.0, 3.0],
+        "variant": ["SCW-I", "SCW-II"], "eta": [0.7, 0.8, 0.9], "initial_variance": [0.3, 1.0, 3.0],
     },
     "AdaGradClassifier": {
         "update": ["mirror_descent", "dual_averaging"], "eta0": [0.1, 0.2, 0.5, 1.0], "delta": [1e-6, 0.01, 0.1],

@@ -608,8 +608,9 @@ OUT_OF_RANGE = {
         "initial_variance={!r}. It is the variance of each weight before the first row."),
     "eta0": ([0.0, -1.0, np.inf, np.nan, "a"],
              "eta0 must be 'auto' or a finite number > 0, got eta0={!r}. It is the size of a step."),
-    "forgetting": ([-1e-9, 0.11, np.nan, "a", None], "forgetting must be a number in [0, 0.1], got forgetting={!r}. Each row lets "
-                   "the variances grow by 1/(1 - forgetting)."),
+    "forgetting": ([-1e-9, 0.11, np.nan, "a", None],
+                   "forgetting must be a number in [0, 0.1], got forgetting={!r}. Each row lets the "
+                   "variances grow by 1/(1 - forgetting)."),
     "delta": ([0.0, -1.0, np.inf],
               "delta must be 'auto' or a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),

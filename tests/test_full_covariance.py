@@ -445,8 +445,8 @@ def test_the_covariance_cannot_change_in_midstream():
         with pytest.raises(ValueError) as caught:
             learner.set_params(covariance=then).partial_fit(X, y)
         assert str(caught.value) == (
-            "AROWClassifier: partial_fit must go on with the kind of model it began with, got other values of average, of probability, "
-            "of dtype or of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+            "AROWClassifier: partial_fit must go on with the kind of model it began with, got other values of average, of "
+            "probability, of dtype or of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
         )
         assert fingerprint(learner) == before
         assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)

@@ -206,6 +206,7 @@ OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
 OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
 ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
+CW_PRIOR = {"initial_variance": Default(3.0, -2)}
 
 #: Parameters that are Params fields of the same name.
 PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
@@ -349,14 +350,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               merge="sum", title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=PRIOR, selects={"variant": "stdev"},
+              units=CW_PRIOR, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"eta": 0.7, "initial_variance": 0.5},),
               merge="posterior", title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=PRIOR, selects={"variant": "variance"},
+              units=CW_PRIOR, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="variance",
               trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),

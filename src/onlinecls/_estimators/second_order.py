@@ -322,7 +322,7 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     forgetting: float
 
     def __init__(
-        self, eta: float = 0.95, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: FloatOrAuto = "auto",
+        self, eta: float = 0.8, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: FloatOrAuto = "auto",
         covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0, fit_intercept: bool = True,
         intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
