@@ -35,7 +35,7 @@ class Case:
         return {
             "entropic_da2": 1e-7,
             "entropic_da3": 1e-4,
-            "entropic_logistic": 1e-7,
+            "entropic_logistic": 1e-7 if self.params.get("signed", True) else 3e-6,
             "entropic_da_regression": 1e-6,
             "entropic_da_squared": 1e-6,
         }.get(self.name, 0.0)

@@ -163,7 +163,8 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
         for start in range(0, 300, 10):
             learner.partial_fit(X[start : start + 10], y[start : start + 10])
             now = learner.covariance_.copy()
-            assert (now > 0.0).all() and (now <= before).all()
+            never_grow = (now <= (np.inf if "forgetting" in case.params else before)).all()
+            assert (now > 0.0).all() and never_grow
             before = now
 
 

@@ -423,9 +423,11 @@ def test_what_a_model_cannot_change(estimator):
     changes = [{"signed": False}, {"dtype": np.float32}] + ([{"fit_intercept": False}] if estimator is not OneClass else [])
     for change in changes:
         kept = {name: learner.get_params()[name] for name in change}
+        probability = "of probability " if "probability" in kept or estimator is Classifier else ""
         message = (
             f"{estimator.__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-            "fit_intercept, of signed or of dtype. Call fit, or start with clone(estimator)."
+            f"fit_intercept, of signed{',' if probability else ''} {probability}or of dtype. Call fit, or start with "
+            "clone(estimator)."
         )
         with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
             learner.set_params(**change).partial_fit(X, y)

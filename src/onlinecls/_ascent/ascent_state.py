@@ -230,7 +230,8 @@ class AscentState(State, ascent.AscentModel):
     def weights(self, params: dict, features: slice) -> np.ndarray:
         rounds = self.average_rounds(params)
         first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
-        return read_only(first.astype(self.dtype).T)
+        # (θ/σ may be beyond the dtype, which its scores, in double, are not.)
+        return read_only(np.clip(first, -self._largest, self._largest).astype(self.dtype).T)
 
 
 class EntropicState(AscentState):

@@ -682,7 +682,9 @@ class WithWeights(OnlineLearner):
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         params = self._read_params(state)
-        return state.weights(params, slice(state.n_features, None))[:, 0] * np.asarray(params["bias"], state.dtype)
+        found = state.weights(params, slice(state.n_features, None))[:, 0].astype(np.float64) * params["bias"]
+        largest = float(np.finfo(state.dtype).max)
+        return np.clip(found, -largest, largest).astype(state.dtype)
 
     def sparsify(self) -> Self:
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
