@@ -21,8 +21,8 @@ from ._geometry.average cimport drift_score, remember
 from ._geometry.blas cimport symm
 from ._geometry.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
 from ._geometry.full cimport (
-    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, passes, peeked, product,
-    score_all, sherman_morrison,
+    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, passes, peeked,
+    product, score_all, sherman_morrison,
 )
 from ._geometry.rounds cimport (
     BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Round, Tally, Task, averaged,
@@ -33,8 +33,8 @@ from ._geometry.sparse cimport (
 )
 from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
 from ._rules cimport (
-    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule, precision,
-    settled,
+    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule,
+    precision, settled,
 )
 
 from ._rules import Geometry, Rule, Trigger

@@ -27,8 +27,8 @@ from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
-    OVR, QUANTUM, Batch, Books, Example, Round, Task, calibrate, charge, check_signals, example, fits, judge, next_round, readable,
-    row_at,     said_by,
+    OVR, QUANTUM, Batch, Books, Example, Round, Task, calibrate, charge, check_signals, example, fits, judge, next_round,
+    readable, row_at, said_by,
 )
 from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 

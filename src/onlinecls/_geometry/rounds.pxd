@@ -223,7 +223,8 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
         if geometry == MIRROR:
             stride = p.eta0
     reach = books.tally.reach + stride
-    if not (reach * (p.bias if p.bias > 1.0 else 1.0) <= p.limit and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
+    if not (reach * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
+            and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
             and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
