@@ -63,7 +63,7 @@ def certificates(X, y):
     u = [known.coef_[0] * size for size in (0.2, 0.4, 0.6, 1.0)]
     learners = {
         "Perceptron": onlinecls.Perceptron(eta0=1.0, **own), "PA-I": onlinecls.PassiveAggressiveClassifier(C=1.0, **own),
-        "NAROW": onlinecls.NAROWClassifier(b=1.0, **own),
+        "NAROW": onlinecls.NAROWClassifier(b=1.0, initial_variance=1.0, **own),
     }
     return {name: onlinecls.bounds.follow(learner, X, signs, u=u) for name, learner in learners.items()}
 
