@@ -13,7 +13,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants lint bench-smoke clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants lint bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -42,6 +42,11 @@ lint: $(VENV)/.lint
 # Every benchmark once, on little data; nothing is measured.
 bench-smoke: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/smoke.py
+
+# This commit beside its parent (BASE) on this machine, in turns; ONLY: the benchmarks that this regular expression finds.
+bench-compare: $(VENV)/bin/python $(VENV)/.bench
+	$(BIN)/python -m asv machine --yes --config benchmarks/asv.conf.json
+	$(BIN)/python -m asv continuous --config benchmarks/asv.conf.json --interleave-rounds --factor 1.1 $(if $(ONLY),--bench "$(ONLY)") $(or $(BASE),HEAD^) HEAD
 
 $(VENV)/bin/python:
 	@echo "Making a virtual environment in $(VENV)."

@@ -13,7 +13,8 @@ HERE = Path(__file__).resolve().parent
 # One benchmark of each kind: each parameter costs half a second of process start.
 ASV_SUBSET = (
     "Algorithm.track_progressive_error|Regression.track_progressive|Features.track_ns_per_nnz|Storage.track_ns_per_example|"
-    "Multiclass.track_progressive|Memory|Batches|import|FullCovariance.track|Digits.track|Hashing|OneClass.track_outliers|Experts.track|Leader.track"
+    "Multiclass.track_progressive|Memory|Batches|import|FullCovariance.track|Digits.track|Hashing|OneClass.track_outliers|Experts.track|Leader.track|"
+    "Predict|TextToModel"
 )
 
 
@@ -30,6 +31,7 @@ def main():
     run(sys.executable, str(HERE / "saving.py"), "--rounds", "1", "--bits", "12")
     run(sys.executable, str(HERE / "kernels.py"), "--rows", "300", "--budgets", "50")
     run(sys.executable, str(HERE / "links.py"), "--rounds", "1", "--nnz", "20000")
+    run(sys.executable, str(HERE / "cost.py"), "--repeats", "1")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
         run(

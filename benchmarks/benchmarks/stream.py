@@ -1,6 +1,6 @@
 """A stream in batches: the price of a call, which must not depend on the number of features."""
 
-from .common import best_seconds, make_estimator, skip_without, stream
+from .common import best_seconds, make_estimator, skip_without, stream, timed_stream
 
 FEW = ["perceptron", "arow"]
 
@@ -58,3 +58,20 @@ class OneRow:
 
     track_partial_fit.unit = "us"
     track_predict.unit = "us"
+
+
+class Predict:
+    """Reading a trained model: the scores of many rows at once."""
+
+    params = [FEW, [20, 75], [2, 20]]
+    param_names = ["algorithm", "nnz", "n_classes"]
+
+    def setup(self, algorithm, nnz, n_classes):
+        skip_without(algorithm)
+        self.X, y = timed_stream(nnz, n_features=2**18, n_classes=n_classes)
+        self.model = make_estimator(algorithm).partial_fit(self.X, y)
+
+    def track_ns_per_nnz(self, *params):
+        return 1e9 * best_seconds(lambda: self.model.decision_function(self.X)) / self.X.nnz
+
+    track_ns_per_nnz.unit = "ns"

@@ -1,10 +1,12 @@
-"""Hashing of texts: made-up words whose frequencies follow Zipf's law, as ASCII and in Cyrillic."""
+"""Hashing of texts, and from a file of them to a model. Words are made up and follow Zipf's law, as ASCII and in Cyrillic."""
 
 import functools
+import os
+import tempfile
 
 import numpy as np
 
-from .common import STREAM_NNZ, best_seconds
+from .common import STREAM_NNZ, best_seconds, make_estimator
 
 try:
     from onlinecls.text import FeatureNames, HashingVectorizer
@@ -46,3 +48,35 @@ class Hashing:
 
     track_ns_per_byte.unit = "ns"
     track_ns_per_byte_with_names.unit = "ns"
+
+
+class TextToModel:
+    """A file of `label<TAB>text` to a model: reading, hashing and learning, as `onlinecls train` does it."""
+
+    params = [["perceptron", "arow"]]
+    param_names = ["algorithm"]
+
+    def setup(self, algorithm):
+        if HashingVectorizer is None:
+            raise NotImplementedError("this version has no HashingVectorizer")
+        lines = [f"{'ham' if len(text) % 2 else 'spam'}\t{text}\n" for text in texts("ASCII")]
+        file, self.path = tempfile.mkstemp(suffix=".tsv")
+        with open(file, "w", encoding="ascii") as data:
+            data.writelines(lines)
+        self.n_bytes = os.path.getsize(self.path)
+
+    def teardown(self, algorithm):
+        os.unlink(self.path)
+
+    def learn(self, algorithm):
+        from onlinecls.streams import read
+
+        learner = make_estimator(algorithm)
+        with read(self.path, vectorizer=HashingVectorizer()) as batches:
+            for X, y, _ in batches:
+                learner.partial_fit(X, y)
+
+    def track_mb_per_second(self, algorithm):
+        return 1e-6 * self.n_bytes / best_seconds(lambda: self.learn(algorithm))
+
+    track_mb_per_second.unit = "MB/s"
