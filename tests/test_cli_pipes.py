@@ -22,6 +22,14 @@ PATIENCE = 60  # seconds: what does not come in this time does not come
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_terminal():
+    """Whoever runs the tests under nohup hands an ignored SIGHUP on to their processes."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def texts(n, seed=0):
     draw = random.Random(seed)
     words = {"ham": "lunch noon meeting report tomorrow call".split(), "spam": "cheap pills win prize click free".split()}
