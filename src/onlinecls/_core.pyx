@@ -176,7 +176,8 @@ cdef enum:
 
 ctypedef struct Space:      # room for numbers of each class
     double* scores
-    double* averages        # the scores by the average
+    double* averages        # the scores by the average, by which predict goes; without one the scores themselves
+    double* room            # for those by the average
     double* v
     Moves moves
 
@@ -211,15 +212,14 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
 
 cdef inline double score_classes(const floating[::1] state, const Books* books, Space* space, const floating[::1] data,
                                  const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """The scores of all classes, and those by the average, by which predict goes; returns ||x||²."""
-    cdef Py_ssize_t c, k = books.columns
+    """The scores of all classes, and those by the average; returns ||x||²."""
+    cdef Py_ssize_t c, k = books.columns, n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
     cdef double rounds = averaged(books), q = scan_classes(p.geometry, state, data, indices, row, space.scores, k, p)
-    for c in range(k):
-        space.averages[c] = space.scores[c]
-        if rounds > 0.0:
-            space.averages[c] -= drift_score(
-                books.drift, k, c, state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1, data, indices, row, p.bias
-            ) / rounds
+    space.averages = space.scores
+    if rounds > 0.0:
+        space.averages = space.room
+        for c in range(k):
+            space.room[c] = space.scores[c] - drift_score(books.drift, k, c, n_features, data, indices, row, p.bias) / rounds
     return q
 
 
@@ -340,7 +340,7 @@ cdef int learn_classes(Task task, const Batch* b, Books* books, floating[::1] st
     if k > FEW_CLASSES:
         many_numbers, many_places = np.empty(7 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
-    space = Space(numbers, numbers + k, numbers + 2 * k, Moves(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
+    space = Space(numbers, numbers, numbers + k, numbers + 2 * k, Moves(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
         if task == OVR:
             return one_vs_rest(b, books, &space, state, data, indices, p)

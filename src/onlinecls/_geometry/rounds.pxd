@@ -184,10 +184,18 @@ cdef inline void charge(double loss, Books* books) noexcept nogil:
 
 cdef inline Py_ssize_t top(const double* scores, const Books* books, Py_ssize_t but) noexcept nogil:
     """First argmax of the scores of the classes that have joined, leaving out one (-1: none)."""
-    cdef Py_ssize_t c, best = -1
-    for c in range(books.n_classes):
-        if c != but and not (books.open_classes and books.counts[c] == 0.0) and (best < 0 or scores[c] > scores[best]):
-            best = c
+    cdef Py_ssize_t c, best = 0
+    cdef double highest
+    while best < books.n_classes and (best == but or (books.open_classes and books.counts[best] == 0.0)):
+        best += 1
+    if best == books.n_classes:
+        return -1
+    highest = scores[best]
+    for c in range(best + 1, books.n_classes):
+        if c == but or (books.open_classes and books.counts[c] == 0.0):
+            continue
+        best = c if scores[c] > highest else best       # (no branch: which class leads is what nobody can predict)
+        highest = scores[c] if scores[c] > highest else highest
     return best
 
 
