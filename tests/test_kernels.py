@@ -41,18 +41,18 @@ def assert_same_model(case, learner, W, Sigma, dtype, fit_intercept=False):
 @both_dtypes
 @every_case
 def test_binary_weights_equal_the_slow_twin(case, dtype):
-    X, y = continuous_problem(150, 13, seed=0, dtype=dtype)
+    X, y = continuous_problem(90, 13, seed=0, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y), "binary", case)
     learner = case.estimator(fit_intercept=False).partial_fit(csr32(X), y, classes=[-1, 1])
     assert_same_model(case, learner, twin.w, twin.Sigma, dtype)
-    assert learner.t_ == 150 and learner.n_skipped_ == 0
+    assert learner.t_ == 90 and learner.n_skipped_ == 0
 
 
 @both_dtypes
 @both_constructions
 @one_case_each
 def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
-    X, y = continuous_problem(150, 13, seed=1, n_classes=5, dtype=dtype)
+    X, y = continuous_problem(90, 13, seed=1, n_classes=5, dtype=dtype)
     twin = once(lambda: case.multiclass(X.astype(float), y, 5, multi_class=multi_class), "multiclass", case, multi_class)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class).partial_fit(csr32(X), y, classes=range(5))
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)
@@ -61,11 +61,11 @@ def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
 @both_dtypes
 @every_case
 def test_intercept_is_a_feature_like_any_other(case, dtype):
-    X, y = continuous_problem(150, 13, seed=2, dtype=dtype)
+    X, y = continuous_problem(90, 13, seed=2, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y, fit_intercept=True, intercept_scaling=0.5), "intercept", case)
     learner = case.estimator(intercept_scaling=0.5).partial_fit(X, y, classes=[-1, 1])
     assert_same_model(case, learner, twin.w, twin.Sigma, dtype, fit_intercept=True)
-    X, y = continuous_problem(150, 13, seed=2, n_classes=4, dtype=dtype)
+    X, y = continuous_problem(90, 13, seed=2, n_classes=4, dtype=dtype)
     twin = once(lambda: case.multiclass(X.astype(float), y, 4, fit_intercept=True, intercept_scaling=2.0), "intercepts", case)
     learner = case.estimator(intercept_scaling=2.0).partial_fit(X, y, classes=range(4))
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype, fit_intercept=True)
@@ -73,7 +73,7 @@ def test_intercept_is_a_feature_like_any_other(case, dtype):
 
 @every_case
 def test_weights_of_rows_and_classes(case):
-    X, y = continuous_problem(200, 13, seed=3)
+    X, y = continuous_problem(120, 13, seed=3)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     class_weight = {-1: 0.4, 1: 1.7}
     twin = case.binary(X, y, weights=weights * np.where(y < 0, 0.4, 1.7))
@@ -86,7 +86,7 @@ def test_weights_of_rows_and_classes(case):
 @both_constructions
 @one_case_each
 def test_weights_of_rows_in_multiclass(case, multi_class):
-    X, y = continuous_problem(200, 13, seed=4, n_classes=4)
+    X, y = continuous_problem(120, 13, seed=4, n_classes=4)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     twin = case.multiclass(X, y, 4, multi_class=multi_class, weights=weights)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class)
@@ -97,8 +97,8 @@ def test_weights_of_rows_in_multiclass(case, multi_class):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @one_case_each
 def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
-    X, y = continuous_problem(200, 13, seed=5, n_classes=n_classes)
-    y = np.where(np.random.default_rng(1).random(200) < 0.6, y.max(), y)  # unbalanced
+    X, y = continuous_problem(120, 13, seed=5, n_classes=n_classes)
+    y = np.where(np.random.default_rng(1).random(120) < 0.6, y.max(), y)  # unbalanced
     given = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
     twin = case.stream(X, y.tolist(), weights=balanced_weights(y, given))
     learner = case.estimator(fit_intercept=False, class_weight="balanced").partial_fit(X, y, sample_weight=given)
@@ -109,13 +109,13 @@ def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
 @both_constructions
 @one_case_each
 def test_labels_join_as_they_appear(case, multi_class, dtype):
-    X, y = continuous_problem(200, 13, seed=6, n_classes=6, dtype=dtype)
-    names = np.array(["m", "c", "x", "a", "q", "b"])[np.minimum(y, np.arange(200) // 20)]  # one new label every 20 rows or so
+    X, y = continuous_problem(120, 13, seed=6, n_classes=6, dtype=dtype)
+    names = np.array(["m", "c", "x", "a", "q", "b"])[np.minimum(y, np.arange(120) // 12)]  # one new label every 12 rows or so
     weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
     stream = lambda: case.stream(X.astype(float), names.tolist(), multi_class=multi_class, weights=weights)  # noqa: E731
     twin = once(stream, "join", case, multi_class)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class)
-    for start in range(0, 200, 33):
+    for start in range(0, 120, 33):
         learner.partial_fit(X[start : start + 33], names[start : start + 33], sample_weight=weights[start : start + 33])
     assert learner.classes_.tolist() == twin.classes
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)

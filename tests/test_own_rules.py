@@ -242,11 +242,11 @@ def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(3)
-    X, c = rng.standard_normal((9, 3)), rng.choice([0.5, 1.0, 2.0], 9)
-    labels = np.where(X[:, 0] + 0.7 * rng.standard_normal(9) > 0, 1, -1)
-    targets = X @ [0.8, -0.3, 0.1] + 0.2 * rng.standard_normal(9)
+    X, c = rng.standard_normal((6, 3)), rng.choice([0.5, 1.0, 2.0], 6)
+    labels = np.where(X[:, 0] + 0.7 * rng.standard_normal(6) > 0, 1, -1)
+    targets = X @ [0.8, -0.3, 0.1] + 0.2 * rng.standard_normal(6)
     is_classifier = loss in LOSSES
-    learner = (LeaderClassifier if is_classifier else LeaderRegressor)(f, loss, gap_tol=1e-7, fit_intercept=False)
+    learner = (LeaderClassifier if is_classifier else LeaderRegressor)(f, loss, gap_tol=1e-6, fit_intercept=False)
     y = labels if is_classifier else targets
 
     def primal(w, n):
@@ -255,20 +255,20 @@ def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
         return f.value(w) + sum(
             weight * of(label * s if is_classifier else label - s) for s, label, weight in zip(said, y[:n], c, strict=False))
 
-    for n in (1, 4, 9):
+    for n in (1, 6):
         more = {"classes": [-1, 1]} if is_classifier and n == 1 else {}
         start = learner._fitted().t if n > 1 else 0
         learner.partial_fit(X[start:n], y[start:n], sample_weight=c[start:n], **more)
         w = np.ravel(learner.coef_)
-        assert -1e-12 <= learner.gap_ <= 1e-7
+        assert -1e-12 <= learner.gap_ <= 1e-6
         best = min(primal(f.weights(minimize(lambda theta, n=n: primal(f.weights(theta), n), t, method="Nelder-Mead",
                                              options={"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-11}).x), n)
                    for t in (np.zeros(3), f.sigma * rng.standard_normal(3)))
-        assert primal(w, n) <= best + 2e-7 * (1 + abs(best))
+        assert primal(w, n) <= best + 2e-6 * (1 + abs(best))
 
 
 def test_the_leader_is_the_compiled_one():
-    X, y = stream(8, 25)
+    X, y = stream(8, 12)
     slow = LeaderClassifier(SquaredNorm(2.0), gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
     compiled = FoReLClassifier(2.0, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
     assert_allclose(slow.coef_, compiled.coef_, atol=1e-4)

@@ -126,6 +126,7 @@ cdef inline int next_round(Round* r, Py_ssize_t i, const Batch* b, Books* books)
         r.newcomer = books.open_classes
     if books.balanced:      # N_t / (k_t n_{y,t}), this row among them
         c *= books.tally.rounds / (books.tally.seen * books.counts[r.label])
+        c = c if c > 0.0 else 5e-324        # (it has been counted: what underflows is the least number there is)
     r.weight = c
     return 1
 
