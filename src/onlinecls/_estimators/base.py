@@ -177,8 +177,8 @@ class Estimator(Routing):
         Raises
         ------
         ValueError
-            If the estimator is not fitted, is a kernel learner or an `OnlineToBatch`, is of a class that extends one of this
-            library, or has a parameter that a file without pickle cannot hold (a RandomState, say). Nothing is written then.
+            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file without
+            pickle cannot hold (a RandomState, a callable kernel, an estimator of another library). Nothing is written then.
         OSError
             If the file cannot be written. What was there before is as it was.
         """
