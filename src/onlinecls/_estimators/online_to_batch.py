@@ -219,7 +219,7 @@ class OnlineToBatch(Estimator):
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is pickled and goes on
+        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is saved and goes on
         picks as if it had never stopped.
 
     Attributes
