@@ -761,7 +761,7 @@ def test_ctrl_c_saves_what_was_learnt(tmp_path):
     np.testing.assert_array_equal(learner.coef_, expected.coef_)
 
 
-# --- kernel learners and OnlineToBatch --------------------------------------------------------------------------------------------
+# --- kernel learners and OnlineToBatch ------------------------------------------------------------------------------------------
 
 
 def saved_with_its_stream(learner, tsv, path):
@@ -788,8 +788,8 @@ def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path,
     told = json.loads(run("inspect", model, "--json")[1])
     assert sum(told["classes"].values()) == told["examples"] == getattr(learner, "estimator_", learner).t_
     assert run("inspect", model)[0] == 0
-    message = f"onlinecls train: {model!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "
-    assert run("train", tsv, "--resume", model)[2] == message + "onlinecls.load, partial_fit.\n"
+    message = f"onlinecls train: {model!r} must be a linear learner to go on here, got {type(learner).__name__}. "
+    assert run("train", tsv, "--resume", model)[2] == message + "Go on in Python: onlinecls.load, partial_fit.\n"
 
 
 def test_what_has_weights_is_explained_and_what_has_none_says_so(tsv, tmp_path, run):
@@ -821,5 +821,5 @@ def test_a_kernel_regressor_predicts_and_one_of_kernel_values_is_refused(prices,
     assert json.loads(run("inspect", model, "--json")[1])["top"]["higher predictions"]
     G = (X @ X.T).toarray()
     onlinecls.KernelOnlineRegressor(kernel="precomputed").partial_fit(G, y).save(model)
-    message = f"onlinecls predict: {model!r} must take rows, got a model of kernel values (kernel='precomputed'). Use it in Python.\n"
-    assert run("predict", model, prices)[2] == message
+    message = f"onlinecls predict: {model!r} must take rows, got a model of kernel values (kernel='precomputed')."
+    assert run("predict", model, prices)[2] == f"{message} Use it in Python.\n"

@@ -23,7 +23,8 @@ def inspect(options) -> None:
     linear = linear_of(learner)
     if options.data and linear is None:
         raise ValueError(
-            f"{options.model!r} must have weights to show with the names of {options.data[0]}, got {learner!r}. Leave the data out."
+            f"{options.model!r} must have weights to show with the names of {options.data[0]}, got {learner!r}. "
+            "Leave the data out."
         )
     if linear is not None and not is_kernel(learner):
         linear.densify()
