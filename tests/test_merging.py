@@ -317,7 +317,9 @@ def log_loss(model, X, y):
     return -np.log(found[np.arange(len(y)), y]).mean()
 
 
-@pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier, onlinecls.NAROWClassifier])
+@pytest.mark.parametrize(
+    "estimator", [onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier, onlinecls.NAROWClassifier],
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_merged_probabilities_are_means_and_as_good_as_those_of_one_pass(estimator, n_classes):
     """Of noisy labels, which no model can tell: a and b by the rounds of each part, and all rows' weight."""
