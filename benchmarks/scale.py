@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py [--write] [--orders 5] [--speed]
 
-Each order of the training rows is learnt in one pass and in K = 2, 4, 8, 16 parts; the table has the test error of one pass and
+Each order of the training rows is learnt in one pass and in K = 2 to 64 parts; the table has the test error of one pass and
 how much more K parts err, in points, with the standard error of that difference over the orders. --speed times `parallel.fit` on
 a text file cut in two, with one worker and with two. --write puts the table of errors into docs/scale.md.
 """
@@ -24,7 +24,7 @@ LEARNERS = {
     "AROW": onlinecls.AROWClassifier, "NAROW": onlinecls.NAROWClassifier, "SCW-I": onlinecls.SCWClassifier,
     "AdaGrad": onlinecls.AdaGradClassifier, "PA-I": onlinecls.PassiveAggressiveClassifier,
 }
-PARTS = (2, 4, 8, 16)
+PARTS = (2, 4, 8, 16, 32, 64)
 N_FEATURES = 2**18
 
 

@@ -251,8 +251,8 @@ def through_a_file(model, **arguments):
     return onlinecls.load(FOLDER.name + "/model", **arguments)
 
 
-PAUSES = [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, through_joblib]
-IN_FILES = [through_a_file, lambda model: through_a_file(model, mmap=True)]
+PAUSES = [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, through_joblib, through_a_file,
+          lambda model: through_a_file(model, mmap=True)]
 
 
 def check_pauses(learner):
@@ -261,7 +261,6 @@ def check_pauses(learner):
     if learner.is_classifier:
         y = NAMES[np.minimum(y, np.arange(50) // 10)]  # one label for 10 rows, two for 20, ...
     given = np.random.default_rng(0).choice([0.0, 0.5, 1.0], 50)
-    pauses = PAUSES if learner.family in ("kernel", "online_to_batch") else PAUSES + IN_FILES
     variants = [{}, {"dtype": "float32", "average": True}, {"class_weight": "balanced", "average": 20, "fit_intercept": False}]
     for at, variant in enumerate(variants):
         options = {name: value for name, value in variant.items() if learner.offers(name)}
@@ -278,7 +277,7 @@ def check_pauses(learner):
                 each.partial_fit(*rows, sample_weight=given[start : start + 10], **known)
             known = {}
             before = fingerprint(model)
-            resumed = pauses[(number + at) % len(pauses)](model)
+            resumed = PAUSES[(number + at) % len(PAUSES)](model)
             assert type(resumed) is type(model) and repr(resumed.get_params()) == repr(model.get_params())
             assert fingerprint(resumed) == before == fingerprint(whole)
             assert all((a == b).all() for a, b in zip(read(resumed, X), read(model, X), strict=True))

@@ -8,6 +8,7 @@ from onlinecls import OnlineToBatch, _core, _registry, _saving
 from onlinecls._ascent import ascent, ascent_state, leader, leader_state
 from onlinecls._cli import learning, main
 from onlinecls._estimators import saving as saved_estimators
+from onlinecls._estimators import side_by_side
 from onlinecls._geometry import p_norm
 from onlinecls._geometry.state import State
 from onlinecls._geometry.states import STATES
@@ -29,7 +30,7 @@ powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-files, saving, validation = _saving, saved_estimators, validate
+files, saving, validation, threads = _saving, saved_estimators, validate, side_by_side
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [

@@ -759,3 +759,67 @@ def test_ctrl_c_saves_what_was_learnt(tmp_path):
     X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows[: learner.t_]])
     expected = AROWClassifier(dtype="float32").partial_fit(X, [label for label, _ in rows[: learner.t_]])
     np.testing.assert_array_equal(learner.coef_, expected.coef_)
+
+
+# --- kernel learners and OnlineToBatch ------------------------------------------------------------------------------------------
+
+
+def saved_with_its_stream(learner, tsv, path):
+    with read(tsv, n_features=2**10) as stream:
+        for rows, labels, _ in stream:
+            learner.partial_fit(rows, labels)
+    learner.save(path, metadata=stream.metadata)
+    return learner, [(rows, labels) for rows, labels, _ in read(tsv, n_features=2**10)]
+
+
+@pytest.mark.parametrize("learner", [
+    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), onlinecls.OnlineToBatch(AROWClassifier(), "vote"),
+    onlinecls.OnlineToBatch(AROWClassifier()), onlinecls.OnlineToBatch(onlinecls.KernelOnlineClassifier("pa"), "validation"),
+], ids=repr)
+def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path, run):
+    model = str(tmp_path / "model")
+    learner, ((X, y),) = saved_with_its_stream(learner, tsv, model)
+    code, out, _ = run("predict", model, tsv, "--scores")
+    lines = [line.split("\t") for line in out.splitlines()[1:]]
+    assert code == 0 and [line[0] for line in lines] == learner.predict(X).tolist()
+    assert [float(line[1]) for line in lines] == learner.decision_function(X).tolist()
+    told = json.loads(run("evaluate", model, tsv, "--json")[1])
+    assert (told["examples"], told["mistakes"]) == (300, int((learner.predict(X) != y).sum()))
+    told = json.loads(run("inspect", model, "--json")[1])
+    assert sum(told["classes"].values()) == told["examples"] == getattr(learner, "estimator_", learner).t_
+    assert run("inspect", model)[0] == 0
+    message = f"onlinecls train: {model!r} must be a linear learner to go on here, got {type(learner).__name__}. "
+    assert run("train", tsv, "--resume", model)[2] == message + "Go on in Python: onlinecls.load, partial_fit.\n"
+
+
+def test_what_has_weights_is_explained_and_what_has_none_says_so(tsv, tmp_path, run):
+    model = str(tmp_path / "model")
+    averaged, _ = saved_with_its_stream(onlinecls.OnlineToBatch(AROWClassifier()), tsv, model)
+    shown = json.loads(run("explain", model, tsv, "--json")[1].splitlines()[0])
+    assert shown["prediction"] in WORDS and shown["features"]
+    weights = averaged.chosen_.coef_[0]
+    first = json.loads(run("inspect", model, "--json")[1])["top"]["spam"][0]
+    assert first["weight"] == pytest.approx(weights.max()) and first["column"] == weights.argmax()
+    kernel, _ = saved_with_its_stream(onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), tsv, model)
+    code, _, err = run("explain", model, tsv)
+    message = f"{model!r} must have scores that are sums over features, got {kernel!r}. Use onlinecls predict --scores.\n"
+    assert (code, err) == (1, f"onlinecls explain: {message}")
+    code, _, err = run("inspect", model, tsv)
+    assert code == 1 and "must have weights to show with the names of" in err
+    assert f"support    {kernel.n_support_:,} vectors kept, {kernel.n_dropped_:,} given up\n" in run("inspect", model)[1]
+
+
+def test_a_kernel_regressor_predicts_and_one_of_kernel_values_is_refused(prices, tmp_path, run):
+    model = str(tmp_path / "model")
+    with read(prices, n_features=2**8, labels="number") as stream:
+        X, y, _ = next(stream)
+    learner = onlinecls.KernelOnlineRegressor("arow", kernel="linear").partial_fit(X, y)
+    learner.save(model, metadata=stream.metadata)
+    out = run("predict", model, prices)[1]
+    assert list(map(float, out.split())) == learner.predict(X).tolist()
+    assert json.loads(run("evaluate", model, prices, "--json")[1])["mse"] == pytest.approx(np.mean((learner.predict(X) - y) ** 2))
+    assert json.loads(run("inspect", model, "--json")[1])["top"]["higher predictions"]
+    G = (X @ X.T).toarray()
+    onlinecls.KernelOnlineRegressor(kernel="precomputed").partial_fit(G, y).save(model)
+    message = f"onlinecls predict: {model!r} must take rows, got a model of kernel values (kernel='precomputed')."
+    assert run("predict", model, prices)[2] == f"{message} Use it in Python.\n"

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from algorithms import EVERY
 from internals import saving
-from states import bits, is_finite
-from test_saving import forged, poking, setting
+from scipy.sparse import csr_matrix
+from states import bits, fingerprint, is_finite
+from test_saving import end_of, forged, poking, setting
 
 import onlinecls
 from onlinecls import load
@@ -34,6 +35,11 @@ def targets_of(learner, y, X=X):
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
+RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
+BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
+KNOWN = onlinecls.KernelOnlineClassifier(kernel="precomputed")
+VOTE = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote", n_snapshots=4)
+RANDOM = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "random", random_state=0)
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
 FORGED = {
     "an average's age without an average": (ENTROPIC, THREE, poking("books", 3, 5.0)),
@@ -63,15 +69,86 @@ FORGED = {
     "a label of no class": (onlinecls.FoReLClassifier(), THREE, poking("labels", 0, 7, "i4")),
     "a column of no feature": (onlinecls.FoReLClassifier(), THREE, poking("indices", 0, 2**62, "i8")),
     "a row that ends elsewhere": (onlinecls.FoReLClassifier(), THREE, poking("indptr", 1, 2**62, "i8")),
+    "support vectors that are not there": (RBF, THREE, setting("state", "size", 2**30)),
+    "support vectors of another width": (RBF, THREE, setting("state", "n_features", 6)),
+    "support vectors past memory": (RBF, THREE, setting("state", "n_features", 2**61)),
+    "more support vectors than rows": (RBF, THREE, setting("state", "dropped", 10**9)),
+    "a size true": (RBF, THREE, setting("state", "size", True)),
+    "support vectors left out": (RBF, THREE, setting("state", "vectors_as", "none")),
+    "support vectors of another kind": (RBF, THREE, setting("state", "vectors_as", "csr")),
+    "a support vector NaN": (RBF, THREE, poking("vectors", 3, np.nan)),
+    "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
+    "a coefficient infinite": (BUDGETED, TWO, poking("alpha", 0, np.inf)),
+    "a covariance NaN": (RBF, THREE, poking("P", 0, np.nan)),
+    "a variance negative": (RBF, THREE, poking("P", 0, -1e-9)),
+    "a covariance beyond its range": (RBF, THREE, poking("P", 1, 1e9)),
+    "a scale that is none": (RBF, THREE, poking("scale", 0, 3.0)),
+    "a norm negative": (RBF, THREE, poking("norms", 0, -1.0)),
+    "an inverse with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
+    "an inverse with more beside its diagonal": (BUDGETED, TWO, poking("Q", 1, 1e9)),
+    "no inverse": (BUDGETED, TWO, setting("learnt_with", "projects", False)),
+    "no covariance": (RBF, THREE, setting("learnt_with", "second_order", False)),
+    "a kernel unknown": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
+    "a kernel of numbers": (RBF, THREE, lambda told, *_: (
+        told["learnt_with"].update(kernel="precomputed"), told["state"].update(gamma=None))),
+    "a kernel a list": (RBF, THREE, setting("learnt_with", "kernel", [])),
+    "another gamma than that of its kind": (RBF, THREE, setting("state", "gamma", 7.0)),
+    "a gamma NaN": (onlinecls.KernelOnlineClassifier(gamma="auto"), THREE, setting("state", "gamma", None)),
+    "a degree that is none": (RBF, THREE, setting("learnt_with", "degree", -1)),
+    "a constant infinite": (RBF, THREE, setting("learnt_with", "bias", {"float": "inf"})),
+    "a centre with a constant": (BALL, THREE, setting("learnt_with", "bias", 1.0)),
+    "a centre of no size": (BALL, THREE, setting("state", "norm", None)),
+    "a row of no number": (KNOWN, THREE, poking("vectors", 0, 2**62, "i8")),
+    "a row below 0": (KNOWN, THREE, poking("vectors", 0, -1, "i8")),
+    "a row twice": (KNOWN, THREE, poking("vectors", slice(0, 2), 7, "i8")),
+    "a vector's column of no feature": (SPARSE, THREE, poking("vectors_indices", 0, 2**30, "i4")),
+    "a vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
+    "a vector that ends elsewhere": (SPARSE, THREE, poking("vectors_indptr", 1, 2**30, "i4")),
+    "vectors that begin elsewhere": (SPARSE, THREE, poking("vectors_indptr", 0, 1, "i4")),
+    "a generator beyond its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
+    "a generator of fewer numbers": (
+        RANDOM, THREE, lambda told, header, arrays: header["drawn"].update(dtype="I64", shape=[312]),
+    ),
+    "a pick that has been": (RANDOM, THREE, setting("run", "next", 3)),
+    "a spacing of 0": (VOTE, THREE, setting("run", "spacing", 0)),
+    "a spacing of 3": (VOTE, THREE, setting("run", "spacing", 3)),
+    "rows that have not been": (VOTE, THREE, setting("run", "rows", [16, 32, 64])),
+    "rows in no order": (VOTE, THREE, setting("run", "rows", [32, 16, 48])),
+    "rows of no snapshot": (VOTE, THREE, setting("run", "rows", [16])),
+    "hits NaN": (VOTE, THREE, setting("run", "hits", [0.5, "nan", 0])),
+    "hits negative": (VOTE, THREE, setting("run", "hits", [0, -1, 0])),
+    "an error NaN": (VOTE, THREE, setting("run", "largest", None)),
+    "no learner": (VOTE, THREE, lambda told, *_: told["run"]["models"].__setitem__(0, None)),
+    "a hypothesis less": (VOTE, THREE, lambda told, *_: told["run"]["models"].pop()),
+    "a hypothesis of another class": (
+        VOTE, THREE, lambda told, *_: told["run"]["models"][1].update(estimator="SCWClassifier"),
+    ),
+    "a hypothesis of other labels": (
+        VOTE, THREE, lambda told, header, arrays: np.frombuffer(arrays["2.classes"], "i8").__setitem__(2, 9),
+    ),
+    "itself as what it wraps": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
+    "a task of another kind": (VOTE, THREE, setting("told", "wrapped", "AROWRegressor")),
+    "a method unknown": (VOTE, THREE, setting("told", "method", "any")),
+    "another method": (VOTE, THREE, setting("told", "method", "average")),
+    "closed classes of an open learner": (VOTE, THREE, lambda told, header, arrays: (
+        told.update(classes="<i8"), header.update(classes={"dtype": "U8", "shape": [24], "data_offsets": [end_of(header)] * 2}),
+        header["classes"]["data_offsets"].__setitem__(1, end_of(header) + 24),
+        arrays.update(classes=bytearray(np.arange(3).tobytes())),
+    )),
+    "an array of no model": (VOTE, THREE, lambda told, header, arrays: (
+        header.update({"9.x": {"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}}),
+    )),
 }
+#: What X is for those that take no ordinary rows.
+ROWS = {id(KNOWN): X @ X.T, id(SPARSE): csr_matrix(X)}
 
 
 @pytest.mark.parametrize(("learner", "y", "change"), FORGED.values(), ids=FORGED)
 def test_numbers_that_the_kernels_go_by_are_checked_at_load(learner, y, change, tmp_path):
-    path = tmp_path / "model"
-    copy.deepcopy(learner).partial_fit(X, y).save(path)
+    path, rows = tmp_path / "model", ROWS.get(id(learner), X)
+    copy.deepcopy(learner).partial_fit(rows, y).save(path)
     forged(path)
-    load(path).partial_fit(X, y)
+    load(path).partial_fit(rows, y)
     forged(path, change)
     with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
         load(path)
@@ -123,6 +200,45 @@ def test_whatever_is_learnt_can_be_saved(case, others, dtype):
             for _ in range(3):
                 learner.partial_fit(rows, *targets_of(learner, np.arange(12) % n_classes, rows))
             assert frozen(checked(learner)._state) == frozen(learner._state)
+
+
+@pytest.mark.parametrize("learner", [*KERNELS, onlinecls.KernelOnlineClassifier("sop", kernel="linear", budget=3),
+                                     onlinecls.KernelOnlineClassifier("perceptron", kernel="poly", gamma=1.0, degree=9),
+                                     onlinecls.KernelOnlineRegressor("arow", kernel="sigmoid", gamma=1.0, budget=5)], ids=repr)
+def test_whatever_kernel_learners_learn_can_be_saved(learner):
+    for power in (-30, -6, 0, 6, 18, 30):
+        rows = np.random.default_rng(power + 40).standard_normal((12, 4)) * 10.0**power
+        again = copy.deepcopy(learner)
+        for i in range(5):
+            again.partial_fit(rows + i, *targets_of(learner, np.arange(12) % 3, rows))
+            assert fingerprint(checked(again)) == fingerprint(again)
+
+
+@pytest.mark.parametrize("learner", [RBF, BUDGETED, *KERNELS[1:]], ids=repr)
+def test_random_forgeries_of_kernel_learners_load_or_are_refused(learner, tmp_path):
+    """Random numbers in the arrays, under a right checksum: refused, or a model that stays finite when it learns."""
+    path, rng, n_loaded = tmp_path / "model", np.random.default_rng(1), 0
+    copy.deepcopy(learner).partial_fit(X, *targets_of(learner, THREE)).save(path)
+    raw = path.read_bytes()
+    for _ in range(100):
+        path.write_bytes(raw)
+
+        def change(told, header, arrays):
+            name = rng.choice([name for name in arrays if name != "classes" and len(arrays[name])])
+            numbers = np.frombuffer(arrays[name])
+            numbers[rng.integers(0, len(numbers), 2)] *= rng.uniform(-2.0, 2.0)
+
+        forged(path, change)
+        try:
+            again = load(path)
+        except ValueError as error:
+            assert str(error).startswith("onlinecls.load: ")
+            continue
+        n_loaded += 1
+        for _ in range(3):
+            again.partial_fit(X, *targets_of(learner, THREE))
+            assert is_finite(again)
+    assert 5 < n_loaded < 100
 
 
 def test_centres_far_from_where_they_began_can_be_saved():

@@ -1,5 +1,6 @@
 """Models of parts of a stream as one: what it is for every row of the registry, and what is refused."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -304,3 +305,45 @@ def test_a_merge_beyond_the_dtype_is_refused():
     state_of(models[0]).view[0, 0] = state_of(models[1]).view[0, 0] = 1e38
     with pytest.raises(ValueError, match="fits float32"):
         onlinecls.merge(models)
+
+
+# --- probabilities --------------------------------------------------------------------------------------------------------------
+
+
+def log_loss(model, X, y):
+    found = model.predict_proba(X)
+    assert np.isfinite(found).all()
+    assert_allclose(found.sum(axis=1), 1.0)
+    return -np.log(found[np.arange(len(y)), y]).mean()
+
+
+@pytest.mark.parametrize(
+    "estimator", [onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier, onlinecls.NAROWClassifier],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_merged_probabilities_are_means_and_as_good_as_those_of_one_pass(estimator, n_classes):
+    """Of noisy labels, which no model can tell: a and b by the rounds of each part, and all rows' weight."""
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(6000, 20)), rng.normal(size=(20, n_classes))
+    y = (X @ W + 2.0 * rng.gumbel(size=(6000, n_classes))).argmax(axis=1)
+    ends, make = (0, 500, 2500, 4000), lambda: estimator(probability=True)
+    parts = [make().partial_fit(X[a:b], y[a:b], classes=range(n_classes)) for a, b in itertools.pairwise(ends)]
+    merged, one = onlinecls.merge(parts), make().partial_fit(X[:4000], y[:4000], classes=range(n_classes))
+    pairs = np.array([state_of(part).calibration for part in parts])
+    assert_allclose(state_of(merged).calibration[:, :2], np.average(pairs[:, :, :2], axis=0, weights=[500, 2000, 1500]))
+    assert_allclose(state_of(merged).calibration[:, 6], pairs[:, :, 6].sum(axis=0))
+    frequent = -np.log(np.bincount(y[:4000]) / 4000)[y[4000:]].mean()
+    found, expected = log_loss(merged, X[4000:], y[4000:]), log_loss(one, X[4000:], y[4000:])
+    assert found < min(expected + 0.01, frequent - 0.2)
+    assert log_loss(merged.partial_fit(X[:4000], y[:4000]), X[4000:], y[4000:]) < frequent - 0.2
+
+
+def test_probabilities_merge_where_classes_have_joined():
+    """A part that knows two classes has one pair for both; the merge has one a class."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 3)) + np.repeat(np.eye(3), 300, axis=0) * 3.0
+    y, order = np.repeat(np.arange(3), 300), rng.permutation(900)
+    some = order[y[order] != 2]
+    make = lambda: onlinecls.AROWClassifier(probability=True)  # noqa: E731
+    merged = onlinecls.merge([make().partial_fit(X[rows], y[rows]) for rows in (some, order)])
+    assert state_of(merged).calibration.shape == (3, 7) and log_loss(merged, X, y) < 0.7

@@ -122,6 +122,39 @@ def test_iterables_functions_and_weights_are_parts(expected):
     assert balls.t_ == 60
 
 
+def frames_of(parts):
+    pandas = pytest.importorskip("pandas")
+    return [(pandas.DataFrame(X, columns=list("abcdef")), pandas.Series(y)) for X, y in parts]
+
+
+def numbers_of(model):
+    return {name: part for name, part in fingerprint(model).items() if name != "feature_names_in_"}
+
+
+def test_dataframes_are_parts_and_keep_their_names():
+    frames = frames_of(parts_of_arrays())
+    found = parallel.fit(make(), frames, n_jobs=2)
+    assert found.feature_names_in_.tolist() == list("abcdef")
+    assert numbers_of(found) == numbers_of(parallel.fit(make(), parts_of_arrays()))
+    assert (found.predict(frames[0][0]) == parallel.fit(make(), parts_of_arrays()).predict(parts_of_arrays()[0][0])).all()
+    turned = [(X[X.columns[::-1]], y) for X, y in frames[2:3]]
+    with pytest.raises(ValueError, match="feature names"):
+        parallel.fit(make(), [*frames[:2], *turned])
+    with pytest.raises(ValueError, match=r"part 2 \(a list\) must be learnt, got ValueError: The feature names should match"):
+        parallel.fit(make(), [[frames[0]], [frames[1], *turned]], n_jobs=1)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
+@pytest.mark.filterwarnings("ignore")
+def test_dask_dataframes_are_learnt_partition_by_partition():
+    dataframes, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frames = frames_of(parts_of_arrays())
+    X = dataframes.from_pandas(pandas.concat([X for X, _ in frames], ignore_index=True), npartitions=5, sort=False)
+    y = dataframes.from_pandas(pandas.concat([y for _, y in frames], ignore_index=True), npartitions=5, sort=False)
+    found = parallel.fit(make(), (X, y))
+    assert found.feature_names_in_.tolist() == list("abcdef") and numbers_of(found) == numbers_of(parallel.fit(make(), frames))
+
+
 def test_classes_that_no_part_has_may_be_named():
     found = parallel.fit(make(), parts_of_arrays(), classes=[0, 1, 2, 7])
     assert found.classes_.tolist() == [0, 1, 2, 7]

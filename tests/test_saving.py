@@ -1,10 +1,10 @@
 """A model in a file: nothing of it changes, nothing but a whole model is ever there, and nothing else is ever loaded."""
 
+import copy
 import errno
 import hashlib
 import json
 import os
-import pickle
 import re
 import signal
 import subprocess
@@ -17,6 +17,7 @@ import pytest
 from algorithms import ONE_EACH, REGRESSION, REGRESSORS
 from internals import state_of
 from matrices import continuous_problem
+from scipy.sparse import csr_matrix
 from states import fingerprint
 
 import onlinecls
@@ -172,22 +173,54 @@ def test_only_fitted_estimators_of_the_library(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        onlinecls.KernelOnlineClassifier(), onlinecls.KernelOnlineRegressor(), onlinecls.KernelOnlineOneClass(),
-        onlinecls.OnlineToBatch(onlinecls.AROWClassifier()),
-    ],
-    ids=lambda learner: type(learner).__name__,
-)
-def test_others_are_referred_to_pickle(learner, tmp_path):
-    who = type(learner).__name__
-    message = f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
-    learner.partial_fit(X, TWO)
+def dot(A, B):
+    return A @ B.T
+
+
+def test_what_has_no_form_without_pickle_is_refused(tmp_path):
+    class Mine(onlinecls.AROWClassifier):
+        pass
+
+    named = onlinecls.KernelOnlineClassifier(kernel=dot).partial_fit(X, TWO)
+    message = f"KernelOnlineClassifier: save must have a kernel that has a name, got kernel={dot!r}, whose code a file without "
+    message += "pickle cannot hold. Use pickle."
+    for learner in (named, copy.deepcopy(named).set_params(kernel="rbf")):  # (the model is what it was learnt with)
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            learner.save(tmp_path / "model")
+    message = "OnlineToBatch: save must have a linear or kernel learner of onlinecls as estimator, got Mine(), which has no form "
+    message += "without pickle. Use pickle."
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        learner.save(tmp_path / "model")
+        onlinecls.OnlineToBatch(Mine(), "vote").partial_fit(X, TWO).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"^AROWClassifier: save must have None, numbers, .* as random_state, got"):
+        wrapped = onlinecls.AROWClassifier(random_state=np.random.RandomState(0))
+        onlinecls.OnlineToBatch(wrapped, "vote").partial_fit(X, TWO).save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
-    assert (pickle.loads(pickle.dumps(learner)).predict(X) == learner.predict(X)).all()
+
+
+KERNELS = [
+    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=20), onlinecls.KernelOnlineClassifier("pa", kernel="linear"),
+    onlinecls.KernelOnlineClassifier("sop", gamma="scale"), onlinecls.KernelOnlineRegressor("arow", kernel="poly", gamma=0.1),
+    onlinecls.KernelOnlineRegressor(budget=10), onlinecls.KernelOnlineOneClass(budget=10, gamma=1.0),
+    onlinecls.KernelOnlineOneClass(kernel="linear"), onlinecls.KernelOnlineClassifier(kernel="precomputed"),
+]
+
+
+@pytest.mark.parametrize("learner", KERNELS, ids=repr)
+def test_kernel_learners_after_fit_learn_on_as_before(learner, tmp_path):
+    """Dense and sparse support vectors, gammas that `fit` has found, numbered rows; and other parameters, set since."""
+    for rows in (X @ X.T,) if learner.kernel == "precomputed" else (X, csr_matrix(X)):
+        targets = {"classifier": (Y,), "regressor": (TARGETS,), "outlier_detector": ()}[learner._estimator_type]
+        whole = copy.deepcopy(learner).fit(rows, *targets)
+        parts = through_a_file(whole, tmp_path, mmap=True)
+        assert fingerprint(parts) == fingerprint(whole)
+        assert fingerprint(parts.partial_fit(rows, *targets)) == fingerprint(whole.partial_fit(rows, *targets))
+        assert (parts.predict(rows) == whole.predict(rows)).all()
+    if learner.kernel != "precomputed":
+        assert type(parts.support_vectors_) is type(whole.support_vectors_)
+    again = through_a_file(whole.set_params(degree=7), tmp_path)
+    assert again.degree == 7 and (again.predict(rows) == whole.predict(rows)).all()
+    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+        again.partial_fit(rows, *targets)
 
 
 def test_metadata(saved):

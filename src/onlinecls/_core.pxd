@@ -10,6 +10,8 @@ cdef class Lock:
     cdef object who
     cdef long held                  # 0: free; else FORKS when it was taken
 
+    cdef bint take(self) except -1
+
 
 cdef class Call:
     """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""

@@ -9,6 +9,7 @@ takes it. The two updates that narrow a covariance are
 Loops trust their input: the Python layer has checked all of it before the first write. State and counters are changed in place,
 row by row, so that an interrupt leaves a whole number of rows.
 """
+from cython cimport critical_section
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -457,7 +458,8 @@ cdef class Lock:
     """`with lock:` raises RuntimeError while another call is inside: a model is learnt by one call at a time. A copied or pickled
     lock is a new one, which is free.
 
-    It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block.
+    It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block. Where
+    the interpreter has no lock of its own, the critical section makes of looking and taking one step.
     """
 
     def __init__(self, who):
@@ -467,15 +469,22 @@ cdef class Lock:
         return Lock, (self.who,)
 
     def __enter__(self):
-        if self.held == FORKS:
+        if not self.take():
             raise RuntimeError(
                 f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait for "
                 "it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
             )
-        self.held = FORKS
 
     def __exit__(self, *_):
         self.held = 0
+
+    cdef bint take(self) except -1:
+        """Take it; False if another call has it."""
+        with critical_section(self):
+            if self.held == FORKS:
+                return False
+            self.held = FORKS
+        return True
 
 
 cdef inline bint is_array(array, dtype):
@@ -573,8 +582,9 @@ cdef class Model:
     cdef int bind(self) except -1:
         """The parameters as the loops read them: converted when they have changed."""
         if self.bound is not self.params:
-            self.p = self.params
-            self.bound = self.params
+            with critical_section(self):        # several threads may read at once
+                self.p = self.params
+                self.bound = self.params
 
     def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
               const int64_t[::1] order, int32_t[::1] predictions):
@@ -658,12 +668,13 @@ cdef class Model:
             if estimator.get(call.names[i]) is not call.values[i]:
                 return False
         lock = estimator.get("_lock")
-        if lock is None or lock.held == FORKS or "_sparse_coef" in estimator:
+        if lock is None or "_sparse_coef" in estimator:
             return False
         for i in range(len(call.others)):
             if not call.others[i].flags.writeable:
                 return False
-        lock.held = FORKS
+        if not lock.take():
+            return False
         try:
             return self.learn_few(X, y, sample_weight)
         finally:

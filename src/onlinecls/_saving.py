@@ -128,7 +128,7 @@ def write(who: str, path: str | bytes, told: dict, arrays: dict[str, np.ndarray]
 
 def _write_parts(file, parts: list) -> None:
     for part in parts:
-        file.write(memoryview(part).cast("B") if len(part) else b"")
+        file.write(memoryview(part).cast("B") if memoryview(part).nbytes else b"")
 
 
 def _packer(who: str, name: str):

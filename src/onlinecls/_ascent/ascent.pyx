@@ -17,6 +17,7 @@ model are a `Shared` and a `Group` for each group, side by side in the array `bo
 A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which say how
 far θ moves along the row.
 """
+from cython cimport critical_section
 from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t
 
@@ -646,10 +647,11 @@ cdef class AscentModel(Model):
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
-            self.q = self.params
-            self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
-            self.p.average_from = self.params["average_from"]
-            self.bound = self.params
+            with critical_section(self):        # several threads may read at once
+                self.q = self.params
+                self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
+                self.p.average_from = self.params["average_from"]
+                self.bound = self.params
         return 0
 
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
+from .._estimators import side_by_side
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.docs import documented
 from .._estimators.saving import FLAG
@@ -175,7 +176,12 @@ class FoReLClassifier(OnlineClassifier):
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
         params = state.scores_params(self._params["sigma"], self._params["bias"])
-        _DECISION[state.dtype.itemsize](params, *_entries(rows), state.theta, scores)
+        decision = _DECISION[state.dtype.itemsize]
+
+        def read(part: Rows, found: np.ndarray) -> None:
+            decision(params, *_entries(part), state.theta, found)
+
+        side_by_side.read_rows(type(self).__name__, read, rows, scores, self.n_jobs)
         return scores
 
     @property

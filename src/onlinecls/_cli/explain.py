@@ -7,18 +7,25 @@ import sys
 
 import numpy as np
 
+from .._estimators.access import linear_of
 from .._input.escaping import escaped
 from .._input.rows import part_of
 from .inputs import loaded, shown_label
 from .inspect import look_up_of, two_directions
-from .learning import is_regressor, skipped
+from .learning import is_kernel, is_regressor, skipped
 
 _NAMES = 100_000  # that are remembered of the rows explained
 
 
 def explain(options) -> None:
     learner, _, inputs = loaded(options.model, options)
-    learner.densify()
+    if linear_of(learner) is None:
+        raise ValueError(
+            f"{options.model!r} must have scores that are sums over features, got {learner!r}. Use onlinecls predict --scores."
+        )
+    learner = linear_of(learner)
+    if not is_kernel(learner):
+        learner.densify()
     inputs.keep_names(_NAMES)
     with inputs.open(options.data, options, labels=None) as stream:
         n = 0

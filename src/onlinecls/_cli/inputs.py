@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .._estimators.classifier import OnlineClassifier
-from .._estimators.regressor import OnlineRegressor
+from .._estimators.access import dtype_of, is_classifier, is_regressor
 from .._estimators.saving import load
 from .._input.escaping import escaped
 
@@ -68,7 +67,7 @@ class Input:
 
         if metadata.get("input") is None:
             width = learner.n_features_in_
-            reading = {"n_features": width, "dtype": str(learner.coef_.dtype), "vectorizer": _NoHashing(width)}
+            reading = {"n_features": width, "dtype": str(dtype_of(learner)), "vectorizer": _NoHashing(width)}
             if hasattr(learner, "feature_names_in_"):
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
             return cls(reading, is_known=False).overruled(options)
@@ -235,9 +234,11 @@ class _NoHashing:
 
 def loaded(path, options) -> tuple[object, dict, Input]:
     learner, metadata = load(path, return_metadata=True)
-    if not isinstance(learner, (OnlineClassifier, OnlineRegressor)):
+    if not (is_classifier(learner) or is_regressor(learner)):
         kind = type(learner).__name__
         raise ValueError(f"{path!r} must be a classifier or a regressor, got {kind}. Use it in Python: onlinecls.load.")
+    if getattr(learner, "kernel", None) == "precomputed":
+        raise ValueError(f"{path!r} must take rows, got a model of kernel values (kernel='precomputed'). Use it in Python.")
     options.model = path
     return learner, metadata, Input.from_model(learner, metadata, options)
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .._estimators.access import class_counts, counts_of, dtype_of
+from .._estimators.access import class_counts, counts_of, dtype_of, learner_of, linear_of
 from .._input.escaping import escaped
 from .._registry import ALGORITHMS
 from .inputs import loaded, shown_label
-from .learning import algorithm_of, found, is_regressor, own_parameters, summary
+from .learning import algorithm_of, found, is_kernel, is_regressor, own_parameters, summary
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
 _NAMES = 1_000_000  # that are remembered of data
@@ -20,21 +20,31 @@ _NAMES = 1_000_000  # that are remembered of data
 
 def inspect(options) -> None:
     learner, _, inputs = loaded(options.model, options)
-    learner.densify()
+    linear = linear_of(learner)
+    if options.data and linear is None:
+        raise ValueError(
+            f"{options.model!r} must have weights to show with the names of {options.data[0]}, got {learner!r}. "
+            "Leave the data out."
+        )
+    if linear is not None and not is_kernel(learner):
+        linear.densify()
     if options.data:
         inputs.keep_names(_NAMES)
         with inputs.open(options.data, options, labels=None) as stream:
             for _ in stream.batches_of_rows():
                 pass
-    top = _top(learner, inputs, options.top)
-    classes = {}
+    top = {} if linear is None else _top(linear, inputs, options.top)
+    more = {}
     if not is_regressor(learner):
-        classes = {"classes": {shown_label(label): n for label, n in class_counts(learner).items()}}
+        more["classes"] = {shown_label(label): n for label, n in class_counts(learner).items()}
+    if is_kernel(learner):
+        kept = learner_of(learner)
+        more["support_vectors"] = {"kept": kept.n_support_, "given up": kept.n_dropped_}
     counts = counts_of(learner)
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
         "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(dtype_of(learner)),
-        **found(learner, counts), **classes, "features": learner.n_features_in_, "input": inputs.told,
+        **found(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.told,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
@@ -81,6 +91,8 @@ def _page(about: dict, errors: str) -> str:
         f"algorithm  {about['algorithm']}: {ALGORITHMS[about['algorithm']].paper}",
         f"learnt     {about['examples']:,} examples, {errors}, {about['updates']:,} updates",
         *(["classes    " + ", ".join(f"{label} {n:,}" for label, n in about["classes"].items())] if "classes" in about else []),
+        *([f"support    {about['support_vectors']['kept']:,} vectors kept, {about['support_vectors']['given up']:,} given up"]
+          if "support_vectors" in about else []),
         f"columns    {about['features']:,}",
         f"rows       {rows}",
     ]

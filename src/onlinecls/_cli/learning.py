@@ -11,8 +11,7 @@ import numpy as np
 import onlinecls
 
 from .._estimators import access
-from .._estimators.access import counts_of
-from .._estimators.regressor import OnlineRegressor
+from .._estimators.access import counts_of, is_regressor
 from .._input.escaping import escaped
 from .._input.rows import part_of
 from .._input.validate import available_memory
@@ -22,6 +21,7 @@ from .progress import Progress
 CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
 REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")
+_KERNEL = ("algorithm", "kernel", "gamma", "degree", "coef0", "budget")  # parameters of kernel learners
 _MANY_CLASSES = 50  # with more new labels than this in a batch, `_require_classes` looks at them
 
 
@@ -86,18 +86,34 @@ def made(parser, option: str, name: str, settings: list[str], dtype: str):
 
 
 def algorithm_of(learner) -> str:
-    return access.algorithm_of(learner).name
+    learner = access.learner_of(learner)
+    return _kernel_algorithm(learner) if is_kernel(learner) else access.algorithm_of(learner).name
+
+
+def _kernel_algorithm(learner) -> str:
+    """The linear learner of the same updates."""
+    name = learner.algorithm
+    if name == "pa":
+        name = "pa2" if learner.loss.startswith("squared") else "pa1"
+    return f"{name}_regression" if is_regressor(learner) else name
+
+
+def is_wrapped(learner) -> bool:
+    """Whether it is an `OnlineToBatch`."""
+    return access.learner_of(learner) is not learner
+
+
+def is_kernel(learner) -> bool:
+    """Whether it is a kernel learner, or wraps one."""
+    return hasattr(access.learner_of(learner), "n_support_")
 
 
 def own_parameters(learner) -> dict:
     """The parameters of its algorithm, as JSON can hold them (infinity as text)."""
-    own = access.algorithm_of(learner).params
+    learner = access.learner_of(learner)
+    own = _KERNEL if is_kernel(learner) else access.algorithm_of(learner).params
     values = {name: getattr(learner, name) for name in own}
     return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}
-
-
-def is_regressor(learner) -> bool:
-    return isinstance(learner, OnlineRegressor)
 
 
 def labels_of(learner, classes: list[str] | None = None) -> str:

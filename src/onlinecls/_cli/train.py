@@ -17,7 +17,9 @@ from .learning import (
     Run,
     algorithm_of,
     found,
+    is_kernel,
     is_regressor,
+    is_wrapped,
     labels_of,
     learn,
     made,
@@ -229,6 +231,11 @@ def _beginning(options) -> tuple[dict, Input, Run]:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = loaded(options.resume, options)
+        if is_wrapped(learner) or is_kernel(learner):
+            raise ValueError(
+                f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "
+                "onlinecls.load, partial_fit."
+            )
         return metadata, inputs, Run(algorithm_of(learner), learner)
     inputs, name = Input.from_options(options), options.algorithm or "arow"
     if options.probability and name in REGRESSORS:

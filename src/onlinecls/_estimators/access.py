@@ -32,6 +32,11 @@ def is_classifier(learner: Any) -> bool:
     return learner._estimator_type == "classifier"
 
 
+def is_regressor(learner: Any) -> bool:
+    """Whether it learns numbers."""
+    return learner._estimator_type == "regressor"
+
+
 def parameter_names(cls: type[Estimator]) -> list[str]:
     """The constructor's parameters."""
     return cls._parameter_names()
@@ -47,6 +52,17 @@ def model_bytes(learner: Any, n_features: int, n_classes: int, dtype: Any) -> in
     return learner._model_bytes(learner._kernel_params(), n_features, n_classes, np.dtype(dtype))
 
 
+def learner_of(learner: Any) -> Any:
+    """What learns: of an `OnlineToBatch` the learner on its way."""
+    return getattr(learner, "estimator_", learner)
+
+
+def linear_of(learner: Any) -> Any:
+    """What predicts, if its scores are sums over features; None of a kernel learner and of a vote."""
+    found = getattr(learner, "chosen_", learner)
+    return found if hasattr(found, "coef_") else None
+
+
 def algorithm_of(learner: Estimator) -> Algorithm:
     """The registry's row that the parameters choose."""
     return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner)))
@@ -55,7 +71,8 @@ def algorithm_of(learner: Estimator) -> Algorithm:
 def counts_of(learner: Any) -> tuple:
     """Of its whole life: rows of weight > 0, updates, and mistakes; of a regressor, for mistakes, the sums of squared and of
     absolute errors."""
-    fitted, regressor = learner.__sklearn_is_fitted__(), isinstance(learner, OnlineRegressor)
+    learner = learner_of(learner)
+    fitted, regressor = learner.__sklearn_is_fitted__(), is_regressor(learner)
     if not fitted:
         return (0, 0, 0.0, 0.0) if regressor else (0, 0, 0)
     if regressor:
@@ -66,6 +83,7 @@ def counts_of(learner: Any) -> tuple:
 
 def class_counts(learner: Any) -> dict:
     """How many rows of each class a classifier has learnt."""
+    learner = learner_of(learner)
     return dict(zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True))
 
 
@@ -76,7 +94,7 @@ def learning(learner: Any, again: bool) -> AbstractContextManager[None]:
 
 def dtype_of(learner: Any) -> np.dtype:
     """The model's numbers'."""
-    return learner._state.dtype
+    return learner_of(learner)._state.dtype
 
 
 def learn_predicting(

@@ -21,7 +21,7 @@ from .._geometry.states import STATES
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
-from . import exporting, merging, saving
+from . import exporting, merging, saving, side_by_side
 from .routing import Routing
 from .thin import most_frequent
 from .units import first_row, units_of
@@ -177,8 +177,8 @@ class Estimator(Routing):
         Raises
         ------
         ValueError
-            If the estimator is not fitted, is a kernel learner or an `OnlineToBatch`, is of a class that extends one of this
-            library, or has a parameter that a file without pickle cannot hold (a RandomState, say). Nothing is written then.
+            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file without
+            pickle cannot hold (a RandomState, a callable kernel, an estimator of another library). Nothing is written then.
         OSError
             If the file cannot be written. What was there before is as it was.
         """
@@ -231,6 +231,7 @@ class OnlineLearner(saving.Describing, Estimator):
     n_iter_no_change: int
     verbose: int
     dtype: FloatType | None
+    n_jobs: int | None = None
     delta: FloatOrAuto  # (AdaGrad's, as the next)
     l1: float
 
@@ -625,7 +626,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
-        state.decision(rows, scores)
+        side_by_side.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
         return scores
 
     def _read_params(self, state: Any) -> dict:
@@ -757,5 +758,7 @@ class WithVariances(OnlineLearner):
         """√(x'Σx), the standard deviation of each score."""
         state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
-        state.deviation(rows, deviations)
+        # (A full Σ meets 64 dense rows at once, by BLAS, which has threads of its own.)
+        n_jobs = None if len(state.sigma) else self.n_jobs
+        side_by_side.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
         return deviations

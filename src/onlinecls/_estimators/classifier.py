@@ -32,7 +32,6 @@ class OnlineClassifier(WithWeights):
 
     class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
-    n_jobs: int | None
     classes_: NDArray[Any]
     _open: bool
 

@@ -58,7 +58,9 @@ multi_class : {{"ovr", "crammer_singer"}}, default="{multi_class}"
     For three classes or more: a learner of each class against the rest (all in one pass), or one joint learner on the true class
     against the best wrong one.
 n_jobs : None or int, default=None
-    Accepted for scikit-learn's sake. One pass serves all classes, on one thread."""
+    Threads that score rows in `predict`, `decision_function` and `predict_proba`, where there are thousands of them. None: one;
+    -1: as many as cores, -2: one less. The bits are the same for any number. Learning is one pass for all classes, on one
+    thread."""
 
 SCALE = """
 scale_ : float

@@ -10,7 +10,9 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
-from .._registry import COMMON, Boolean, Integer, Options, Real, parameter_error
+from .._registry import COMMON, Boolean, Integer, Options, Real, estimator_class, parameter_error
+from .._saving import is_json, require
+from . import saving
 from .access import averaging_predictors
 from .base import Estimator, OnlineLearner
 from .classifier import accuracy
@@ -104,6 +106,88 @@ class _Run:
         return self.snapshots[min(reversed(judged), key=bound)]
 
 
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def described(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """All there is to know of it: what JSON can hold, and the arrays, those of model number i as "i.name"."""
+        drawn: Any = self.generator.get_state(legacy=True)
+        models: list[dict | None] = []
+        arrays = {"drawn": drawn[1].view(np.int32)}
+        for i, model in enumerate([self.learner, *self.snapshots]):
+            told, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
+            models.append(told)
+            arrays.update({f"{i}.{name}": part for name, part in parts.items()})
+        told = {
+            "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "rows": list(map(int, self.rows)),
+            "hits": self.hits, "trials": self.trials, "largest": self.largest, "drawn_at": int(drawn[2]), "models": models,
+        }
+        return told, arrays
+
+    @classmethod
+    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
+        """What was described so: each part of it checked, or an InvalidError."""
+        keys, drawn_at, of_models = arrays.pop("drawn"), told["drawn_at"], told["models"]
+        require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
+        require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
+        parts: list[dict] = [{} for _ in of_models]
+        for name, array in arrays.items():
+            number, _, rest = name.partition(".")
+            require(number.isascii() and number.isdigit() and len(number) < 10, "arrays of models", name)
+            parts[int(number)][rest] = array
+        models = []
+        for model, its_arrays in zip(of_models, parts, strict=True):
+            require(model is not None or not its_arrays, "no arrays of a hypothesis from before the first row", list(its_arrays))
+            models.append(None if model is None else saving.rebuilt(model, its_arrays))
+        require(len(models) > 0 and models[0] is not None, "a learner that has begun", len(models))
+        run = cls(models[0], 0)
+        run.generator.set_state(("MT19937", keys.view(np.uint32), drawn_at, 0, 0.0))
+        learner, names = run.learner, ("n_rows", "spacing", "next", "rows", "hits", "trials", "largest")
+        run.snapshots = [type(learner)(**learner.get_params()) if model is None else model for model in models[1:]]
+        for name in names:
+            setattr(run, name, told[name])
+        problem = run._problem(method)
+        require(not problem, "a run that learning can give", problem)
+        return run
+
+    def _problem(self, method: str) -> str:
+        """What is wrong with these numbers and models; "" if nothing."""
+        whole = [self.n_rows, self.spacing, self.next, *self.rows, *self.trials]
+        if not all(type(n) is int and 0 <= n <= 2**63 for n in whole) or self.n_rows > 2**53:
+            return "counters that are not numbers of rows"
+        if self.spacing == 0 or self.spacing & (self.spacing - 1):
+            return "a spacing that is no power of two"
+        numbers = [self.largest, *self.hits]
+        if not all(type(n) in (int, float) and 0.0 <= n < math.inf for n in numbers):
+            return "errors that are no finite numbers >= 0"
+        lengths = {len(self.snapshots), len(self.rows), len(self.hits), len(self.trials)}
+        if len(lengths) > 1 or len(self.rows) > {"average": 0, "random": 1}.get(method, len(self.rows)):
+            return "another number of snapshots"
+        if self.rows != sorted(set(self.rows)) or max(self.rows, default=0) > self.n_rows:
+            return "snapshots of rows that have not been"
+        if method == "random" and self.next <= self.n_rows:
+            return "a pick that has been"
+        if method == "average" and not learner_averages(self.learner):
+            return "an average that is not learnt"
+        return self._problem_of_models()
+
+    def _problem_of_models(self) -> str:
+        known = set(getattr(self.learner, "classes_", np.empty(0)).tolist())
+        for snapshot in self.snapshots:
+            if type(snapshot) is not type(self.learner):
+                return "snapshots of another class"
+            if snapshot.__sklearn_is_fitted__():
+                if snapshot.n_features_in_ != self.learner.n_features_in_:
+                    return "snapshots of other features"
+                if not known.issuperset(getattr(snapshot, "classes_", np.empty(0)).tolist()):
+                    return "snapshots of other classes"
+        return ""
+
+
+def learner_averages(learner: Any) -> bool:
+    """Whether it keeps the average of its weights."""
+    return bool(learner.get_params().get("average"))
+
+
 class OnlineToBatch(Estimator):
     """A classifier or regressor for good from an online learner: the average, a vote, the best, or a random of its hypotheses.
 
@@ -135,7 +219,7 @@ class OnlineToBatch(Estimator):
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is pickled and goes on
+        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is saved and goes on
         picks as if it had never stopped.
 
     Attributes
@@ -504,6 +588,68 @@ class OnlineToBatch(Estimator):
             return np.mean([voter.predict(X) for voter in voters], axis=0)
         scores = self.decision_function(X)
         return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        """As that of other estimators; see `_Run.described` for the models."""
+        from .. import __version__
+
+        who, run = type(self).__name__, self._fitted()
+        for learner in (self.estimator, run.learner):
+            if isinstance(learner, OnlineToBatch) or not saving.is_saved(learner):
+                raise ValueError(
+                    f"{who}: save must have a linear or kernel learner of onlinecls as estimator, got {learner!r}, which has no "
+                    "form without pickle. Use pickle."
+                )
+        told, arrays = run.described()
+        code, closed = saving.packed_classes(who, self._closed)
+        own = {name: value for name, value in super().get_params().items() if name != "estimator"}
+        names = self.__dict__.get("feature_names_in_")
+        return {
+            "library": __version__,
+            "estimator": who,
+            "parameters": saving.packed_parameters(who, own),
+            "wrapped": type(self.estimator).__name__,
+            "wrapped_parameters": saving.packed_parameters(type(self.estimator).__name__, self.estimator.get_params()),
+            "method": self._method,
+            "run": told,
+            "classes": code,
+            "feature_names": None if names is None else list(names),
+            "n_iter": self.n_iter_,
+            "metadata": metadata,
+        }, {**arrays, **closed}
+
+    @classmethod
+    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
+        """The estimator that was described so: each part of it checked, or an InvalidError."""
+        who, wrapped = cls.__name__, told["wrapped"]
+        require(isinstance(wrapped, str) and wrapped in saving.SAVED - {who}, "an estimator that can be wrapped", wrapped)
+        kind: Any = estimator_class(wrapped)
+        inner = kind(**saving.read_parameters(kind, told["wrapped_parameters"]))
+        inner._kernel_params()  # raises where one is not in its range
+        learner = cls(**saving.read_parameters(cls, {"estimator": None, **told["parameters"]}))
+        learner.estimator = inner
+        learner._check_parameters()
+        random_state(who, learner.random_state)
+
+        require(told["method"] in METHODS, f"one of {METHODS}", told["method"])
+        require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
+        require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
+        closed = None if told["classes"] is None else saving.read_classes(who, told["classes"], arrays.pop("classes"))
+        run = _Run.of_file(told["run"], arrays, told["method"])
+        require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
+        if learner._is_regressor:
+            require(closed is None, "no classes of a regressor", told["classes"])
+        elif closed is not None:
+            same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._open
+            require(same, "the classes of the learner", closed.tolist())
+        else:
+            require(run.learner._open, "classes that may join", run.learner.classes_.tolist())
+        learner._run, learner._method, learner._closed, learner.n_iter_ = run, told["method"], closed, told["n_iter"]
+        learner.n_features_in_ = run.learner.n_features_in_
+        saving.take_names(learner, told["feature_names"], learner.n_features_in_)
+        return learner
 
 
 def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from .. import _core
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._registry import ALGORITHMS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
+from .._registry import ALGORITHMS, NOT_NEGATIVE, UNMERGEABLE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .thin import thickened, thinned
 from .units import FARTHEST
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}
+SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(UNMERGEABLE)  # (these have no row in the table)
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 
 # What fields of the compiled parameters may be.
@@ -57,6 +57,7 @@ class Describing:
         _estimator_type: str
         _state: Any  # each family's own
         _params: Params
+        _params_of: tuple[Any, ...]
         _units: Units
         n_iter_: int
 
@@ -64,6 +65,8 @@ class Describing:
 
         @classmethod
         def _parameter_names(cls) -> list[str]: ...
+
+        def _check_range(self, params: dict, dtype: Any) -> None: ...
 
         @staticmethod
         def _state_class(params: dict) -> type[Any]:
@@ -73,47 +76,37 @@ class Describing:
         """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""
         from .. import __version__
 
-        who, parameters = type(self).__name__, {}
-        for name, value in self.get_params().items():
-            try:
-                parameters[name] = packed(value)
-            except TypeError:
-                raise ValueError(
-                    f"{who}: save must have None, numbers, texts, numpy scalars, float32 or float64, or a dict of these as "
-                    f"{name}, got {name}={value!r}. Set it to one of these before (set_params), or use pickle."
-                ) from None
-        classes, names = self.__dict__.get("classes_"), self.__dict__.get("feature_names_in_")
-        if classes is not None and not LABELS.fullmatch(classes.dtype.str):
-            raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
-        state = self._state.parts()
+        who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
+        state = self._state.in_file()
         arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
-        if classes is not None:
-            arrays["classes"] = np.frombuffer(classes.tobytes(), np.uint8)
+        code, classes = packed_classes(who, self.__dict__.get("classes_"))
+        return {
+            "library": __version__,
+            "estimator": who,
+            "parameters": packed_parameters(who, self.get_params()),
+            "learnt_with": self._packed_learnt(),
+            "state": {name: part for name, part in state.items() if name not in arrays},
+            "classes": code,
+            "feature_names": None if names is None else list(names),
+            "n_iter": self.n_iter_,
+            "units": list(self.__dict__.get("_units", Units())),
+            "open": self.__dict__.get("_open", False),
+            "sparse": "_sparse_coef" in self.__dict__,
+            "metadata": metadata,
+        }, {**arrays, **classes}
+
+    def _packed_learnt(self) -> dict:
+        """The parameters that the model was last learnt with."""
         learnt = {name: packed(value) for name, value in self._params.items()}
         for name, field in self._fields.items():
             if isinstance(field, Mapping):
                 learnt[name] = next(key for key, number in field.items() if number == learnt[name])
-        return {
-            "library": __version__,
-            "estimator": who,
-            "parameters": parameters,
-            "learnt_with": learnt,
-            "state": {name: part for name, part in state.items() if name not in arrays},
-            "classes": None if classes is None else classes.dtype.str,
-            "feature_names": None if names is None else list(names),
-            "n_iter": self.n_iter_,
-            "units": list(self._units),
-            "open": self.__dict__.get("_open", False),
-            "sparse": "_sparse_coef" in self.__dict__,
-            "metadata": metadata,
-        }, arrays
+        return learnt
 
     @classmethod
     def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
         """The estimator of this class that was described so: each part of it checked, or an InvalidError."""
-        who = cls.__name__
-        parameters = {name: unpacked(value) for name, value in told["parameters"].items()}
-        require(parameters.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(parameters))
+        who, parameters = cls.__name__, read_parameters(cls, told["parameters"])
         learner: Any = cls(**parameters)  # (of one task or another)
         units = _read_units(told["units"])
         compiled = learner._kernel_params(units)
@@ -121,7 +114,7 @@ class Describing:
 
         is_classifier = cls._estimator_type == "classifier"
         require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
-        classes = _read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
+        classes = read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
         learnt = cls._read_learnt(told["learnt_with"], compiled)
         n_classes = 1 if classes is None else len(classes)
         state = cls._state_class(learnt).of_file(told["state"], arrays, n_classes, learnt)
@@ -136,20 +129,20 @@ class Describing:
         else:
             require(not told["open"], "no classes that may join a regressor", told["open"])
         require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
-        names = told["feature_names"]
-        if names is not None:
-            fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
-            require(fit and len(names) == state.n_features, f"names of {state.n_features} features", type(names))
-            learner.feature_names_in_ = np.array(names, dtype=object)
+        take_names(learner, told["feature_names"], state.n_features)
         require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
 
-        require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", told["units"])
-        learner._state, learner._params, learner._params_of, learner._units = state, learnt, (None,), units
         learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
         if is_classifier:
             learner._open, learner.classes_ = told["open"], classes
-        learner._check_range(learnt, state.dtype)
+        learner._take_model(state, learnt, units)
         return learner.sparsify() if told["sparse"] else learner
+
+    def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
+        """Become fitted, with a model of a file that was learnt with these parameters."""
+        require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
+        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
+        self._check_range(learnt, state.dtype)
 
     @classmethod
     def _read_learnt(cls, told: dict, compiled: dict) -> dict:
@@ -180,6 +173,35 @@ class Describing:
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _core.TRIGGERS[algorithm.trigger]}}
 
 
+def packed_parameters(who: str, values: dict) -> dict:
+    """Constructor parameters as JSON."""
+    found = {}
+    for name, value in values.items():
+        try:
+            found[name] = packed(value)
+        except TypeError:
+            raise ValueError(
+                f"{who}: save must have None, numbers, texts, numpy scalars, float32 or float64, or a dict of these as "
+                f"{name}, got {name}={value!r}. Set it to one of these before (set_params), or use pickle."
+            ) from None
+    return found
+
+
+def read_parameters(cls: Any, told: dict) -> dict:
+    """The constructor parameters of a class, by name; their values are checked by the estimator."""
+    found = {name: unpacked(value) for name, value in told.items()}
+    require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
+    return found
+
+
+def take_names(learner: Any, names: list | None, n_features: int) -> None:
+    """Give an estimator the names of its features, if there are any."""
+    if names is not None:
+        fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        require(fit and len(names) == n_features, f"names of {n_features} features", type(names))
+        learner.feature_names_in_ = np.array(names, dtype=object)
+
+
 def _read_units(told: list) -> Units:
     require(type(told) is list and len(told) == 3 and all(type(number) is float for number in told), "three numbers", told)
     units = Units(*told)
@@ -190,8 +212,19 @@ def _read_units(told: list) -> Units:
     return units
 
 
-def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
+def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, dict[str, np.ndarray]]:
+    """The dtype of labels, and {"classes": their bytes}; None and nothing where there are no classes."""
+    if classes is None:
+        return None, {}
+    if not LABELS.fullmatch(classes.dtype.str):
+        raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
+    return classes.dtype.str, {"classes": np.frombuffer(classes.tobytes(), np.uint8)}
+
+
+def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
+    """The classes that were packed so, sorted."""
     require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
+    require(raw.dtype == np.uint8, "labels as bytes", raw.dtype)
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
     if classes.dtype.kind == "U":  # numpy trusts its code points, and its booleans
         require(classes.view(f"{code[0]}u4").max(initial=0) <= 0x10FFFF, "labels that are texts", "other code points")
@@ -200,6 +233,11 @@ def _read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
     classes = np.array(classes)
     require(len(classes) > 0 and validate.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
     return classes
+
+
+def is_saved(learner: Any) -> bool:
+    """Whether it is of a class that a file can name."""
+    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in SAVED
 
 
 def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
@@ -213,13 +251,9 @@ def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
     """See `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
-    if not SAVED.intersection(cls.__name__ for cls in type(learner).__mro__):
-        raise ValueError(
-            f"{who}: save must have a linear learner, the only ones that have a form without pickle, got a {who}. Use pickle."
-        )
-    if "_state" not in learner.__dict__:
+    if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
-    if type(learner).__module__.partition(".")[0] != __name__.partition(".")[0]:
+    if not is_saved(learner):
         raise ValueError(
             f"{who}: save must have an estimator of onlinecls itself, got a class that extends one, whose code a file without "
             "pickle cannot hold. Use pickle."

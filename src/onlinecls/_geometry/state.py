@@ -61,6 +61,10 @@ class Counted:
     def parts(self) -> dict:
         return {name: getattr(self, name) for name in self.PARTS}
 
+    def in_file(self) -> dict:
+        """What a file has of it: arrays, and what JSON can hold."""
+        return self.parts()
+
     def arrays(self) -> list[np.ndarray]:
         return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
 

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._geometry.state import Counted, n_vectors
+from .._geometry.state import OfFile, n_vectors
 from .._input import validate
 from .._input.compat import issparse
 from .._input.rows import NO_INDICES, Rows
+from .._saving import require
 from . import support
 
 BLOCK = 256  # rows whose kernel values are computed in one call
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 NO_NUMBERS = np.empty(0, np.int64)
+LARGEST = 1e150  # of kernel values and coefficients: the learners' own limit
 
 
 def _csr_array(*parts, **options):
@@ -60,6 +62,29 @@ def _products(A, B) -> np.ndarray:
 
 def _squares(A) -> np.ndarray:
     return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1) if issparse(A) else np.einsum("ij,ij->i", A, A)
+
+
+class Kind(NamedTuple):
+    """What a model must keep: it could not go on with another kernel, geometry or sort of budget.
+
+    The first five are the estimator's parameters. second_order : whether there is a Σ. projects : whether vectors beyond the
+    budget are replaced by their projections.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    kernel_params: dict | None
+    bias: float
+    second_order: bool
+    projects: bool
+
+    def kernel_of(self, n_features: int, scale: float | None) -> Kernel:
+        """Its kernel; scale : what gamma="scale" came to."""
+        gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": scale}
+        gamma = gammas.get(self.gamma, self.gamma)
+        return Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self.bias)
 
 
 class Kernel:
@@ -164,7 +189,11 @@ class Support(NamedTuple):
     norm: float
 
 
-class SupportState(Counted):
+def _is_whole(*numbers: Any) -> bool:
+    return all(type(number) is int and 0 <= number < 2**62 for number in numbers)
+
+
+class SupportState(OfFile):
     """The support set of a kernel learner, and what goes with it.
 
     support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
@@ -276,7 +305,8 @@ class SupportState(Counted):
         matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
         first = first_row_number(rows) if precomputed and rows.n_rows else 0
         if precomputed and len(self.slot_of) == 0:
-            self.forget_origins(self.n_features)
+            self.slot_of = np.full(self.n_features, -1, np.int64)
+            self.slot_of[self.origin[: self.size]] = np.arange(self.size)
         order = order if len(order) else np.arange(rows.n_rows)
         budget = params["budget"]
         most = np.iinfo(np.int64).max if budget is None else budget
@@ -339,3 +369,124 @@ class SupportState(Counted):
             part = slice(start, start + BLOCK)
             found[part] = self.kernel.values(who, X[part], X[part], same=True).diagonal()
         return found
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def in_file(self) -> dict:
+        """Without room to grow, and without what follows from the kind of the model."""
+        size, vectors, alpha, tally, dropped, norm = self.support
+        packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
+        scale = self.kernel.gamma if self.kernel.uses_gamma else None
+        found = {
+            "n_features": self.n_features, "size": size, "dropped": dropped, "norm": norm, "gamma": scale, "vectors_as": "none",
+            "alpha": np.ascontiguousarray(alpha[:, :size]), "P": np.ascontiguousarray(self.P[:, :packed]),
+            "Q": self.Q[:packed], "scale": self.scale, "norms": self.norms[:size],
+            "counts": self.counts, "tally": tally,
+        }
+        if vectors is None:
+            return found
+        if self.kernel.name == "precomputed":
+            return {**found, "vectors_as": "numbers", "vectors": self.origin[:size]}
+        if not issparse(vectors):
+            return {**found, "vectors_as": "dense", "vectors": np.ascontiguousarray(vectors)}
+        parts = {"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr}
+        return {**found, "vectors_as": "csr", **{f"vectors_{name}": part for name, part in parts.items()}}
+
+    @classmethod
+    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
+        """The model of these parts, of a `Kind`; an InvalidError where a part is none that learning gives it."""
+        kind: Kind = params["kind"]
+        scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
+        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
+        n_features, size, dropped, norm, gamma = (told[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
+        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", told)
+        require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
+        kernel = kind.kernel_of(n_features, gamma)
+        usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
+        fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
+        require(fits, f"the gamma of {kind.gamma!r}", gamma)
+
+        as_, columns, packed = told["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
+        n_stored = len(arrays.get("vectors_data", ()))
+        shapes = {
+            "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),
+            "scale": (columns,), "norms": (size,), "counts": (n_classes,), "tally": (_core.TALLY_SIZE,),
+            **{
+                "none": {}, "numbers": {"vectors": (size,)}, "dense": {"vectors": (size, n_features)},
+                "csr": {"vectors_data": (n_stored,), "vectors_indices": (n_stored,), "vectors_indptr": (size + 1,)},
+            }[as_],
+        }
+        found = {name: array.shape for name, array in arrays.items()}
+        require(found == shapes, f"arrays {shapes}", found)
+        whole = {"vectors_indices", "vectors_indptr"}.union({"vectors"} if as_ == "numbers" else ())
+        for name, array in arrays.items():
+            require(array.dtype.kind == "i" if name in whole else array.dtype == np.float64, f"the dtype of {name}", array.dtype)
+        right = (as_ in ("none", "numbers")) if kernel.name == "precomputed" else as_ != "numbers"
+        require(right and (as_ != "none" or size == 0), f"vectors of {kernel.name!r}", as_)
+
+        state = cls(kernel, n_features, n_classes, kind.second_order, kind.projects)
+        if size:  # (of none there is room for one)
+            state.P, state.Q, state.norms = arrays["P"], arrays["Q"], arrays["norms"]
+            state.origin = np.full(size, -1, np.int64)
+        state.scale, state.counts, state.params = arrays["scale"], arrays["counts"], params
+        alpha = arrays["alpha"] if size else state.alpha
+        state.support = Support(size, None, alpha, arrays["tally"], dropped, norm)
+        state._take_vectors(as_, arrays)
+        problem = state.problem()
+        require(not problem, "numbers that learning can give", problem)
+        return state
+
+    def _take_vectors(self, as_: str, arrays: dict[str, np.ndarray]) -> None:
+        """Support vectors of a file, whose shapes are right."""
+        vectors = arrays.get("vectors")
+        if as_ == "numbers":
+            numbers = vectors.astype(np.int64)
+            inside = len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < self.n_features)
+            require(inside and len(np.unique(numbers)) == len(numbers), f"numbers of {self.n_features} rows", numbers)
+            self.origin[: self.size], vectors = numbers, numbers[:, None].astype(np.float64)
+        elif as_ == "csr":
+            data, indices, indptr = (arrays[f"vectors_{name}"] for name in ("data", "indices", "indptr"))
+            follows = indptr[0] == 0 and indptr[-1] == len(data)
+            in_order = follows and validate.rows_in_order(indices, indptr.astype(np.int64), self.n_features)
+            require(in_order, "rows that are a CSR matrix in order", "others")
+            vectors = _csr_array((data, indices, indptr), shape=(self.size, self.n_features))
+        if vectors is not None:
+            numbers = vectors.data if issparse(vectors) else vectors
+            require(validate.all_finite(numbers), "finite vectors", "NaN or infinity")
+        self.support = self.support._replace(vectors=vectors)
+
+    def _problem_of_numbers(self) -> str:
+        shown = {"alpha": self.alpha, "tally": self.tally, "P": self.P, "Q": self.Q, "norms": self.norms, "scale": self.scale}
+        wrong = [name for name, part in shown.items() if not validate.all_finite(part)]
+        return f"{wrong[0]} with NaN or infinity" if wrong else super()._problem_of_numbers()
+
+    def _problem_of_values(self, tally: dict) -> str:
+        size, alpha = self.size, self.alpha
+        diagonal = np.arange(1, size + 1).cumsum() - 1
+        if size + self.support.dropped > tally["t"]:
+            return "more support vectors than rounds"
+        if max(tally["reach"], tally["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
+            return "coefficients beyond their range"
+        if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
+            return "scales or norms beyond their range"
+        if len(self.Q):
+            return self._problem_of_inverse(diagonal) if size else ""
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
+        # centre of one class is a convex combination.)
+        if np.abs(alpha).max(initial=0.0) > max(4.0 * tally["reach"], 1.0):
+            return "coefficients beyond their reach"
+        if size and self.second_order:
+            beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * tally["curvature"]
+            if beyond or self.P[:, diagonal].min() < 0.0:
+                return "a covariance beyond its range"
+        return ""
+
+    def _problem_of_inverse(self, diagonal: np.ndarray) -> str:
+        """Of a Gram matrix: Q_ii >= 1/k(x_i, x_i), and Q_ij² <= Q_ii Q_jj, both but for rounding."""
+        roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
+        if not (share.min() >= 0.5 and share.max() <= 1e30):
+            return "an inverse that is none"
+        for i, end in enumerate(diagonal):
+            if (np.abs(self.Q[end - i : end + 1]) > 2.0 * roots[i] * roots[: i + 1]).any():
+                return "an inverse that is none"
+        return ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
+from .._estimators import saving
 from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import r_squared
@@ -28,7 +29,8 @@ from .._registry import (
     Real,
     parameter_error,
 )
-from .kernels import NO_NUMBERS, Kernel, SupportState, matrix_of, scale_gamma
+from .._saving import packed, require, unpacked
+from .kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +77,9 @@ _NO_WEIGHTS = np.empty(0)
 if TYPE_CHECKING:  # for the types of what is borrowed below: at run time only the classifier is an OnlineLearner
     _Base = OnlineLearner
 else:
-    _Base = Estimator
+
+    class _Base(saving.Describing, Estimator):
+        pass
 
 
 class _KernelModel(_Base):
@@ -88,7 +92,8 @@ class _KernelModel(_Base):
     kernel_params: dict[str, Any] | None
     budget: int | None
     algorithm: str
-    _state_kind: tuple[Any, ...]
+    _compiled_task: str
+    _state_kind: Kind
 
     dtype = np.float64  # no parameter: coefficients and kernel values are float64
     _kernel_names: tuple[str, ...] = KERNELS
@@ -125,10 +130,9 @@ class _KernelModel(_Base):
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _kind_asked(self) -> tuple:
-        """What a model must keep: it could not go on with another kernel, geometry or sort of budget."""
+    def _kind_asked(self) -> Kind:
         second_order = getattr(self, "algorithm", None) in SECOND_ORDER
-        return (
+        return Kind(
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
         )
@@ -137,11 +141,8 @@ class _KernelModel(_Base):
         return second_order and self.budget is not None
 
     def _new_state(self, n_features: int, n_classes: int) -> SupportState:
-        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
-        gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": None}
-        gamma = gammas.get(self.gamma, self.gamma)
-        kernel = Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self._bias())
-        return SupportState(kernel, n_features, n_classes, second_order, self._projects(second_order))
+        kind = self._kind_asked()
+        return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
 
     def _check_precomputed(self, X: Matrix) -> None:
         """A precomputed kernel is learnt from whole, the same rows each time."""
@@ -192,6 +193,45 @@ class _KernelModel(_Base):
 
     def _budget(self) -> int | None:
         return None if self.budget is None else int(self.budget)
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        for kernel in (self._kind_learnt().kernel, self.kernel):
+            if callable(kernel):
+                raise ValueError(
+                    f"{type(self).__name__}: save must have a kernel that has a name, got kernel={kernel!r}, whose code a file "
+                    "without pickle cannot hold. Use pickle."
+                )
+        return super()._described(metadata)
+
+    def _packed_learnt(self) -> dict:
+        return {name: packed(value) for name, value in self._kind_learnt()._asdict().items()}
+
+    @classmethod
+    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
+        """The parameters that a model would be learnt with now, with the kind of the one that there is."""
+        names = list(compiled["kind"]._asdict())
+        require(told.keys() == set(names), f"learnt_with of {names}", sorted(told))
+        kind = Kind(**{name: unpacked(value) for name, value in told.items()})
+        require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
+        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
+        allowed = (0.0,) if cls._compiled_task == "one_class" else Either((Options((0.0,)), INTERCEPT_SCALING))
+        require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
+        flags = kind.second_order, kind.projects
+        require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
+        return {**compiled, "kind": kind}
+
+    @staticmethod
+    def _state_class(params: dict) -> type[SupportState]:
+        return SupportState
+
+    if TYPE_CHECKING:
+
+        def _kind_learnt(self) -> Kind:
+            """Of the model that there is."""
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -348,6 +388,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     """
 
     average = False  # no parameter
+    _compiled_task = "classes"
 
     algorithm: Literal["arow", "pa", "perceptron", "sop"]
     kernel: KernelFunction
@@ -388,6 +429,12 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
 
     def _is_another_kind(self, params: dict) -> bool:
         return params["kind"] != self._params["kind"]
+
+    def _kind_learnt(self) -> Kind:
+        return self._params["kind"]
+
+    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         """Every parameter fits a double."""
@@ -475,7 +522,6 @@ class _KernelEstimator(_KernelModel):
         return "_state" in self.__dict__
 
     if TYPE_CHECKING:
-        _compiled_task: str
 
         def _read_targets(self, y: Any, n_rows: int) -> np.ndarray: ...
 
@@ -484,6 +530,12 @@ class _KernelEstimator(_KernelModel):
         _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
         _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
         t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
+
+    def _kind_learnt(self) -> Kind:
+        return self._state_kind
+
+    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+        self._state, self._state_kind = state, learnt["kind"]
 
     def _learn_from(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
         return self._alone(self._learn_from_alone, X, y, sample_weight, whole)

@@ -265,9 +265,9 @@ cdef class SupportSet(Model):
             if self.second_order:
                 memset(&self.P[c, triangle(s)], 0, (s + 1) * sizeof(double))
                 self.u[c, s] = 0.0
-        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, number
+        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, -1
         if self.slot_of.shape[0]:
-            self.slot_of[number] = s
+            self.slot_of[number], self.origin[s] = s, number
         self.size += 1
         return s
 

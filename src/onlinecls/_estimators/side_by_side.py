@@ -1,0 +1,74 @@
+"""Large calls in several threads. A row is read as it would be alone, so that the number of threads changes no bit."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._registry import COMMON, parameter_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .._input.rows import Rows
+
+LEAST = 1 << 18  # non-zeros times vectors of weights that are worth a thread: about a millisecond
+PARTS = 8  # of each thread: Ctrl-C waits for the parts that others have begun
+
+
+def n_cores() -> int:
+    """On which this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def n_threads(who: str, n_jobs: int | None, work: int) -> int:
+    """How many threads so much work is given, of those that n_jobs asks for (as joblib counts: -1 are all cores, -2 one less)."""
+    allowed: Any = COMMON["n_jobs"]
+    if n_jobs not in allowed:
+        raise parameter_error(who, "n_jobs", allowed, n_jobs)
+    if n_jobs is None or work < 2 * LEAST:
+        return 1
+    wanted = n_jobs if n_jobs >= 0 else n_cores() + 1 + n_jobs
+    return max(1, min(int(wanted), n_cores(), work // LEAST))
+
+
+def read_rows(who: str, read: Callable[[Rows, np.ndarray], None], rows: Rows, found: np.ndarray, n_jobs: int | None) -> None:
+    """read(rows, found), or the same of parts of both in several threads, of which the caller's is one."""
+    n = n_threads(who, n_jobs, rows.nnz * found.shape[1])
+    if n == 1 or rows.n_rows < 2:
+        read(rows, found)
+        return
+    ends = np.linspace(int(rows.indptr[0]), int(rows.indptr[-1]), n * PARTS + 1)[1:-1]  # of parts of as many non-zeros
+    cuts = np.unique([0, *np.searchsorted(rows.indptr, ends).clip(0, rows.n_rows).tolist(), rows.n_rows]).tolist()
+    left = list(itertools.pairwise(cuts))[::-1]
+    errors: dict[int, BaseException] = {}
+
+    def work() -> None:
+        while left:
+            try:
+                start, end = left.pop()  # (one step: no two threads have the same)
+            except IndexError:
+                return
+            try:
+                read(rows.part(start, end), found[start:end])
+            except BaseException as error:  # raised in the caller's thread, when all have ended
+                errors[start] = error
+                left.clear()
+
+    threads = [threading.Thread(target=work, name="onlinecls", daemon=True) for _ in range(n - 1)]
+    try:
+        for thread in threads:
+            thread.start()
+        work()
+    finally:
+        left.clear()
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+    if errors:
+        raise errors[min(errors)]
