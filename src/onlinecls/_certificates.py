@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import _core
 from ._ascent.baselines import OGDClassifier
 from ._ascent.dual_ascent import DualAscentClassifier
 from ._ascent.leader import FoReLClassifier
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+
+    from ._input.rows import Rows
 
 CHUNK = 4096  # rows whose records are kept at a time
 
@@ -51,63 +54,36 @@ class Records:
         """The rows' p-norms; p = inf: max |x|."""
         if not issparse(self.X):
             return np.linalg.norm(self.X, p, axis=1) if self.X.shape[1] else np.zeros(len(self.y))
-        sizes = abs(self.X)
         if p == np.inf:
-            return np.asarray(sizes.max(axis=1).todense()).ravel() if self.X.shape[1] else np.zeros(len(self.y))
-        return np.asarray(sizes.power(p).sum(axis=1)).ravel() ** (1.0 / p)
+            return self._of_rows(np.maximum, np.abs(self.X.data))
+        return self._of_rows(np.add, np.square(self.X.data) if p == 2.0 else np.abs(self.X.data) ** p) ** (1.0 / p)
+
+    def _of_rows(self, operation: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """The sums, say, of what stands for the non-zeros of each row."""
+        starts, found = self.X.indptr[:-1], np.zeros(len(self.y))
+        filled = self.X.indptr[1:] > starts  # (reduceat gives an empty row the next one's first value)
+        found[filled] = operation.reduceat(values, starts[filled])
+        return found
 
     def squares_with(self, U: np.ndarray) -> np.ndarray:
         """Σ_i u_i² x_i² of each u and row."""
-        squares = self.X.multiply(self.X) if issparse(self.X) else self.X**2
-        return np.asarray(squares @ (U**2).T).T
+        squares = type(self.X)((self.X.data**2, self.X.indices, self.X.indptr), self.X.shape) if issparse(self.X) else self.X**2
+        return _products(squares, U**2)
 
 
-def walk(learner: Any, X: Any, y: np.ndarray, theta: np.ndarray) -> Records:
-    """Learn the rows of a chunk one after the other, and record them.
-
-    theta : Σ y x of the updates so far, of a second-order learner whose covariance is diagonal; it is kept up to date.
-    """
-    n, records = len(y), {name: np.zeros(len(y)) for name in ("scores", "chi", "peeked", "spread", "forgotten", "sigma")}
-    updated, second_order = np.zeros(n, bool), hasattr(type(learner), "covariance_")
-    full = second_order and learner.covariance == "full"
-    updates = learner.n_updates_
-    has_sigma, sparse = hasattr(type(learner), "sigma_"), issparse(X)
-    for t, (row, at, x) in enumerate(_rows(X)):
-        if full:
-            score, deviation = learner.decision_function(row, return_std=True)
-            records["scores"][t], records["chi"][t] = score[0], deviation[0] ** 2
-        else:
-            records["scores"][t] = learner.decision_function(row)[0]
-        if second_order and not full:
-            before = learner.covariance_[0][at].astype(np.float64)
-        learner.partial_fit(row, y[t : t + 1])
-        now = learner.n_updates_
-        updated[t], updates = now > updates, now
-        if has_sigma:
-            records["sigma"][t] = learner.sigma_
-        if second_order and not full and updated[t]:
-            after = learner.covariance_[0][at].astype(np.float64)
-            records["chi"][t], records["spread"][t] = before @ x**2, after @ x**2
-            records["peeked"][t] = y[t] * (after @ (x * theta[at]))
-            records["forgotten"][t] = (after - before) @ theta[at] ** 2
-            theta[at] += y[t] * x
-    if full:
+def walk(learner: Any, rows: Rows, y: np.ndarray) -> Records:
+    """Learn the rows of a chunk in one pass, and record what each left (Record of _geometry/rounds.pxd)."""
+    record, state, t = np.zeros((len(y), len(_core.RECORD))), learner._state, learner.t_
+    state.record, state.records_from = record, t
+    try:
+        learner.partial_fit(rows, y)
+    finally:
+        state.record = None
+    records = dict(zip(_core.RECORD, record.T, strict=True))
+    updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
+    if getattr(learner, "covariance", "") == "full":
         _peek(learner, records, y)
-    return Records(X.tocsr() if sparse else X, y, updated=updated, **records)
-
-
-def _rows(X: Any) -> Iterator[tuple[Any, Any, np.ndarray]]:
-    """(a matrix of one row, its columns, its values) of each row."""
-    if not issparse(X):
-        for t in range(len(X)):
-            yield X[t : t + 1], slice(None), X[t]
-        return
-    from scipy.sparse import csr_matrix
-
-    X = csr_matrix(X)
-    for lo, hi in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-        at, x = X.indices[lo:hi], X.data[lo:hi]
-        yield csr_matrix((x, at, np.array([0, hi - lo], X.indptr.dtype)), shape=(1, X.shape[1])), at, x
+    return Records(rows.array(), y, updated=updated, **records)
 
 
 def _peek(learner: Any, records: dict, y: np.ndarray) -> None:
@@ -120,6 +96,11 @@ def _peek(learner: Any, records: dict, y: np.ndarray) -> None:
         share = learner.r / (learner.r + chi)
     records["peeked"], records["spread"] = m * share, chi * share
     records["forgotten"] = -(m**2) * np.divide(1.0 - share, chi, out=np.zeros(len(m)), where=chi > 0.0)
+
+
+def _products(X: Any, U: np.ndarray) -> np.ndarray:
+    """u.x of each u and row: one u after the other, for many at once scipy would first copy them."""
+    return np.stack([X @ u for u in U]) if issparse(X) else U @ X.T
 
 
 # --- theorems ------------------------------------------------------------------------------------------------------------------
@@ -151,7 +132,7 @@ class Theorem:
 
     def said(self, r: Records) -> np.ndarray:
         """y u.x of each u and row."""
-        return r.y * np.asarray(r.X @ self.U.T).T
+        return r.y * _products(r.X, self.U)
 
     def loss(self, r: Records, margin: float = 1.0) -> np.ndarray:
         """L(u) up to each row, over the rounds that changed the model."""

@@ -226,19 +226,19 @@ def _certified(who: str, learner: Any, X: Any, y: Any, u: ArrayLike) -> Certific
         raise ValueError(f"{who}: u must be finite weights, one for each column of X, or rows of them, got shape {given.shape}.")
     along = theorem(learner, U)
     learner.partial_fit(np.zeros((0, U.shape[1])), [], classes=[-1.0, 1.0])
-    theta = np.zeros(U.shape[1])
 
     def chunks() -> Iterator[_certificates.Records]:
         for batch, labels in [(X, y)] if y is not None else X:
-            rows = validate.read_rows(who, batch, np.float64)
+            rows = validate.read_rows(who, batch, None)
             if rows.n_features != U.shape[1]:
                 raise ValueError(
                     f"{who}: u must be {rows.n_features} finite weights, got shape {given.shape}. Give one for each column of X."
                 )
-            signs, matrix = _signs(who, labels, rows.n_rows), rows.array()
+            signs = _signs(who, labels, rows.n_rows)
             for start in range(0, rows.n_rows, _certificates.CHUNK):
-                part = slice(start, start + _certificates.CHUNK)
-                yield _certificates.walk(learner, matrix[part], signs[part], theta)
+                stop = min(start + _certificates.CHUNK, rows.n_rows)
+                chunk = validate.read_rows(who, rows.part(start, stop), np.float64)
+                yield _certificates.walk(learner, chunk, signs[start:stop])
 
     paid, allowed = _certificates.summed(along, chunks())
     return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)

@@ -16,7 +16,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 import numpy as np
 
 from .line cimport share_out
-from .._geometry.rounds cimport QUANTUM, Batch, Books, Round, Tally, charge, check_signals, judge, next_round, said_by
+from .._geometry.rounds cimport (
+    QUANTUM, Batch, Books, Round, Tally, charge, check_signals, hear, judge, next_round, open_records, said_by,
+)
 from .._geometry.sparse cimport floating, larger
 
 cdef enum:                  # slots of books
@@ -261,6 +263,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, c
             leader.weights[i] = r.weight
             q = score_row(leader, data, i)
             judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
+            hear(&leader.scores[0], &r, b, &books)
             stride = r.weight * sqrt(q)
             fine = in_range(leader, r.weight, q, books.tally.reach + stride)
             if q == 0.0 and r.weight <= HUGE:
@@ -302,6 +305,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     books.tally = (<Tally*>&tally[0])[0]
     books.counts, books.n_classes = &counts[0], counts.shape[0]
     books.calibration = NULL
+    open_records(&books, state.record, state.records_from)
     books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
     books.open_classes, books.balanced = params["open_classes"], params["balanced"]
     try:

@@ -25,6 +25,8 @@ class ForelState(OfFile):
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
     PARTS = (*ARRAYS, "joint", "n_features")
 
+    record, records_from = None, 0.0  # as Model's
+
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
         k = n_vectors(n_classes)
