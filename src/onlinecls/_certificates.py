@@ -45,6 +45,7 @@ class Records:
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray
+    squares: np.ndarray | None = None  # ||x||², where the pass has it
 
     @property
     def margins(self) -> np.ndarray:
@@ -52,6 +53,8 @@ class Records:
 
     def norms(self, p: float = 2.0) -> np.ndarray:
         """The rows' p-norms; p = inf: max |x|."""
+        if p == 2.0 and self.squares is not None:
+            return np.sqrt(self.squares)
         if not issparse(self.X):
             return np.linalg.norm(self.X, p, axis=1) if self.X.shape[1] else np.zeros(len(self.y))
         if p == np.inf:
@@ -251,6 +254,11 @@ class _AROW(Theorem):
         return self.total("M", r.updated & (r.margins <= 0.0)), np.sqrt(first) * np.sqrt(second) + self.loss(r) - U
 
 
+def risen(before: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """The rounds in which σ rose from a σ by which weights were other than those at the start."""
+    return (before > 0.0) & (sigma > before)
+
+
 class _DualAscent(Theorem):
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -260,22 +268,25 @@ class _DualAscent(Theorem):
         learner = self.learner
         loss, margin = getattr(learner, "loss", "hinge"), float(getattr(learner, "margin", 1.0))
         euclidean, said = getattr(learner, "regularizer", "euclidean") == "euclidean", self.said(r)
-        sigma, m = r.sigma, r.margins
-        if getattr(learner, "sigma", 0.0) == "auto":  # the weights of round t are those of its σ, which has seen ||x||
+        sigma, m, rose = r.sigma, r.margins, np.zeros(len(r.y), bool)
+        if getattr(learner, "sigma", 0.0) == "auto":
             before = np.append(self.kept.get("sigma", [0.0]), sigma[:-1]) if len(sigma) else sigma
-            m = m * np.divide(before, sigma, out=np.zeros(len(m)), where=sigma > 0.0)
             self.kept["sigma"] = sigma[-1:] if len(sigma) else self.kept.get("sigma", [0.0])
+            if euclidean:  # the weights of round t are those of its σ, which has seen ||x||
+                m = m * np.divide(before, sigma, out=np.zeros(len(m)), where=sigma > 0.0)
+            else:
+                rose = risen(before, sigma)
         else:
             sigma = np.full(len(m), float(learner.sigma))
-        paid, best = (
-            np.maximum(0.0, margin - s) if loss == "hinge" else np.logaddexp(0.0, -s) for s in (m, said)
-        )
         if euclidean:
             f, L = self.squares / 2.0, r.norms()
         else:
             W = float(learner.norm_bound)
             f, L = np.array([[entropy_of_shares(u / W, bool(learner.signed))] for u in self.U]), W * r.norms(np.inf)
-        second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(m)), where=sigma > 0.0)
+        paid, best, least = (
+            np.maximum(0.0, margin - s) if loss == "hinge" else np.logaddexp(0.0, -s) for s in (m, said, L)
+        )
+        second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(m)), where=sigma > 0.0) + rose * (paid - least)
         return self.total("paid", paid), sigma * f + self.total("best", best) + self.total("L2", second)
 
 
@@ -316,8 +327,6 @@ def theorem_of(learner: Any, who: str) -> type[Theorem]:
         reason = "Theorem 2 is for one r"
     elif found is _GradientDescent and learner.learning_rate != "strongly_convex":
         reason = "the bound is for learning_rate='strongly_convex'"
-    elif found is _DualAscent and learner.sigma == "auto" and learner.regularizer != "euclidean":
-        reason = "with sigma='auto' the entropic weights of a round are no multiple of those that predicted"
     else:
         own = {name: getattr(learner, name) for name in _constants(found, learner)}
         if found is _DualAscent:

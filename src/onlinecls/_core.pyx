@@ -52,7 +52,7 @@ TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5
 TALLY_SIZE = sizeof(Tally) // sizeof(double)
 
 #: The columns of `Model.record`: see Record of rounds.pxd.
-RECORD = ("scores", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
+RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
 
 
 INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
@@ -145,7 +145,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 judge(1 - r.label if r.newcomer else said > 0.0, &r, b, &books)
-                hear(&said, &r, b, &books)
+                hear(&said, sums.q, &r, b, &books)
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
@@ -266,7 +266,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear(space.averages, &r, b, &books)
+            hear(space.averages, s.q, &r, b, &books)
             rival = top(space.scores, &books, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not readable(&s, &books):
@@ -313,7 +313,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear(space.averages, &r, b, &books)
+            hear(space.averages, s.q, &r, b, &books)
             skipped = books.tally.skipped
             open.n = moves.n = 0
             for c in range(books.columns):
@@ -384,7 +384,7 @@ cdef inline double score_and_judge(const Full* f, double* averages, const Round*
         judge_error(b.targets[r.at] - averages[0], books)
     else:
         judge(said_by(averages, r, books), r, b, books)
-        hear(averages, r, b, books)
+        hear(averages, q, r, b, books)
     return q
 
 

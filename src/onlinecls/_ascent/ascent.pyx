@@ -536,7 +536,7 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
                 continue
             read_row(a, state, data, indices, &r, &books)
             judge(said_by(a.work.averages, &r, &books), &r, b, &books)
-            hear(a.work.averages, &r, b, &books)
+            hear(a.work.averages, a.size.q, &r, b, &books)
             a.steepness = a.weight * (
                 a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
             fine = in_range(a, a.size.largest == 0.0)

@@ -263,7 +263,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, c
             leader.weights[i] = r.weight
             q = score_row(leader, data, i)
             judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
-            hear(&leader.scores[0], &r, b, &books)
+            hear(&leader.scores[0], q, &r, b, &books)
             stride = r.weight * sqrt(q)
             fine = in_range(leader, r.weight, q, books.tally.reach + stride)
             if q == 0.0 and r.weight <= HUGE:

@@ -120,7 +120,7 @@ cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, fl
                 judge_error(b.targets[r.at] - w.scores[0], &books)
             else:
                 judge(said_by(w.scores, &r, &books), &r, b, &books)
-                hear(w.scores, &r, b, &books)
+                hear(w.scores, size.q, &r, b, &books)
             updated = gathered = False
             skipped = books.tally.skipped
             for number in range(n_steps):

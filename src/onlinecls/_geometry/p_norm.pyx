@@ -361,7 +361,7 @@ cdef int learn_p_norm(Task task, const Norms* norms, const Batch* b, Books* shar
             books.budget -= sum_unknown(state, norms, p)
             q = score_all(state, norms, data, indices, r.row, p)
             judge(said_by(norms.scores, &r, &books), &r, b, &books)
-            hear(norms.scores, &r, b, &books)
+            hear(norms.scores, q, &r, b, &books)
             updated = False
             size = -1.0
             skipped = books.tally.skipped

@@ -42,8 +42,9 @@ ctypedef struct Tally:      # a model's counters, in the order of its array `tal
     double growth           # forgetting: s, see Params; 0 before the first row
 
 
-ctypedef struct Record:     # what a row has left, for certificates; but for the first two of rows that changed the model
+ctypedef struct Record:     # what a row has left, for certificates; but for the first three of rows that changed the model
     double score            # w.x before it
+    double q                # ||x||², where the geometry has it; of others 0
     double updates          # the counter before it
     double v                # x'Σx before it
     double spread           # a diagonal Σ of a potential: x'Σx after it, Σ'
@@ -181,8 +182,8 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
             learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight)
 
 
-cdef inline void hear(const double* scores, const Round* r, const Batch* b, Books* books) noexcept nogil:
-    """Tell the scores by which predict goes, before the row is learnt, to those who ask for them."""
+cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:
+    """Tell the scores by which predict goes, before the row is learnt, and ||x||² to those who ask for them."""
     cdef Py_ssize_t at
     if not books.is_heard:
         return
@@ -190,7 +191,7 @@ cdef inline void hear(const double* scores, const Round* r, const Batch* b, Book
         at = <Py_ssize_t>(books.tally.rounds - books.records_from) - 1
         books.record = &books.records[at] if 0 <= at < books.n_records else NULL
         if books.record != NULL:
-            books.record.score, books.record.updates = scores[0], books.tally.updates
+            books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
     if books.calibration != NULL:
         calibrate(scores, r, b, books)
 
