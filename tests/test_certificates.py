@@ -52,6 +52,7 @@ CASES = {
     "auto simplex": (DualAscentClassifier("auto", regularizer="entropic", norm_bound=3.0, signed=False, loss="log_loss", **NO),
                      bounds.dual_ascent),
     "FoReL": (FoReLClassifier(2.0, **NO), bounds.dual_ascent),
+    "FoReL, log loss": (FoReLClassifier(2.0, loss="log_loss", **NO), bounds.dual_ascent),
     "OGD": (OGDClassifier(0.1, **NO), bounds.gradient_descent),
 }
 every_case = pytest.mark.parametrize("learner, bound", CASES.values(), ids=CASES)

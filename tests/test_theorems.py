@@ -182,7 +182,8 @@ class Rotated(DualAscentClassifier):
         return super().partial_fit(X, (np.asarray(y) + 1) % 3, classes, sample_weight)
 
 
-@pytest.mark.parametrize("form", [{}, {"loss": "log_loss"}, {"regularizer": "entropic", "norm_bound": 12.5, "sigma": 400.0}], ids=repr)
+@pytest.mark.parametrize(
+    "form", [{}, {"loss": "log_loss"}, {"regularizer": "entropic", "norm_bound": 12.5, "sigma": 400.0}], ids=repr)
 def test_several_classes(form):
     rng, form = np.random.default_rng(3), {"sigma": 20.0, "norm_bound": 1.0, **form, **NO}
     X, u = rng.standard_normal((1500, 4)), 4.0 * np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)

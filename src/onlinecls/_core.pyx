@@ -27,7 +27,7 @@ from ._geometry.full cimport (
 from ._geometry.rounds cimport (
     BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Record, Round, Tally, Task,
     averaged, charge, check_signals, example, fits, hear, judge, judge_error, next_round, open_records, readable, row_at,
-    said_by, top,
+    said_by, top, unlikely,
 )
 from ._geometry.sparse cimport (
     Moves, Row, Sums, column, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
@@ -157,7 +157,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 step.tau *= sign
                 if books.drift != NULL:
                     remember(state, &books, &moves, -averaged(&books), data, indices, r.row, &p)
-                if geometry == POTENTIAL and books.record != NULL:
+                if geometry == POTENTIAL and unlikely(books.record != NULL):
                     note_step(books.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
                 move_one(geometry, state, step, data, indices, r.row, &p)
                 if books.drift != NULL:

@@ -11,6 +11,9 @@ from libc.stdint cimport int32_t, int64_t
 from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
 from .sparse cimport Row
 
+cdef extern from *:
+    bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: what follows shall cost the others nothing
+
 cdef extern from "_geometry/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's two numbers of one vector of weights, and what they rest on
         pass
@@ -185,15 +188,14 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
 cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:
     """Tell the scores by which predict goes, before the row is learnt, and ||x||² to those who ask for them."""
     cdef Py_ssize_t at
-    if not books.is_heard:
-        return
-    if books.records != NULL:
-        at = <Py_ssize_t>(books.tally.rounds - books.records_from) - 1
-        books.record = &books.records[at] if 0 <= at < books.n_records else NULL
-        if books.record != NULL:
-            books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
-    if books.calibration != NULL:
-        calibrate(scores, r, b, books)
+    if unlikely(books.is_heard):
+        if books.records != NULL:
+            at = <Py_ssize_t>(books.tally.rounds - books.records_from) - 1
+            books.record = &books.records[at] if 0 <= at < books.n_records else NULL
+            if books.record != NULL:
+                books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
+        if books.calibration != NULL:
+            calibrate(scores, r, b, books)
 
 
 cdef inline int open_records(Books* books, record, double rounds) except -1:
