@@ -97,7 +97,8 @@ class FoReLClassifier(OnlineClassifier):
     random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
         "geometry": _core.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
-        "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
+        "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
+        "limit": NOT_NEGATIVE,
     }
 
     sigma: float | None
@@ -106,8 +107,8 @@ class FoReLClassifier(OnlineClassifier):
 
     def __init__(
         self, sigma: float | None = None, *, gap_tol: float = 1e-3, loss: Literal["hinge", "log_loss"] = "hinge",
-        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False, average: bool | int = False, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False,
+        average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
@@ -122,7 +123,8 @@ class FoReLClassifier(OnlineClassifier):
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         return {
             "loss": ascent.LOSSES[values["loss"]], "joint": int(values["multi_class"] == "crammer_singer"),
-            "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
+            "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]),
+            "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }
