@@ -15,6 +15,7 @@ from . import _core
 from ._ascent.baselines import OGDClassifier
 from ._ascent.dual_ascent import DualAscentClassifier
 from ._ascent.leader import FoReLClassifier
+from ._estimators.base import leaving_records
 from ._estimators.first_order import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
 from ._estimators.multiplicative import MultiplicativePassiveAggressiveClassifier
 from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
@@ -76,12 +77,9 @@ class Records:
 
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Records:
     """Learn the rows of a chunk in one pass, and record what each left (Record of _geometry/rounds.pxd)."""
-    record, state, t = np.zeros((len(y), len(_core.RECORD))), learner._state, learner.t_
-    state.record, state.records_from = record, t
-    try:
+    record = np.zeros((len(y), len(_core.RECORD)))
+    with leaving_records(learner, record):
         learner.partial_fit(rows, y)
-    finally:
-        state.record = None
     records = dict(zip(_core.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
     if getattr(learner, "covariance", "") == "full":
