@@ -134,7 +134,11 @@ def draw(results, path):
     n_lines = -(-len(results) // n_columns)
     figure, axes = plt.subplots(n_lines, n_columns, figsize=(6 * n_columns, 4.5 * n_lines), layout="constrained", squeeze=False)
     for ax, (user, found) in zip(axes.flat, results.items(), strict=False):
-        ProgressiveDisplay.from_results(found, ax=ax)
+        display = ProgressiveDisplay.from_results(found, ax=ax)
+        for name, line in display.lines_.items():  # a colour for each update, a style for each regularizer, in all panels
+            regularizer, update = name.split()
+            line.set(color={"DA1": "tab:red", "DA2": "tab:orange", "DA3": "tab:blue"}[update])
+            line.set(linestyle="-" if regularizer == "Euclidean" else "--")
         ax.set(title=user, xlabel="messages seen")
         ax.legend(fontsize="small", loc="best")
     for ax in axes.flat[len(results) :]:

@@ -17,7 +17,7 @@ from math import log, sqrt
 
 import numpy as np
 from reference import MODELS, REGRESSION, Model
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 
 
 def logsumexp(values):
@@ -235,11 +235,11 @@ class DualAscentRegression(DualAscent):
 
 
 class FoReL(DualTwin):
-    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch, by projected gradient on each row's dual variables, to a
-    gap of 1e-8."""
+    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch: of the hinge loss by projected gradient on each row's
+    dual variables, to a gap of 1e-8, of the log loss by scipy."""
 
-    def __init__(self, d, k=1, *, sigma=1.0, joint=True):
-        self.W, self.sigma, self.joint, self.rows = np.zeros((k, d)), sigma, joint, []
+    def __init__(self, d, k=1, *, sigma=1.0, joint=True, log_loss=False):
+        self.W, self.sigma, self.joint, self.log_loss, self.rows = np.zeros((k, d)), sigma, joint, log_loss, []
 
     def margins(self, W, x, label):
         """Those that should be >= 1, and the Δφ of each."""
@@ -256,11 +256,17 @@ class FoReL(DualTwin):
         return self.sigma / 2 * np.sum(W**2) + sum(lost)
 
     def loss(self, margins):
+        if self.log_loss:
+            return np.logaddexp.reduce([0.0, *-margins]) if self.joint else np.logaddexp(0.0, -margins).sum()
         short = np.maximum(1.0 - margins, 0.0)
         return short.max() if self.joint else short.sum()
 
     def learn(self, x, label, c=1.0):
         self.rows.append((x, label, c))
+        if self.log_loss:
+            found = minimize(lambda w: self.primal(w.reshape(self.W.shape)), self.W.ravel(), options={"gtol": 1e-7})
+            self.W, self.dual_value = found.x.reshape(self.W.shape), found.fun
+            return
         alphas = [np.zeros(len(self.margins(self.W, x, label)[0])) for x, label, _ in self.rows]
         W = 0.0 * self.W
         for _ in range(20_000):

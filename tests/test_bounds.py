@@ -466,8 +466,6 @@ def test_errors():
         "onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, 1, got radius=0.5.",
         lambda: bounds.p_norm(short, [0, 0]),
     )
-    auto = bounds.follow(DualAscentClassifier("auto", regularizer="entropic", **NO), X, y)
-    refused("onlinecls.bounds.dual_ascent: sigma must be a number with", lambda: bounds.dual_ascent(auto, [0, 0]))
     plain = bounds.follow(PassiveAggressiveRegressor(**NO), X, y)
     refused("onlinecls.bounds.passive_aggressive: loss must be", lambda: bounds.passive_aggressive(plain, [0, 0]))
     capped = bounds.follow(PassiveAggressiveClassifier(1.0, **NO), X, y)

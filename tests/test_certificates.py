@@ -48,7 +48,11 @@ CASES = {
     "log loss": (DualAscentClassifier(3.0, loss="log_loss", **NO), bounds.dual_ascent),
     "EG": (DualAscentClassifier(3.0, regularizer="entropic", norm_bound=3.0, **NO), bounds.dual_ascent),
     "simplex": (DualAscentClassifier(3.0, regularizer="entropic", norm_bound=3.0, signed=False, **NO), bounds.dual_ascent),
+    "auto EG": (DualAscentClassifier("auto", regularizer="entropic", norm_bound=3.0, **NO), bounds.dual_ascent),
+    "auto simplex": (DualAscentClassifier("auto", regularizer="entropic", norm_bound=3.0, signed=False, loss="log_loss", **NO),
+                     bounds.dual_ascent),
     "FoReL": (FoReLClassifier(2.0, **NO), bounds.dual_ascent),
+    "FoReL, log loss": (FoReLClassifier(2.0, loss="log_loss", **NO), bounds.dual_ascent),
     "OGD": (OGDClassifier(0.1, **NO), bounds.gradient_descent),
 }
 every_case = pytest.mark.parametrize("learner, bound", CASES.values(), ids=CASES)
@@ -131,6 +135,9 @@ def turned_round(learner, X, y):
         records["scores"][t], records["chi"][t], records["peeked"][t] = score, chi, y[t] * seen
         records["spread"][t], records["forgotten"][t] = x @ times(after, x), theta @ times(after - Sigma, theta)
         records["sigma"][t] = np.sqrt(2.0 * (t + 1)) * np.linalg.norm(X[: t + 1], axis=1).max() / 3.0
+        if getattr(learner, "regularizer", "") == "entropic":  # (held until half more is wanted)
+            wanted, held = 3.0 * np.abs(X[: t + 1]).max() * np.sqrt((t + 1) / np.log(2 * d)), records["sigma"][max(t - 1, 0)]
+            records["sigma"][t] = wanted if t == 0 or wanted > 1.5 * held else held
         if updated[t]:
             theta, Sigma = theta - y[t] * x, after
     return bounds._certificates.Records(X, y, updated=updated, **records)
@@ -188,7 +195,8 @@ def test_dual_ascent_for_numbers_and_several_classes():
     X, w = rng.standard_normal((200, 4)), np.array([0.4, -0.3, 0.2, 0.0])
     y = X @ w + 0.2 * rng.standard_normal(200)
     for form in ({"loss": "absolute"}, {"loss": "squared", "update": "DA2"}, {"regularizer": "entropic"}, {"sigma": "auto"},
-                 {"regularizer": "entropic", "signed": False}):
+                 {"regularizer": "entropic", "signed": False}, {"regularizer": "entropic", "sigma": "auto"},
+                 {"regularizer": "entropic", "sigma": "auto", "loss": "squared"}):
         course = bounds.follow(DualAscentRegressor(**{"sigma": 15.0, "norm_bound": 2.0, **form}, **NO), X, y)
         for u in (w, course.weights[-1], 0.0 * w, np.abs(w) / np.abs(w).sum() * 2.0):
             paid, allowed = bounds.dual_ascent(course, u)
@@ -232,7 +240,6 @@ def test_hedge_on_signed_advice():
     (AdaGradClassifier(**NO), "no theorem here speaks of its mistakes or losses."),
     (ConfidenceWeightedClassifier(**NO), "no theorem here speaks of its mistakes or losses."),
     (OGDClassifier(learning_rate="sqrt", **NO), "the bound is for learning_rate='strongly_convex'."),
-    (DualAscentClassifier("auto", regularizer="entropic", **NO), "with sigma='auto' the entropic weights"),
     (PassiveAggressiveClassifier("auto", **NO), "C must be a number, for the theorem's constants are its; C='auto' depends on"),
 ])
 def test_others_are_refused_with_the_reason(learner, reason):

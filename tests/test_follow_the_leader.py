@@ -15,16 +15,18 @@ from onlinecls import DualAscentClassifier, FoReLClassifier, load
 
 KINDS = {"binary": (2, "crammer_singer"), "crammer_singer": (4, "crammer_singer"), "ovr": (4, "ovr")}
 every_kind = pytest.mark.parametrize("n_classes, multi_class", KINDS.values(), ids=KINDS)
+every_loss = pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 
 
+@every_loss
 @every_kind
-def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class):
+def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class, loss):
     X, y = continuous_problem(15, 5, seed=60, n_classes=n_classes)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     k, sigma = (n_classes if n_classes > 2 else 1), 0.7
-    twin = FoReL(5, k, sigma=sigma, joint=multi_class == "crammer_singer")
-    tight = FoReLClassifier(sigma, gap_tol=1e-10, multi_class=multi_class, fit_intercept=False)
-    loose = FoReLClassifier(sigma, gap_tol=0.05, multi_class=multi_class, fit_intercept=False)
+    twin = FoReL(5, k, sigma=sigma, joint=multi_class == "crammer_singer", log_loss=loss == "log_loss")
+    tight = FoReLClassifier(sigma, gap_tol=1e-10, loss=loss, multi_class=multi_class, fit_intercept=False)
+    loose = FoReLClassifier(sigma, gap_tol=0.05, loss=loss, multi_class=multi_class, fit_intercept=False)
     for i in range(15):
         for learner in (tight, loose):
             learner.partial_fit(X[i : i + 1], y[i : i + 1], None if i else np.unique(y), weights[i : i + 1])
@@ -62,6 +64,30 @@ def test_rows_of_zeros_pay_their_loss(multi_class, per_row):
     assert primal == pytest.approx(learner.dual_value_ + learner.gap_) and learner.gap_ <= 1e-9
 
 
+@pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
+def test_rows_of_zeros_pay_their_log_loss(multi_class, loss_of_each):
+    """Before a third class joins each loses log 2 (the first of all is not kept), after it log 3, or log 2 in each of three."""
+    learner = FoReLClassifier(gap_tol=1e-9, loss="log_loss", multi_class=multi_class, fit_intercept=False)
+    learner.partial_fit(np.zeros((4, 3)), [0, 1, 1, 0])
+    assert learner.dual_value_ == pytest.approx(3.0 * np.log(2.0)) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
+    learner.partial_fit(np.eye(3), [2, 0, 1])
+    scores, sides = learner.decision_function(np.eye(3)), np.eye(3)[[2, 0, 1]]
+    lost = np.logaddexp(0.0, np.where(sides > 0.0, -scores, scores)).sum()
+    if multi_class == "crammer_singer":
+        lost = (np.logaddexp.reduce(scores, axis=1) - (scores * sides).sum(axis=1)).sum()
+    primal = np.square(learner.coef_).sum() / 2 + lost + 3.0 * loss_of_each
+    assert primal == pytest.approx(learner.dual_value_ + learner.gap_, abs=1e-8) and learner.gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_last_round_is_scikit_learns_logistic_regression(n_classes):
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+    X, y = continuous_problem(120, 8, seed=61, n_classes=n_classes)
+    ours = FoReLClassifier(2.0, gap_tol=1e-9, loss="log_loss", fit_intercept=False).fit(X, y)
+    theirs = linear_model.LogisticRegression(C=0.5, tol=1e-9, max_iter=10**5, fit_intercept=False).fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "crammer_singer"), (4, "ovr")])
 def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi_class):
     svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
@@ -72,19 +98,20 @@ def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi
     assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
 
 
+@every_loss
 @every_kind
-def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class):
+def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class, loss):
     """From the same α: increase >= DA3's, as the tutorial says; and a row without a loss leaves all bits of the weights."""
     X, y = continuous_problem(60, 6, seed=62, n_classes=n_classes)
     k, still = (n_classes if n_classes > 2 else 1), 0
-    learner = FoReLClassifier(1.0, gap_tol=1e-6, multi_class=multi_class, fit_intercept=False)
+    learner = FoReLClassifier(1.0, gap_tol=1e-6, loss=loss, multi_class=multi_class, fit_intercept=False)
     learner.partial_fit(X[:1], y[:1], classes=np.unique(y))
     for i in range(1, 60):
         before, theta, gap = learner.dual_value_, state_of(learner).theta.copy(), learner.gap_
         learner.partial_fit(X[i : i + 1], y[i : i + 1])
         increase = learner.dual_value_ - before
         if multi_class == "crammer_singer" or k == 1:
-            twin = DualAscent(6, k, sigma=1.0, update="DA3")
+            twin = DualAscent(6, k, sigma=1.0, update="DA3", loss=loss)
             twin.theta = theta[:6].T.copy()
             lost = twin.loss_of(twin.margins(X[i], y[i], twin.theta))
             twin.learn(X[i], y[i])
@@ -93,7 +120,7 @@ def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class):
                 still += 1
                 assert (state_of(learner).theta == theta).all() and learner.gap_ == gap
         assert increase >= -1e-12
-    assert multi_class == "ovr" or still > 2
+    assert multi_class == "ovr" or still > 2 or loss == "log_loss"
 
 
 def test_its_regret_is_within_dual_ascents_bound():
@@ -109,15 +136,16 @@ def test_its_regret_is_within_dual_ascents_bound():
         assert paid <= primal + 150 / (2 * sigma) + 150 * 1e-4 and learner.dual_value_ <= primal + 1e-9
 
 
+@every_loss
 @every_kind
-def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_class):
+def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_class, loss):
     """Labels that join: in the end the model is, but for the gap, that which knew all classes from the start."""
     X, y = continuous_problem(60, 6, seed=66, n_classes=n_classes)
     if n_classes > 2:
         X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # each class's rows after the other's
     first = np.flatnonzero(y != y[0])[0]  # before it there is one class, and nothing is learnt
-    grown = FoReLClassifier(1.0, gap_tol=1e-8, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y)
-    known = FoReLClassifier(1.0, gap_tol=1e-8, multi_class=multi_class, intercept_scaling=1.0)
+    form = {"gap_tol": 1e-8, "loss": loss, "multi_class": multi_class, "intercept_scaling": 1.0}
+    grown, known = FoReLClassifier(1.0, **form).partial_fit(X, y), FoReLClassifier(1.0, **form)
     known.partial_fit(X[first:], y[first:], classes=np.unique(y))
     assert grown.gap_ <= 1e-8
     assert_allclose(grown.coef_, known.coef_, atol=2e-3)
@@ -141,12 +169,13 @@ def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     assert fingerprint(learner.partial_fit(X[40:], y[40:])) == fingerprint(whole)
 
 
+@every_loss
 @every_kind
-def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi_class, tmp_path):
+def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi_class, loss, tmp_path):
     rng = np.random.default_rng(3)
     for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
         for sigma in (1e-5, 1.0, 1e9):
-            model = FoReLClassifier(sigma, multi_class=multi_class)
+            model = FoReLClassifier(sigma, loss=loss, multi_class=multi_class)
             for i in range(15):
                 with np.errstate(over="ignore"):
                     X = np.clip(rng.standard_normal((2, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
@@ -288,6 +317,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
     [
         ({"sigma": 0.0}, "sigma must be None or a finite number > 0, got sigma=0.0."),
         ({"gap_tol": 0}, "gap_tol must be a finite number > 0, got gap_tol=0."),
+        ({"loss": "squared"}, "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
         ({"average": True},
          "average must be False, got average=True: each w is the best for all rows so far, and every weight may change in any "
          "round. Use DualAscentClassifier for an average."),

@@ -267,10 +267,11 @@ def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
         assert primal(w, n) <= best + 2e-6 * (1 + abs(best))
 
 
-def test_the_leader_is_the_compiled_one():
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_the_leader_is_the_compiled_one(loss):
     X, y = stream(8, 12)
-    slow = LeaderClassifier(SquaredNorm(2.0), gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
-    compiled = FoReLClassifier(2.0, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
+    slow = LeaderClassifier(SquaredNorm(2.0), loss, gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
+    compiled = FoReLClassifier(2.0, loss=loss, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
     assert_allclose(slow.coef_, compiled.coef_, atol=1e-4)
     assert slow.n_mistakes_ == compiled.n_mistakes_
 

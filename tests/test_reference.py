@@ -303,7 +303,8 @@ def test_cw_survives_noisy_labels():
 
 
 def test_every_twin_is_to_be_had_from_one_file_which_names_it():
-    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): {"forel": reference.FoReL}}
+    leaders = dict.fromkeys(("forel", "forel_log"), reference.FoReL)
+    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): leaders}
     for name, algorithm in ALGORITHMS.items():
         if algorithm.tasks != ("experts",):  # (Hedge's few lines are in test_dual_ascent.py)
             assert name in own.get(algorithm.tasks, MODELS), name

@@ -23,7 +23,7 @@ def test_a_row_names_what_there_is(algorithm):
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
         assert algorithm.rule in _core.RULES and set(algorithm.geometries) <= set(_core.GEOMETRIES)
-    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel"}}
+    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel", "forel_log"}}
     twins = own.get(algorithm.tasks, MODELS)  # (Hedge's is in test_dual_ascent.py, FoReL's in test_follow_the_leader.py)
     assert algorithm.name in twins, "every algorithm has its slow twin"
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()

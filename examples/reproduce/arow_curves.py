@@ -16,7 +16,7 @@ def learners(form):
     """Of one covariance: name to (parameter -> learner, grid)."""
     decades = [10.0**k for k in range(-3, 9)]
     return {
-        "SOP": (lambda r: SecondOrderPerceptron(r=r, covariance=form, **NO), decades),
+        "SOP": (lambda r: SecondOrderPerceptron(r=r, initial_variance=1.0, covariance=form, **NO), decades),
         "CW": (lambda eta: ConfidenceWeightedClassifier(eta=eta, initial_variance=1.0, covariance=form, **NO), [0.55, 0.7, 0.9]),
         "AROW": (lambda r: AROWClassifier(r=r, covariance=form, **NO), decades),
     }

@@ -19,7 +19,7 @@ PASSES = (1, 3, 10)
 NO = {"fit_intercept": False}
 KINDS = {
     "PA": (lambda C: PassiveAggressiveClassifier(C=C, **NO), [1e-3, 1e-2, 0.1, 1.0]),
-    "SOP": (lambda r: SecondOrderPerceptron(r=r, **NO), [0.01, 0.1, 1.0, 10.0]),
+    "SOP": (lambda r: SecondOrderPerceptron(r=r, initial_variance=1.0, **NO), [0.01, 0.1, 1.0, 10.0]),
     "CW": (lambda eta: ConfidenceWeightedClassifier(eta=eta, initial_variance=1.0, **NO), [0.55, 0.7, 0.8, 0.9]),
     "AROW": (lambda r: AROWClassifier(r=r, **NO), [0.01, 0.1, 1.0, 10.0]),
 }

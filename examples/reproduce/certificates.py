@@ -21,8 +21,8 @@ NO = {"fit_intercept": False, "dtype": np.float64}
 LEARNERS = {
     "Perceptron": Perceptron(eta0=1.0, **NO),
     "PA-I": PassiveAggressiveClassifier(C=1.0, **NO),
-    "second-order Perceptron": SecondOrderPerceptron(r=1.0, aggressive=True, **NO),
-    "NAROW": NAROWClassifier(b=1.0, **NO),
+    "second-order Perceptron": SecondOrderPerceptron(r=1.0, aggressive=True, initial_variance=1.0, **NO),
+    "NAROW": NAROWClassifier(b=1.0, initial_variance=1.0, **NO),
     "dual ascent, DA2 (losses)": DualAscentClassifier(1.0, update="DA2", **NO),
 }
 
@@ -48,7 +48,9 @@ def main():
     BoundDisplay.from_certificates(found, ax=left, log_y=True)
     BoundDisplay.from_certificates(against, ax=right)
     left.set(title="text messages, spam or ham")
-    right.set(title="labels that are always against the prediction")
+    right.set(title="labels that are always against the prediction: for u = 0 all mistakes are allowed")
+    right.text(0.98, 0.03, "one line: both of the Perceptron, the second-order Perceptron, NAROW and AROW, and what PA-I pays",
+               transform=right.transAxes, ha="right", fontsize="small")
     picture(figure, "certificates")
     claims, numbers = [], {}
     for where, certificates in (("text messages", found), ("an adversary", against)):

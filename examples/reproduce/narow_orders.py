@@ -12,7 +12,7 @@ NO = {"fit_intercept": False}
 MAKE = {
     "PA-I": lambda C: PassiveAggressiveClassifier(C=C, **NO),
     "AROW": lambda r: AROWClassifier(r=r, covariance="full", **NO),
-    "NAROW": lambda b: NAROWClassifier(b=b, covariance="full", **NO),
+    "NAROW": lambda b: NAROWClassifier(b=b, initial_variance=1.0, covariance="full", **NO),
     "AdaGrad": lambda eta0, delta: AdaGradClassifier(eta0=eta0, delta=delta, **NO),
 }
 GRID = {

@@ -43,13 +43,13 @@ def main():
         mistakes = {}
         grid = 10.0 ** np.arange(-1.0, 5.5, 0.5)
         for r in grid:
-            learner = SecondOrderPerceptron(r=r, fit_intercept=False)
+            learner = SecondOrderPerceptron(r=r, initial_variance=1.0, fit_intercept=False)
             mistakes[float(r)] = learner.partial_fit(X, y, classes=[-1, 1]).n_mistakes_
         right.semilogx(grid, list(mistakes.values()), label=f"{name}: second order")
         colour = right.lines[-1].get_color()
         right.axhline(M, color=colour, linestyle=":", label=f"{name}: Perceptron")
         chosen = best_r(most / 2, M, R, d)
-        learner = SecondOrderPerceptron(r=chosen, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
+        learner = SecondOrderPerceptron(r=chosen, initial_variance=1.0, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
         right.plot([chosen], [learner.n_mistakes_], "o", color=colour, label=f"{name}: r of section 4.3, {chosen:.2g}")
         numbers[name] = {"M": M, "R": R, "d": d, "most s": most, "r": chosen, "mistakes": learner.n_mistakes_, "by r": mistakes}
         claims.append(claim(

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import _core
 from ._ascent.baselines import OGDClassifier
 from ._ascent.dual_ascent import DualAscentClassifier
 from ._ascent.leader import FoReLClassifier
+from ._estimators.base import leaving_records
 from ._estimators.first_order import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
 from ._estimators.multiplicative import MultiplicativePassiveAggressiveClassifier
 from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+
+    from ._input.rows import Rows
 
 CHUNK = 4096  # rows whose records are kept at a time
 
@@ -42,6 +46,7 @@ class Records:
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray
+    squares: np.ndarray | None = None  # ||x||², where the pass has it
 
     @property
     def margins(self) -> np.ndarray:
@@ -49,65 +54,37 @@ class Records:
 
     def norms(self, p: float = 2.0) -> np.ndarray:
         """The rows' p-norms; p = inf: max |x|."""
+        if p == 2.0 and self.squares is not None:
+            return np.sqrt(self.squares)
         if not issparse(self.X):
             return np.linalg.norm(self.X, p, axis=1) if self.X.shape[1] else np.zeros(len(self.y))
-        sizes = abs(self.X)
         if p == np.inf:
-            return np.asarray(sizes.max(axis=1).todense()).ravel() if self.X.shape[1] else np.zeros(len(self.y))
-        return np.asarray(sizes.power(p).sum(axis=1)).ravel() ** (1.0 / p)
+            return self._of_rows(np.maximum, np.abs(self.X.data))
+        return self._of_rows(np.add, np.square(self.X.data) if p == 2.0 else np.abs(self.X.data) ** p) ** (1.0 / p)
+
+    def _of_rows(self, operation: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """The sums, say, of what stands for the non-zeros of each row."""
+        starts, found = self.X.indptr[:-1], np.zeros(len(self.y))
+        filled = self.X.indptr[1:] > starts  # (reduceat gives an empty row the next one's first value)
+        found[filled] = operation.reduceat(values, starts[filled])
+        return found
 
     def squares_with(self, U: np.ndarray) -> np.ndarray:
         """Σ_i u_i² x_i² of each u and row."""
-        squares = self.X.multiply(self.X) if issparse(self.X) else self.X**2
-        return np.asarray(squares @ (U**2).T).T
+        squares = type(self.X)((self.X.data**2, self.X.indices, self.X.indptr), self.X.shape) if issparse(self.X) else self.X**2
+        return _products(squares, U**2)
 
 
-def walk(learner: Any, X: Any, y: np.ndarray, theta: np.ndarray) -> Records:
-    """Learn the rows of a chunk one after the other, and record them.
-
-    theta : Σ y x of the updates so far, of a second-order learner whose covariance is diagonal; it is kept up to date.
-    """
-    n, records = len(y), {name: np.zeros(len(y)) for name in ("scores", "chi", "peeked", "spread", "forgotten", "sigma")}
-    updated, second_order = np.zeros(n, bool), hasattr(type(learner), "covariance_")
-    full = second_order and learner.covariance == "full"
-    updates = learner.n_updates_
-    has_sigma, sparse = hasattr(type(learner), "sigma_"), issparse(X)
-    for t, (row, at, x) in enumerate(_rows(X)):
-        if full:
-            score, deviation = learner.decision_function(row, return_std=True)
-            records["scores"][t], records["chi"][t] = score[0], deviation[0] ** 2
-        else:
-            records["scores"][t] = learner.decision_function(row)[0]
-        if second_order and not full:
-            before = learner.covariance_[0][at].astype(np.float64)
-        learner.partial_fit(row, y[t : t + 1])
-        now = learner.n_updates_
-        updated[t], updates = now > updates, now
-        if has_sigma:
-            records["sigma"][t] = learner.sigma_
-        if second_order and not full and updated[t]:
-            after = learner.covariance_[0][at].astype(np.float64)
-            records["chi"][t], records["spread"][t] = before @ x**2, after @ x**2
-            records["peeked"][t] = y[t] * (after @ (x * theta[at]))
-            records["forgotten"][t] = (after - before) @ theta[at] ** 2
-            theta[at] += y[t] * x
-    if full:
+def walk(learner: Any, rows: Rows, y: np.ndarray) -> Records:
+    """Learn the rows of a chunk in one pass, and record what each left (Record of _geometry/rounds.pxd)."""
+    record = np.zeros((len(y), len(_core.RECORD)))
+    with leaving_records(learner, record):
+        learner.partial_fit(rows, y)
+    records = dict(zip(_core.RECORD, record.T, strict=True))
+    updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
+    if getattr(learner, "covariance", "") == "full":
         _peek(learner, records, y)
-    return Records(X.tocsr() if sparse else X, y, updated=updated, **records)
-
-
-def _rows(X: Any) -> Iterator[tuple[Any, Any, np.ndarray]]:
-    """(a matrix of one row, its columns, its values) of each row."""
-    if not issparse(X):
-        for t in range(len(X)):
-            yield X[t : t + 1], slice(None), X[t]
-        return
-    from scipy.sparse import csr_matrix
-
-    X = csr_matrix(X)
-    for lo, hi in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-        at, x = X.indices[lo:hi], X.data[lo:hi]
-        yield csr_matrix((x, at, np.array([0, hi - lo], X.indptr.dtype)), shape=(1, X.shape[1])), at, x
+    return Records(rows.array(), y, updated=updated, **records)
 
 
 def _peek(learner: Any, records: dict, y: np.ndarray) -> None:
@@ -120,6 +97,11 @@ def _peek(learner: Any, records: dict, y: np.ndarray) -> None:
         share = learner.r / (learner.r + chi)
     records["peeked"], records["spread"] = m * share, chi * share
     records["forgotten"] = -(m**2) * np.divide(1.0 - share, chi, out=np.zeros(len(m)), where=chi > 0.0)
+
+
+def _products(X: Any, U: np.ndarray) -> np.ndarray:
+    """u.x of each u and row: one u after the other, for many at once scipy would first copy them."""
+    return np.stack([X @ u for u in U]) if issparse(X) else U @ X.T
 
 
 # --- theorems ------------------------------------------------------------------------------------------------------------------
@@ -151,7 +133,7 @@ class Theorem:
 
     def said(self, r: Records) -> np.ndarray:
         """y u.x of each u and row."""
-        return r.y * np.asarray(r.X @ self.U.T).T
+        return r.y * _products(r.X, self.U)
 
     def loss(self, r: Records, margin: float = 1.0) -> np.ndarray:
         """L(u) up to each row, over the rounds that changed the model."""
@@ -270,6 +252,11 @@ class _AROW(Theorem):
         return self.total("M", r.updated & (r.margins <= 0.0)), np.sqrt(first) * np.sqrt(second) + self.loss(r) - U
 
 
+def risen(before: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """The rounds in which σ rose from a σ by which weights were other than those at the start."""
+    return (before > 0.0) & (sigma > before)
+
+
 class _DualAscent(Theorem):
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -279,22 +266,25 @@ class _DualAscent(Theorem):
         learner = self.learner
         loss, margin = getattr(learner, "loss", "hinge"), float(getattr(learner, "margin", 1.0))
         euclidean, said = getattr(learner, "regularizer", "euclidean") == "euclidean", self.said(r)
-        sigma, m = r.sigma, r.margins
-        if getattr(learner, "sigma", 0.0) == "auto":  # the weights of round t are those of its σ, which has seen ||x||
+        sigma, m, rose = r.sigma, r.margins, np.zeros(len(r.y), bool)
+        if getattr(learner, "sigma", 0.0) == "auto":
             before = np.append(self.kept.get("sigma", [0.0]), sigma[:-1]) if len(sigma) else sigma
-            m = m * np.divide(before, sigma, out=np.zeros(len(m)), where=sigma > 0.0)
             self.kept["sigma"] = sigma[-1:] if len(sigma) else self.kept.get("sigma", [0.0])
+            if euclidean:  # the weights of round t are those of its σ, which has seen ||x||
+                m = m * np.divide(before, sigma, out=np.zeros(len(m)), where=sigma > 0.0)
+            else:
+                rose = risen(before, sigma)
         else:
             sigma = np.full(len(m), float(learner.sigma))
-        paid, best = (
-            np.maximum(0.0, margin - s) if loss == "hinge" else np.logaddexp(0.0, -s) for s in (m, said)
-        )
         if euclidean:
             f, L = self.squares / 2.0, r.norms()
         else:
             W = float(learner.norm_bound)
             f, L = np.array([[entropy_of_shares(u / W, bool(learner.signed))] for u in self.U]), W * r.norms(np.inf)
-        second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(m)), where=sigma > 0.0)
+        paid, best, least = (
+            np.maximum(0.0, margin - s) if loss == "hinge" else np.logaddexp(0.0, -s) for s in (m, said, L)
+        )
+        second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(m)), where=sigma > 0.0) + rose * (paid - least)
         return self.total("paid", paid), sigma * f + self.total("best", best) + self.total("L2", second)
 
 
@@ -335,8 +325,6 @@ def theorem_of(learner: Any, who: str) -> type[Theorem]:
         reason = "Theorem 2 is for one r"
     elif found is _GradientDescent and learner.learning_rate != "strongly_convex":
         reason = "the bound is for learning_rate='strongly_convex'"
-    elif found is _DualAscent and learner.sigma == "auto" and learner.regularizer != "euclidean":
-        reason = "with sigma='auto' the entropic weights of a round are no multiple of those that predicted"
     else:
         own = {name: getattr(learner, name) for name in _constants(found, learner)}
         if found is _DualAscent:

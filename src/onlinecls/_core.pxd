@@ -34,6 +34,8 @@ cdef class Model:
     cdef public object sigma, growth                    # growth: of a full covariance, see Full
     cdef public object calibration                      # array; see calibrate of rounds.pxd
     cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
+    cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
+    cdef public double records_from                     # rounds before its first row
     cdef public int foresight, depth                    # how a full covariance meets many rows at once: see Full
     cdef object bound                                   # the dict that p was made from
     cdef Params p

@@ -15,6 +15,7 @@ TASKS: dict[str, int]
 FORESIGHT: dict[str, int]
 TALLY: dict[str, int]
 TALLY_SIZE: int
+RECORD: tuple[str, ...]
 
 class Lock:
     """Held by one call at a time; a second one gets a RuntimeError. A copy is free."""
@@ -42,6 +43,8 @@ class Model:
     sigma: NDArray[np.floating]
     calibration: NDArray[np.float64]
     are_seen: bool
+    record: NDArray[np.float64] | None
+    records_from: float
     drift: NDArray[np.float64]
     counts: NDArray[np.float64]
     tally: NDArray[np.float64]

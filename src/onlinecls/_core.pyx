@@ -26,11 +26,12 @@ from ._geometry.full cimport (
     product, score_all, sherman_morrison,
 )
 from ._geometry.rounds cimport (
-    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Round, Tally, Task, averaged,
-    calibrate, charge, check_signals, example, fits, judge, judge_error, next_round, readable, row_at, said_by, top,
+    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Record, Round, Tally, Task,
+    averaged, charge, check_signals, example, fits, hear, judge, judge_error, next_round, open_records, readable, row_at,
+    said_by, top, unlikely,
 )
 from ._geometry.sparse cimport (
-    Moves, Row, Sums, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
+    Moves, Row, Sums, column, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
 )
 from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
 from ._rules cimport (
@@ -50,6 +51,9 @@ FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
          "absolute": 9, "growth": 10}
 TALLY_SIZE = sizeof(Tally) // sizeof(double)
+
+#: The columns of `Model.record`: see Record of rounds.pxd.
+RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
 
 
 INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
@@ -83,6 +87,21 @@ cdef inline void grow(floating[::1] state, Books* books, Params* p) noexcept nog
     if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
         write_variances_down(state, books.columns, p)
         books.tally.growth = p.growth
+
+
+cdef void note_step(Record* record, double sign, double v, const floating[::1] state, const floating[::1] data,
+                    const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
+    """Note of a diagonal potential what its variances are about to become by the step beta. (9 arguments: a row and its step.)"""
+    cdef Py_ssize_t k, a
+    cdef double x, theta, sigma, after
+    record.v = v
+    for k in range(row.lo, row.hi):
+        a = 2 * column(indices, k, row.lo)
+        x, theta, sigma = data[k], state[a], state[a + 1]
+        after = larger(sigma / (1.0 + beta * x * x * sigma), p.floor)
+        record.spread += x * x * after
+        record.peeked += sign * x * theta * after
+        record.forgotten += theta * theta * (after - sigma)
 
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
@@ -127,7 +146,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 judge(1 - r.label if r.newcomer else said > 0.0, &r, b, &books)
-                calibrate(&said, &r, b, &books)
+                hear(&said, sums.q, &r, b, &books)
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
@@ -139,6 +158,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 step.tau *= sign
                 if books.drift != NULL:
                     remember(state, &books, &moves, -averaged(&books), data, indices, r.row, &p)
+                if geometry == POTENTIAL and unlikely(books.record != NULL):
+                    note_step(books.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
                 move_one(geometry, state, step, data, indices, r.row, &p)
                 if books.drift != NULL:
                     remember(state, &books, &moves, averaged(&books), data, indices, r.row, &p)
@@ -246,7 +267,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            calibrate(space.averages, &r, b, &books)
+            hear(space.averages, s.q, &r, b, &books)
             rival = top(space.scores, &books, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not readable(&s, &books):
@@ -293,7 +314,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            calibrate(space.averages, &r, b, &books)
+            hear(space.averages, s.q, &r, b, &books)
             skipped = books.tally.skipped
             open.n = moves.n = 0
             for c in range(books.columns):
@@ -364,7 +385,7 @@ cdef inline double score_and_judge(const Full* f, double* averages, const Round*
         judge_error(b.targets[r.at] - averages[0], books)
     else:
         judge(said_by(averages, r, books), r, b, books)
-        calibrate(averages, r, b, books)
+        hear(averages, q, r, b, books)
     return q
 
 
@@ -425,6 +446,8 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                     step = apply_rule(&s, &p)
                     if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
                         continue
+                    if books.record != NULL:
+                        books.record.v = s.v
                     updated |= sherman_morrison(f, &z, &s, step, state, sigma, work, &books)
                 if books.tally.skipped > skipped:       # rows are counted, not classes
                     books.tally.skipped = skipped + 1.0
@@ -626,6 +649,7 @@ cdef class Model:
         books.columns = books.n_classes if books.n_classes > 2 else 1
         books.drift = &drift[0] if drift.shape[0] else NULL
         books.calibration = self.pairs()
+        open_records(books, self.record, self.records_from)
         books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         books.budget = QUANTUM
         return 0

@@ -201,6 +201,7 @@ RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the 
 # Defaults in units of the rows, by the names of the parameters.
 EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)}
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
+ALL_ROWS = "it keeps all rows, and a merge would keep those of all shards"
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
 OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
@@ -475,10 +476,13 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
               paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
-              tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
-              trials=({"sigma": 2.0, "gap_tol": 1e-06},),
-              merge="it keeps all rows, and a merge would keep those of all shards",
+              selects={"loss": "hinge"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
+              trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS,
               title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
+    Algorithm("forel_log", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
+              selects={"loss": "log_loss"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
+              trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS,
+              title="Follow the regularized leader, log loss", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT,
               selects={"learning_rate": "strongly_convex"}, units=OGD,
               trials=({"alpha": 0.1},),

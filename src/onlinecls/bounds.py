@@ -226,19 +226,19 @@ def _certified(who: str, learner: Any, X: Any, y: Any, u: ArrayLike) -> Certific
         raise ValueError(f"{who}: u must be finite weights, one for each column of X, or rows of them, got shape {given.shape}.")
     along = theorem(learner, U)
     learner.partial_fit(np.zeros((0, U.shape[1])), [], classes=[-1.0, 1.0])
-    theta = np.zeros(U.shape[1])
 
     def chunks() -> Iterator[_certificates.Records]:
         for batch, labels in [(X, y)] if y is not None else X:
-            rows = validate.read_rows(who, batch, np.float64)
+            rows = validate.read_rows(who, batch, None)
             if rows.n_features != U.shape[1]:
                 raise ValueError(
                     f"{who}: u must be {rows.n_features} finite weights, got shape {given.shape}. Give one for each column of X."
                 )
-            signs, matrix = _signs(who, labels, rows.n_rows), rows.array()
+            signs = _signs(who, labels, rows.n_rows)
             for start in range(0, rows.n_rows, _certificates.CHUNK):
-                part = slice(start, start + _certificates.CHUNK)
-                yield _certificates.walk(learner, matrix[part], signs[part], theta)
+                stop = min(start + _certificates.CHUNK, rows.n_rows)
+                chunk = validate.read_rows(who, rows.part(start, stop), np.float64)
+                yield _certificates.walk(learner, chunk, signs[start:stop])
 
     paid, allowed = _certificates.summed(along, chunks())
     return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)
@@ -658,9 +658,11 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
     the n = 2d weights W and -W (infinite where ||u||_1 > W) or, signed=False, of the d weights W (where sum u is not W or u < 0);
     L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors, L_t times 2|y - w_t.x| for the squared loss.
 
-    sigma="auto", Euclidean: sigma_t of each round in the last sum, and that of the last round in f. The weights w_t are then
-    those of sigma_t, which has seen ||x_t|| (not y_t): θ_t/sigma_t. (Entropic: their losses do not follow from those of the
-    predictions, and the bound is refused.)
+    sigma="auto": sigma_t of each round in the last sum, and that of the last round in f, as the dual does not fall when sigma
+    rises. The weights w_t of that are those by sigma_t, which has seen x_t (not y_t). Euclidean: θ_t/sigma_t, whose losses are
+    what is paid. Entropic: what is paid are the losses of the predictions, which are w_t's but in the rounds where sigma rose
+    (one for each half more of it); in these the loss of the prediction less the least loss that any weights have, with a margin
+    of L_t or a prediction of ±L_t, is allowed on top. (The tutorial fixes sigma; that is this library's reckoning.)
 
     With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
 
@@ -671,31 +673,31 @@ def dual_ascent(course: Course, u: ArrayLike) -> Bound:
     kinds = (DualAscentClassifier, DualAscentRegressor, FoReLClassifier)
     u, learner, scores = _checked(course, u, "dual_ascent", *kinds), course.learner, course.scores
     entropic, sigma = getattr(learner, "regularizer", "euclidean") == "entropic", course.sigma
-    if learner.sigma == "auto" and entropic:
-        raise ValueError(
-            "onlinecls.bounds.dual_ascent: sigma must be a number with regularizer='entropic', got sigma='auto'. The losses of "
-            "the weights by a sigma that has grown do not follow from the predictions."
-        )
+    rose = np.zeros(len(scores), bool)
     if learner.sigma == "auto":
         before = np.append(0.0, sigma[:-1])[: len(sigma)]
-        scores = scores * np.divide(before, sigma, out=np.zeros(len(sigma)), where=sigma > 0.0)
+        if entropic:
+            rose = _certificates.risen(before, sigma)
+        else:
+            scores = scores * np.divide(before, sigma, out=np.zeros(len(sigma)), where=sigma > 0.0)
     else:
         sigma = np.full(len(scores), _number(course, "dual_ascent", "sigma"))
     W = _number(course, "dual_ascent", "norm_bound") if entropic else 1.0
     L = W * np.abs(course.X).max(axis=1) if entropic else np.linalg.norm(course.X, axis=1)
     if isinstance(learner, DualAscentRegressor):
         errors, of = course.y - scores, {"absolute": np.abs, "squared": np.square}[learner.loss]
-        paid, best = of(errors), of(course.y - course.X @ u)
-        L = L * 2.0 * np.abs(errors) if learner.loss == "squared" else L
+        paid, best, least = of(errors), of(course.y - course.X @ u), of(np.maximum(0.0, np.abs(course.y) - L))
+        if learner.loss == "squared":
+            L = L * 2.0 * np.where(rose, np.abs(course.y) + L, np.abs(errors))
     else:
         margin, hinge = getattr(learner, "margin", 1.0), getattr(learner, "loss", "hinge") == "hinge"
-        paid, best = (
+        paid, best, least = (
             np.maximum(0.0, margin - m) if hinge else np.logaddexp(0.0, -m)
-            for m in (course.y * scores, course.y * (course.X @ u))
+            for m in (course.y * scores, course.y * (course.X @ u), L)
         )
     f = entropy_of_shares(u / W, bool(learner.signed)) if entropic else (u @ u) / 2.0
     last = float(sigma[-1]) if len(sigma) else 0.0
-    second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(L)), where=sigma > 0.0)
+    second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(L)), where=sigma > 0.0) + rose * (paid - least)
     return Bound(float(paid.sum()), float((last * f if last else 0.0) + best.sum() + second.sum()))
 
 

@@ -31,7 +31,7 @@ from .params cimport (
 from .._core cimport Model
 from .._geometry.powers cimport exp_all, with_sign
 from .._geometry.rounds cimport (
-    QUANTUM, REGRESSION, Batch, Books, Round, Task, averaged, calibrate, charge, check_signals, judge, judge_error, next_round,
+    QUANTUM, REGRESSION, Batch, Books, Round, Task, averaged, charge, check_signals, hear, judge, judge_error, next_round,
     row_at,     said_by, top,
 )
 from .._geometry.simplex cimport (
@@ -537,7 +537,7 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
                 continue
             read_row(a, state, data, indices, &r, &books)
             judge(said_by(a.work.averages, &r, &books), &r, b, &books)
-            calibrate(a.work.averages, &r, b, &books)
+            hear(a.work.averages, a.size.q, &r, b, &books)
             a.steepness = a.weight * (
                 a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
             fine = in_range(a, a.size.largest == 0.0)
@@ -566,6 +566,8 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
             books.tally.updates += updated
             books.tally.skipped += skipped          # rows are counted, not classes
             close_row(a, &books)
+            if books.record != NULL:
+                books.record.sigma = a.shared.sigma
     finally:
         shared[0] = books
     return 0

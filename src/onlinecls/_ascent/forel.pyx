@@ -1,22 +1,26 @@
 """Follow the regularized leader (the tutorial's part III): after each row w is the best there is for all rows so far.
 
-    w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w),    the hinge loss,    by coordinate ascent on its dual
+    w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w),    the hinge or the log loss,    by coordinate ascent on its dual
 
-    D(α) = Σ α - ||θ||²/(2σ),   0 <= α <= c (joint: Σ_r α_r <= c),   θ = Σ α Δφ,   w = θ/σ,
+    D(α) = Σ g_i(α_i) - ||θ||²/(2σ),   0 <= α <= c (joint: Σ_r α_r <= c),   θ = Σ α Δφ,   w = θ/σ,
 
-which goes on from the α of the rounds before. The gap between primal and dual is a sum over rows, none of them negative:
+g_i = Σ_r α_ir (hinge) or c_i H(α_i / c_i) (log loss; H the entropy of these shares and of what they leave of 1), which goes on
+from the α of the rounds before. The gap between primal and dual is a sum over rows, none of them negative:
 
-    σ/2 ||w||² + Σ c loss - D = Σ_i c_i loss_i(w) - Σ_r α_ir (1 - m_ir)
+    σ/2 ||w||² + Σ c loss - D = Σ_i c_i loss_i(w) - g_i + Σ_r α_ir m_ir
 
 so that one scan of all rows at a fixed w tells it, and which rows there is something to gain from: a sweep goes over these.
 """
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport exp, fabs, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
-from .line cimport share_out
-from .._geometry.rounds cimport QUANTUM, Batch, Books, Round, Tally, charge, check_signals, judge, next_round, said_by
+from .line cimport balance, entropy, log_sum, share_out, squash
+from .params cimport HINGE, LOG_LOSS
+from .._geometry.rounds cimport (
+    QUANTUM, Batch, Books, Round, Tally, charge, check_signals, hear, judge, next_round, open_records, said_by,
+)
 from .._geometry.sparse cimport floating, larger
 
 cdef enum:                  # slots of books
@@ -32,6 +36,7 @@ cdef enum:
 cdef double HUGE = 1e140    # rows beyond it are left out, so that nothing below overflows
 
 ctypedef struct ForelParams:
+    int loss
     int joint
     double sigma
     double tolerance
@@ -49,7 +54,7 @@ cdef class Leader:
     cdef double[:, ::1] alpha       # (rows, k)
     cdef double[:, ::1] theta       # (features + 1, k)
     cdef Py_ssize_t k
-    cdef double[::1] scores, excess, shares, sorted
+    cdef double[::1] scores, excess, shares, sorted, open
     cdef Py_ssize_t[::1] active     # rows with a part in the gap
 
     def __init__(self, params, state):
@@ -57,8 +62,8 @@ cdef class Leader:
         self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
         self.alpha, self.theta, self.books = state.alpha, state.theta, state.books
         self.k = self.theta.shape[1]
-        room = np.zeros((4, max(self.k, 2)))
-        self.scores, self.excess, self.shares, self.sorted = room
+        room = np.zeros((5, max(self.k, 2)))
+        self.scores, self.excess, self.shares, self.sorted, self.open = room
         self.active = np.empty(self.labels.shape[0] + 1, np.intp)
 
 
@@ -96,9 +101,18 @@ cdef inline bint has_joined(const Books* books, Py_ssize_t c) noexcept nogil:
 
 
 cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcept nogil:
-    """The hinge loss of a row, from its scores; one against the rest: all columns' together."""
-    cdef Py_ssize_t c, k = leader.k
-    cdef double loss = 0.0
+    """The loss of a row, from its scores; one against the rest: all columns' together."""
+    cdef Py_ssize_t c, n = 0, k = leader.k
+    cdef double loss = 0.0, margin
+    if leader.p.loss == LOG_LOSS:
+        for c in range(k):
+            if k > 1 and not has_joined(books, c):
+                continue
+            margin = sign_of(label, c, k) * leader.scores[c]
+            loss += log1p(exp(-margin)) if margin > -30.0 else -margin
+            leader.excess[n] = leader.scores[c]
+            n += 1
+        return loss if k == 1 or not leader.p.joint else log_sum(&leader.excess[0], n, &leader.shares[0]) - leader.scores[label]
     for c in range(k):
         if k > 1 and not has_joined(books, c):
             continue
@@ -112,13 +126,22 @@ cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcep
 cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
     """Row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i]
-    cdef double margin, gap = leader.weights[i] * loss
+    cdef bint joint = k > 1 and leader.p.joint
+    cdef double margin, gap = leader.weights[i] * loss, rest = 1.0
+    cdef double[2] share
     for c in range(k):
-        if leader.alpha[i, c] != 0.0:
-            margin = sign_of(label, c, k) * leader.scores[c]
-            if k > 1 and leader.p.joint:
-                margin = leader.scores[label] - leader.scores[c]
+        if leader.alpha[i, c] == 0.0:
+            continue
+        margin = leader.scores[label] - leader.scores[c] if joint else sign_of(label, c, k) * leader.scores[c]
+        if leader.p.loss == HINGE:
             gap -= leader.alpha[i, c] * (1.0 - margin)
+            continue
+        share[0] = leader.alpha[i, c] / leader.weights[i]
+        share[1] = 0.0 if joint else 1.0 - share[0]
+        rest -= share[0]
+        gap += leader.alpha[i, c] * margin - leader.weights[i] * entropy(share, 2)
+    if joint and leader.p.loss == LOG_LOSS:
+        gap -= leader.weights[i] * entropy(&rest, 1)
     return gap
 
 
@@ -128,6 +151,15 @@ cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
     cdef double weight = leader.weights[i], total = 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
+    if leader.p.loss == LOG_LOSS:       # a share of 1/2, joint: of 1/n each
+        for c in range(k):
+            total += k == 1 or has_joined(books, c)
+        weight *= 1.0 / total if k > 1 and leader.p.joint else 0.5
+        for c in range(k):
+            if (k == 1 or has_joined(books, c)) and not (k > 1 and leader.p.joint and c == leader.labels[i]):
+                changed |= alpha[i, c] != weight
+                alpha[i, c] = weight
+        return changed
     if k > 1 and leader.p.joint:
         for c in range(k):
             total += alpha[i, c]
@@ -146,7 +178,7 @@ cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
 cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const Books* books) noexcept nogil:
     """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
-    cdef double new, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
+    cdef double new, margin, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
     if q == 0.0:
@@ -155,7 +187,11 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
         for c in range(k):
             if k > 1 and not has_joined(books, c):
                 continue
-            new = alpha[i, c] + (1.0 - sign_of(label, c, k) * leader.scores[c]) * ratio
+            margin = sign_of(label, c, k) * leader.scores[c]
+            if leader.p.loss == LOG_LOSS:
+                new = weight * squash(margin - alpha[i, c] / ratio, weight / ratio)
+            else:
+                new = alpha[i, c] + (1.0 - margin) * ratio
             new = 0.0 if not new > 0.0 else weight if new > weight else new
             if new != alpha[i, c]:
                 move(leader.theta, data, leader.indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), &leader.p)
@@ -164,11 +200,19 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
         return changed
     for c in range(k):
         whole += alpha[i, c]
-    for c in range(k):                      # 1 - m without this row, by q/σ
-        leader.excess[c] = 0.0
-        if c != label and has_joined(books, c):
-            leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
-    share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
+    if leader.p.loss == LOG_LOSS:
+        for c in range(k):                  # the scores without this row
+            leader.open[c] = has_joined(books, c)
+            leader.excess[c] = leader.scores[c] + (-whole if c == label else alpha[i, c]) / ratio
+        balance(&leader.excess[0], k, label, weight / ratio, &leader.open[0], &leader.shares[0])
+        for c in range(k):
+            leader.shares[c] *= weight
+    else:
+        for c in range(k):                  # 1 - m without this row, by q/σ
+            leader.excess[c] = 0.0
+            if c != label and has_joined(books, c):
+                leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
+        share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
     for c in range(k):
         if c != label and leader.shares[c] != alpha[i, c]:
             move(leader.theta, data, leader.indices, lo, hi, c, alpha[i, c] - leader.shares[c], &leader.p)
@@ -261,6 +305,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, c
             leader.weights[i] = r.weight
             q = score_row(leader, data, i)
             judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
+            hear(&leader.scores[0], q, &r, b, &books)
             stride = r.weight * sqrt(q)
             fine = in_range(leader, r.weight, q, books.tally.reach + stride)
             if q == 0.0 and r.weight <= HUGE:
@@ -302,6 +347,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     books.tally = (<Tally*>&tally[0])[0]
     books.counts, books.n_classes = &counts[0], counts.shape[0]
     books.calibration = NULL
+    open_records(&books, state.record, state.records_from)
     books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
     books.open_classes, books.balanced = params["open_classes"], params["balanced"]
     try:

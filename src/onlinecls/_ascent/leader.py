@@ -13,7 +13,7 @@ from .._estimators.docs import documented
 from .._estimators.saving import FLAG
 from .._input import validate
 from .._registry import NOT_NEGATIVE, POSITIVE
-from . import forel
+from . import ascent, forel
 from .leader_state import GAP, ForelState
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
 class FoReLClassifier(OnlineClassifier):
     """Follow the regularized leader: after each row the weights that would have been best for all rows so far.
 
-        w_t = argmin  sigma/2 ||w||^2 + sum over i <= t of c_i [1 - y_i w.x_i]+       (the support vector machine, C = 1/sigma)
+        w_t = argmin  sigma/2 ||w||^2 + sum over i <= t of c_i loss_i(w)
+
+        hinge loss [1 - y w.x]+:            the support vector machine, C = 1/sigma
+        log loss log(1 + exp(-y w.x)):      logistic regression (joint: that of the softmax), C = 1/sigma
 
     Every row is kept, and has a dual variable alpha in [0, c] (joint: one for each wrong class, of sum <= c). A row with a loss
     takes its best alpha, which is DA2's step (joint: DA3's), and coordinate ascent over all rows goes on from there until the
@@ -51,6 +54,7 @@ class FoReLClassifier(OnlineClassifier):
     gap_tol : float, default=1e-3
         The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
         1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
+    loss : {"hinge", "log_loss"}, default="hinge"
     {parameters}
 
     Attributes
@@ -59,7 +63,8 @@ class FoReLClassifier(OnlineClassifier):
     gap_ : float
         The duality gap after the last row.
     dual_value_ : float
-        D = sum of alpha - ||theta||^2 / (2 sigma), theta = sigma w; P(w_t) is D + `gap_`.
+        D = sum of alpha - ||theta||^2 / (2 sigma), theta = sigma w; log loss: the rows' c H(alpha/c), H the entropy of the shares
+        alpha/c and of what they leave of 1, in the place of alpha. P(w_t) is D + `gap_`.
     dual_coef_ : ndarray of shape (t_, 1) or (t_, n_classes)
         alpha of each row kept, in their order: of the row, of the wrong classes, or of each learner. (Rows before there were two
         classes are not kept.)
@@ -72,7 +77,8 @@ class FoReLClassifier(OnlineClassifier):
     -----
     `fit` is one pass in the order given: more would but repeat rows that are kept already. ``average`` is not offered. When a
     third class joins, two rows of weights with theta/2 and alpha/2 each take the one vector's place (the scores stay), and the
-    best weights for all rows and the new rival are found from there.
+    best weights for all rows and the new rival are found from there. `onlinecls.reference.LeaderClassifier` and `LeaderRegressor`
+    have any other regularizer, the entropic one say, and targets.
 
     References
     ----------
@@ -91,17 +97,19 @@ class FoReLClassifier(OnlineClassifier):
 
     random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
-        "geometry": _core.GEOMETRIES, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE,
-        "tolerance": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
+        "geometry": _core.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
+        "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
+        "limit": NOT_NEGATIVE,
     }
 
     sigma: float | None
     gap_tol: float
+    loss: Literal["hinge", "log_loss"]
 
     def __init__(
-        self, sigma: float | None = None, *, gap_tol: float = 1e-3, fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False, average: bool | int = False, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        self, sigma: float | None = None, *, gap_tol: float = 1e-3, loss: Literal["hinge", "log_loss"] = "hinge",
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False,
+        average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
@@ -115,14 +123,15 @@ class FoReLClassifier(OnlineClassifier):
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         return {
-            "joint": int(values["multi_class"] == "crammer_singer"), "sigma": float(values["sigma"]),
-            "tolerance": float(values["gap_tol"]), "open_classes": 0, "balanced": 0, "limit": 0.0,
+            "loss": ascent.LOSSES[values["loss"]], "joint": int(values["multi_class"] == "crammer_singer"),
+            "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]),
+            "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": _core.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }
 
     def _is_another_kind(self, params: dict) -> bool:
-        kind = "joint", "sigma", "bias"
+        kind = "loss", "joint", "sigma", "bias"
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
         return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
             dtype is None or dtype == self._state.dtype

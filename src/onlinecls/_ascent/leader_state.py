@@ -9,6 +9,7 @@ from .._geometry.state import OfFile, n_vectors, read_only
 from .._input.validate import FLOATS, rows_in_order
 from .._saving import require
 from . import forel
+from .ascent import LOSSES
 from .ascent_state import check_joint
 
 GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
@@ -24,6 +25,8 @@ class ForelState(OfFile):
 
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
     PARTS = (*ARRAYS, "joint", "n_features")
+
+    record, records_from = None, 0.0  # as Model's
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
@@ -150,11 +153,19 @@ class ForelState(OfFile):
 
     def value(self, sigma: float) -> float:
         """D(α)."""
-        return float(self.alpha.sum() - np.square(self.theta).sum() / (2.0 * sigma))
+        found = self.alpha.sum()
+        if self.params["loss"] == LOSSES["log_loss"]:
+            live = self.weights > 0.0
+            shares = self.alpha[live] / self.weights[live, None]
+            rest = 1.0 - (shares.sum(axis=1, keepdims=True) if self.joint and self.n_columns > 1 else shares)
+            shares = np.concatenate([shares, rest], axis=1)
+            shares = np.where(shares > 0.0, shares, 1.0)
+            found = self.weights[live] @ -(shares * np.log(shares)).sum(axis=1)
+        return float(found - np.square(self.theta).sum() / (2.0 * sigma))
 
     def scores_params(self, sigma: float, bias: float) -> dict:
-        return {"joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0, "bias": bias,
-                "limit": 0.0}
+        return {"loss": 0, "joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0,
+                "bias": bias, "limit": 0.0}
 
     def weights_of(self, sigma: float, features: slice) -> np.ndarray:
         return read_only((self.theta[features] / sigma).astype(self.dtype).T)

@@ -666,6 +666,17 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("skipped")
 
 
+@contextmanager
+def leaving_records(learner: OnlineLearner, record: np.ndarray) -> Iterator[None]:
+    """Inside, each row that the learner learns leaves its numbers in the next row of this array: see RECORD of _core."""
+    state = learner._fitted_state()
+    state.record, state.records_from = record, learner.t_
+    try:
+        yield
+    finally:
+        state.record = None
+
+
 class WithWeights(OnlineLearner):
     """A learner of vectors of weights, one for each score."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from .._core cimport Model
 from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
 from .rounds cimport (
-    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, calibrate, charge, check_signals, example, fits, judge,
+    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, hear, judge,
     judge_error,     next_round, readable, row_at, said_by,
 )
 from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
@@ -120,7 +120,7 @@ cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, fl
                 judge_error(b.targets[r.at] - w.scores[0], &books)
             else:
                 judge(said_by(w.scores, &r, &books), &r, b, &books)
-                calibrate(w.scores, &r, b, &books)
+                hear(w.scores, size.q, &r, b, &books)
             updated = gathered = False
             skipped = books.tally.skipped
             for number in range(n_steps):

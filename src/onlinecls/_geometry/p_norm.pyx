@@ -27,7 +27,7 @@ from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
-    OVR, QUANTUM, Batch, Books, Example, Round, Task, calibrate, charge, check_signals, example, fits, judge, next_round,
+    OVR, QUANTUM, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, hear, judge, next_round,
     readable, row_at, said_by,
 )
 from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
@@ -361,7 +361,7 @@ cdef int learn_p_norm(Task task, const Norms* norms, const Batch* b, Books* shar
             books.budget -= sum_unknown(state, norms, p)
             q = score_all(state, norms, data, indices, r.row, p)
             judge(said_by(norms.scores, &r, &books), &r, b, &books)
-            calibrate(norms.scores, &r, b, &books)
+            hear(norms.scores, q, &r, b, &books)
             updated = False
             size = -1.0
             skipped = books.tally.skipped

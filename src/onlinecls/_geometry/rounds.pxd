@@ -11,6 +11,9 @@ from libc.stdint cimport int32_t, int64_t
 from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
 from .sparse cimport Row
 
+cdef extern from *:
+    bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: what follows shall cost the others nothing
+
 cdef extern from "_geometry/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's two numbers of one vector of weights, and what they rest on
         pass
@@ -42,6 +45,17 @@ ctypedef struct Tally:      # a model's counters, in the order of its array `tal
     double growth           # forgetting: s, see Params; 0 before the first row
 
 
+ctypedef struct Record:     # what a row has left, for certificates; but for the first three of rows that changed the model
+    double score            # w.x before it
+    double q                # ||x||², where the geometry has it; of others 0
+    double updates          # the counter before it
+    double v                # x'Σx before it
+    double spread           # a diagonal Σ of a potential: x'Σx after it, Σ'
+    double peeked           # x'Σ'θ, θ from before it
+    double forgotten        # θ'(Σ' - Σ)θ
+    double sigma            # dual ascent: σ of the round (of each)
+
+
 ctypedef struct Books:      # what a pass counts in
     Tally tally
     double* counts          # rows seen of each class
@@ -49,6 +63,11 @@ ctypedef struct Books:      # what a pass counts in
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* drift           # see average.pxd; NULL: no average
     Calibration* calibration        # a pair for each vector; NULL: none, or rows that are seen again
+    Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
+    Py_ssize_t n_records
+    double records_from
+    Record* record          # of the present row; NULL: none is kept
+    bint is_heard           # somebody asks for the scores: a calibration or a record
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -157,8 +176,6 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
     """
     cdef Py_ssize_t c
     cdef double weight
-    if books.calibration == NULL:
-        return
     weight = 1.0 if b.weights == NULL else b.weights[r.at]
     if books.columns == 1:
         if not r.newcomer:
@@ -167,6 +184,30 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
     for c in range(books.columns):
         if not (books.open_classes and (books.counts[c] == 0.0 or (r.newcomer and c == r.label))):
             learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight)
+
+
+cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:
+    """Tell the scores by which predict goes, before the row is learnt, and ||x||² to those who ask for them."""
+    cdef Py_ssize_t at
+    if unlikely(books.is_heard):
+        if books.records != NULL:
+            at = <Py_ssize_t>(books.tally.rounds - books.records_from) - 1
+            books.record = &books.records[at] if 0 <= at < books.n_records else NULL
+            if books.record != NULL:
+                books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
+        if books.calibration != NULL:
+            calibrate(scores, r, b, books)
+
+
+cdef inline int open_records(Books* books, record, double rounds) except -1:
+    """Rows leave their records, of the round after so many on, in this array; None: they leave none."""
+    cdef double[:, ::1] records
+    books.records, books.record, books.n_records, books.records_from = NULL, NULL, 0, rounds
+    if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
+        records = record
+        books.records, books.n_records = <Record*>&records[0, 0], records.shape[0]
+    books.is_heard = books.calibration != NULL or books.records != NULL
+    return 0
 
 
 cdef inline void judge_error(double error, Books* books) noexcept nogil:

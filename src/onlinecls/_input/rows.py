@@ -62,23 +62,26 @@ class Rows:
 
     def array(self):
         """What numpy and scipy calculate with: a dense array, or a CSR array; no values are copied."""
-        start, stop = int(self.indptr[0]), int(self.indptr[-1])
         if self.is_dense:
-            return self.data[start:stop].reshape(self.shape)
+            return self.data[int(self.indptr[0]) : int(self.indptr[-1])].reshape(self.shape)
         from scipy.sparse import csr_array
 
-        return csr_array((self.data[start:stop], self.indices[start:stop], self.indptr - start), shape=self.shape)
+        return self._filled(csr_array(self.shape, dtype=self.data.dtype))
 
     def matrix(self):
         """A scipy.sparse.csr_matrix, for users; the values are not copied. (The rows are sparse.)"""
         from scipy.sparse import csr_matrix
 
+        return self._filled(csr_matrix(self.shape, dtype=self.data.dtype))
+
+    def _filled(self, X):
+        """An empty matrix with these rows. (Its constructor would copy a part that is less than half of the whole.)"""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         indices = self.indices[start:stop]
         if stop - start > np.iinfo(indices.dtype).max:  # indptr, of the same dtype, has to count them
             indices = indices.astype(np.int64)
         indptr = (self.indptr - start if start else self.indptr).astype(indices.dtype, copy=False)
-        X = csr_matrix((self.data[start:stop], indices, indptr), shape=self.shape)
+        X.data, X.indices, X.indptr = self.data[start:stop], indices, indptr
         X.has_sorted_indices = X.has_canonical_format = True
         return X
 
