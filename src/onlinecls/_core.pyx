@@ -665,6 +665,7 @@ cdef class Model:
                 return False
         lock.held = FORKS
         try:
+            self.bind()                 # (a copy may have had a call without rows only)
             return self.learn_few(X, y, sample_weight)
         finally:
             lock.held = 0

@@ -325,7 +325,8 @@ class SupportState(Counted):
         for start in range(0, X.shape[0] if size else 0, step):
             part = slice(start, start + step)
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
-            found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
+            with np.errstate(over="ignore", invalid="ignore"):  # (of products beyond all numbers; of linear learners' nothing is said)
+                found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
         return found, norm
 
     def self_products(self, who: str, rows) -> np.ndarray:
