@@ -1,8 +1,9 @@
 """Builds the extension modules, one for each .pyx; everything else about the package is in pyproject.toml.
 
-``ONLINECLS_DEBUG=1`` turns bounds checks on; ``ONLINECLS_SANITIZE=1`` compiles for AddressSanitizer and UndefinedBehaviorSanitizer,
-whose library must then be loaded before Python's own (see `make sanitize`). The flags of a release are those that any machine's wheel can carry: no -march=native,
-no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one).
+``ONLINECLS_DEBUG=1`` turns bounds checks on. ``ONLINECLS_SANITIZE=1`` compiles for gcc's AddressSanitizer and
+UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer: their library must then be loaded before
+Python's own (see `make sanitize`). The flags of a release are those that any machine's wheel can carry: no -march=native, no
+-ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one).
 """
 
 import os
@@ -12,7 +13,9 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-DEBUG, SANITIZE = (os.environ.get(f"ONLINECLS_{name}") == "1" for name in ("DEBUG", "SANITIZE"))
+DEBUG = os.environ.get("ONLINECLS_DEBUG") == "1"
+SANITIZE = {"": [], "1": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"],
+            "thread": ["-fsanitize=thread"]}[os.environ.get("ONLINECLS_SANITIZE", "")]
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -26,15 +29,12 @@ GNU = sys.platform != "win32"
 # say that nobody reads errno, or catches a trap, of a square root.
 FLAGS = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"] if GNU else []
 if SANITIZE:
-    CHECKS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
-    FLAGS = [*FLAGS, "-O1", "-g1", "-fno-omit-frame-pointer", *CHECKS]
-else:
-    CHECKS = []
+    FLAGS = [*FLAGS, "-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZE]
 # The loops over a row are too large for the compiler to inline them by itself: short rows would take a third longer.
 MACROS = [("CYTHON_INLINE", "__inline__ __attribute__((__always_inline__))")] if GNU and not (DEBUG or SANITIZE) else []
 
 # A folder for each kind of build: what one has made is never taken for another's.
-BUILD = f"build/{'debug' if DEBUG else 'sanitize' if SANITIZE else 'release'}"
+BUILD = "-".join(["build/debug" if DEBUG else "build/release", *SANITIZE]).replace("=", "-").replace(",", "-")
 
 SOURCES = Path("src/onlinecls")
 HEADERS = [str(path) for pattern in ("*.pxd", "*.h") for path in sorted(SOURCES.rglob(pattern))]
@@ -49,7 +49,7 @@ extensions = [
         include_dirs=[str(SOURCES)],
         define_macros=MACROS,
         extra_compile_args=FLAGS,
-        extra_link_args=CHECKS,
+        extra_link_args=SANITIZE,
     )
     for path in MODULES
 ]

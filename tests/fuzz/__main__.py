@@ -2,9 +2,9 @@
 
     PYTHONPATH=tests python -m fuzz [TARGET ...] [--seconds 60] [--first 0] [--seed N] [--keep FOLDER]
 
-Each target gets its seconds in a process of its own, which says before each case what its seed is: so a crash, or a case that never
-ends, has a name too. The same seed makes the same case: `python -m fuzz learners --seed 4711`. Findings are printed with their seed;
-the exit code is 1 if there are any. --keep writes those that are bytes into a folder, in the form of the corpus.
+Each target gets its seconds in a process of its own, which says before each case what its seed is: so a crash, or a case that
+never ends, has a name too. The same seed makes the same case: `python -m fuzz learners --seed 4711`. Findings are printed with
+their seed; the exit code is 1 if there are any. --keep writes those that are bytes into a folder, in the form of the corpus.
 """
 
 import argparse

@@ -14,8 +14,11 @@ from onlinecls.streams import read  # noqa: F401  (what the commands import is i
 
 FOLDER = tempfile.TemporaryDirectory()
 DATA = {
-    "tsv": b"ham\tlunch at noon\nspam\twin a prize\n" * 3, "svm": b"1 0:1 3:2\n-1 1:1\n" * 3, "vw": b"1 |a b c:2\n-1 |a d\n" * 3,
-    "csv": b"label,x,y,z\na,1,2,red\nb,2,1,blue\n" * 1 + b"a,3,,red\n", "jsonl": b'{"label": "a", "x": 1, "z": "q"}\n{"label": "b", "x": 2, "z": null}\n',
+    "tsv": b"ham\tlunch at noon\nspam\twin a prize\n" * 3,
+    "svm": b"1 0:1 3:2\n-1 1:1\n" * 3,
+    "vw": b"1 |a b c:2\n-1 |a d\n" * 3,
+    "csv": b"label,x,y,z\na,1,2,red\nb,2,1,blue\n" * 1 + b"a,3,,red\n",
+    "jsonl": b'{"label": "a", "x": 1, "z": "q"}\n{"label": "b", "x": 2, "z": null}\n',
     "reg.svm": b"0.5 0:1 3:2\n1.5 1:1\n" * 3,
 }
 _MODELS = {}
@@ -32,7 +35,9 @@ def model_of(kind, names):
         with open(data, "wb") as file:
             file.write(DATA[kind])
         more = ["--algorithm", "arow_regression"] if kind.startswith("reg") else []
-        code, _, err = run("train", data, "--bits", "8", *(["--names", "9"] if names else []), *more, "--save", path_of("m"), "--quiet")
+        code, _, err = run(
+            "train", data, "--bits", "8", *(["--names", "9"] if names else []), *more, "--save", path_of("m"), "--quiet"
+        )
         assert code == 0, err
         with open(path_of("m"), "rb") as file:
             _MODELS[kind, names] = file.read()

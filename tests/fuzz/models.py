@@ -8,13 +8,13 @@ import warnings
 
 import numpy as np
 from algorithms import LEARNERS
-from internals import files
+from internals import files, saving
 from states import is_finite
 
 from fuzz.mutation import chance, mutated_bytes, mutated_json, odd_value, one_of, poked
 from onlinecls import load
 
-SAVED = [spec for spec in LEARNERS if spec.family not in ("kernel", "online_to_batch")]
+SAVED = [spec for spec in LEARNERS if spec.estimator in saving.SAVED]
 _WHOLE = {}
 
 

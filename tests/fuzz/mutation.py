@@ -2,10 +2,55 @@
 
 import numpy as np
 
-NUMBERS = [0, 1, -1, 2, 7, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31), 2**32, 2**32 + 1, 2**53 + 1, 2**56, 2**56 + 1, 2**62,
-           2**63 - 1, 2**63, -(2**63), 2**64, 10**30]
-FLOATS = [0.0, -0.0, 0.5, 1.0, -1.0, 3.0, 1e-3, 1e10, 1e19, -1e20, 3.4e38, 3.5e38, 1e154, 1e300, 1.7e308, 1e-38, 1e-45, 1e-160,
-          5e-324, np.nan, np.inf, -np.inf]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    7,
+    255,
+    256,
+    2**15,
+    2**16,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**32,
+    2**32 + 1,
+    2**53 + 1,
+    2**56,
+    2**56 + 1,
+    2**62,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    2**64,
+    10**30,
+]
+FLOATS = [
+    0.0,
+    -0.0,
+    0.5,
+    1.0,
+    -1.0,
+    3.0,
+    1e-3,
+    1e10,
+    1e19,
+    -1e20,
+    3.4e38,
+    3.5e38,
+    1e154,
+    1e300,
+    1.7e308,
+    1e-38,
+    1e-45,
+    1e-160,
+    5e-324,
+    np.nan,
+    np.inf,
+    -np.inf,
+]
 
 
 def one_of(draw, options):
@@ -73,10 +118,34 @@ def mutated_json(draw, value, depth=0):
 
 def odd_value(draw):
     """What JSON can hold and few expect."""
-    return one_of(draw, [
-        None, True, False, "", "0", "a", "\x1b[2J", "\ud800", "auto", "float32", "x" * 5000, [], {}, [0], [[]], {"a": 1}, {"float": "inf"},
-        {"float": "nan"}, {"numpy": ["int64", 3]}, {"dict": [[1, 2]]}, {"type": "float32"}, *NUMBERS, *FLOATS,
-    ])
+    return one_of(
+        draw,
+        [
+            None,
+            True,
+            False,
+            "",
+            "0",
+            "a",
+            "\x1b[2J",
+            "\ud800",
+            "auto",
+            "float32",
+            "x" * 5000,
+            [],
+            {},
+            [0],
+            [[]],
+            {"a": 1},
+            {"float": "inf"},
+            {"float": "nan"},
+            {"numpy": ["int64", 3]},
+            {"dict": [[1, 2]]},
+            {"type": "float32"},
+            *NUMBERS,
+            *FLOATS,
+        ],
+    )
 
 
 def poked(draw, array):

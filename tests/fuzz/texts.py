@@ -1,4 +1,4 @@
-"""Files of lines in every format, damaged: rows that are sound, then our error, and the same whatever the blocks and threads are."""
+"""Files of lines in every format, damaged: sound rows, then our error, and the same whatever the blocks and threads are."""
 
 import bz2
 import gzip
@@ -13,10 +13,56 @@ from onlinecls.streams import read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 TOKENS = [
-    b"nan", b"inf", b"-inf", b"1e400", b"-1e400", b"1e-400", b"0x10", b"1_0", b"--1", b"1e", b".", b"+", b"9" * 18, b"9" * 19, b"9" * 25,
-    b"1e308", b"3.5e38", b"2147483648:1", b"0:1", b"-1:1", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r", b"\n\n", b"\t",
-    b"|", b"||", b":", b"|a:1e40", b"'tag|", b'"', b'""', b'"\n', b",", b",,", b"{", b"}", b"[", b"null", b"#", b"1:1", b"a" * 300,
-    "é".encode(), "\U0001f600".encode(), b"1:" + b"0" * 400 + b"1", b'{"label":1,"text":"a"}\n', b"\\ud800", b"qid:1",
+    b"nan",
+    b"inf",
+    b"-inf",
+    b"1e400",
+    b"-1e400",
+    b"1e-400",
+    b"0x10",
+    b"1_0",
+    b"--1",
+    b"1e",
+    b".",
+    b"+",
+    b"9" * 18,
+    b"9" * 19,
+    b"9" * 25,
+    b"1e308",
+    b"3.5e38",
+    b"2147483648:1",
+    b"0:1",
+    b"-1:1",
+    b"\x00",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"\n\n",
+    b"\t",
+    b"|",
+    b"||",
+    b":",
+    b"|a:1e40",
+    b"'tag|",
+    b'"',
+    b'""',
+    b'"\n',
+    b",",
+    b",,",
+    b"{",
+    b"}",
+    b"[",
+    b"null",
+    b"#",
+    b"1:1",
+    b"a" * 300,
+    "é".encode(),
+    "\U0001f600".encode(),
+    b"1:" + b"0" * 400 + b"1",
+    b'{"label":1,"text":"a"}\n',
+    b"\\ud800",
+    b"qid:1",
 ]
 NAMES = {"svmlight": "svm", "vw": "vw", "tsv": "tsv", "csv": "csv", "jsonl": "jsonl"}
 
@@ -34,8 +80,11 @@ def lines_of(draw, format, n):
             lines.append(" ".join([label(), *(f"{i}:{value()}" for i in at)]) + one_of(draw, ["", " # a remark"]))
         elif format == "vw":
             start = one_of(draw, [label(), f"{label()} 0.5", f"{label()} 2 'tag"])
-            spaces = " ".join(f"|{one_of(draw, ['', 'n', 'm:2'])} " + " ".join(f"{word()}{one_of(draw, ['', ':' + value()])}"
-                              for _ in range(int(draw.integers(0, 5)))) for _ in range(int(draw.integers(1, 3))))
+            spaces = " ".join(
+                f"|{one_of(draw, ['', 'n', 'm:2'])} "
+                + " ".join(f"{word()}{one_of(draw, ['', ':' + value()])}" for _ in range(int(draw.integers(0, 5))))
+                for _ in range(int(draw.integers(1, 3)))
+            )
             lines.append(f"{start} {spaces}")
         elif format == "tsv":
             lines.append(f"{word()}\t{words()}")
@@ -44,7 +93,9 @@ def lines_of(draw, format, n):
             lines.append(f"{word()},{value()},{quoted},{one_of(draw, ['', value(), 'NA'])}")
         else:
             record = {"label": one_of(draw, [1, -1, "a", 2.5]), "weight": 1.5}
-            record.update(one_of(draw, [{"text": words()}, {"features": {word(): 1.0, word(): "v"}}, {"x": 1.5, "y": word(), "z": [1, 2]}]))
+            record.update(
+                one_of(draw, [{"text": words()}, {"features": {word(): 1.0, word(): "v"}}, {"x": 1.5, "y": word(), "z": [1, 2]}])
+            )
             lines.append(json.dumps(mutated_json(draw, record) if chance(draw, 0.1) else record))
     head = "label,x,text,y\n" if format == "csv" else ""
     return (head + "".join(line + one_of(draw, ["\n", "\n", "\n", "\r\n"]) for line in lines)).encode("utf-8", "surrogatepass")
@@ -56,19 +107,31 @@ def make(draw):
     if chance(draw, 0.9):
         data = mutated_bytes(draw, data, TOKENS)
     options = {
-        "format": format if chance(draw, 0.9) else "auto", "on_error": one_of(draw, ["raise", "skip"]),
-        "labels": one_of(draw, ["auto", "auto", "first", "number", "str", None]), "dtype": one_of(draw, ["float32", "float64"]),
-        "n_features": one_of(draw, [16, 64, 2**20, 2**20, 2**33, 7]), "max_line_bytes": one_of(draw, [2**24, 2**24, 50]),
+        "format": format if chance(draw, 0.9) else "auto",
+        "on_error": one_of(draw, ["raise", "skip"]),
+        "labels": one_of(draw, ["auto", "auto", "first", "number", "str", None]),
+        "dtype": one_of(draw, ["float32", "float64"]),
+        "n_features": one_of(draw, [16, 64, 2**20, 2**20, 2**33, 7]),
+        "max_line_bytes": one_of(draw, [2**24, 2**24, 50]),
     }
     if format == "svmlight":
         options["zero_based"] = one_of(draw, [True, False, "auto"])
     if format in ("csv", "jsonl"):
-        options.update({name: value for name, value in (
-            ("label", one_of(draw, [None, "x", "label"])), ("text", one_of(draw, [None, None, "text"])),
-            ("weight", one_of(draw, [None, None, "weight", "y"])), ("missing", one_of(draw, ["absent", "error"])),
-            ("ignore", one_of(draw, [[], ["y"]])), ("categories", one_of(draw, [[], ["y"]])),
-            ("header", not chance(draw, 0.1) if format == "csv" else True),
-        ) if value is not None})
+        options.update(
+            {
+                name: value
+                for name, value in (
+                    ("label", one_of(draw, [None, "x", "label"])),
+                    ("text", one_of(draw, [None, None, "text"])),
+                    ("weight", one_of(draw, [None, None, "weight", "y"])),
+                    ("missing", one_of(draw, ["absent", "error"])),
+                    ("ignore", one_of(draw, [[], ["y"]])),
+                    ("categories", one_of(draw, [[], ["y"]])),
+                    ("header", not chance(draw, 0.1) if format == "csv" else True),
+                )
+                if value is not None
+            }
+        )
         if not options["header"]:
             options.update(label=0, text=one_of(draw, [None, 2]), weight=None, ignore=[], categories=[])
     if format in ("tsv", "jsonl", "csv", "vw") and chance(draw, 0.3):
@@ -83,7 +146,8 @@ def make(draw):
 
 def vectorizer_of(name):
     return {
-        "own": lambda: HashingVectorizer(n_features=64), "names": lambda: HashingVectorizer(n_features=64, feature_names=FeatureNames(9)),
+        "own": lambda: HashingVectorizer(n_features=64),
+        "names": lambda: HashingVectorizer(n_features=64, feature_names=FeatureNames(9)),
         "char": lambda: HashingVectorizer(n_features=64, analyzer="char", ngram_range=(1, 3)),
         "replace": lambda: HashingVectorizer(n_features=64, decode_error="replace"),
         "pattern": lambda: HashingVectorizer(n_features=64, token_pattern=r"[a-z]+"),
