@@ -438,11 +438,11 @@ def test_no_memory_to_stack_the_vectors_leaves_a_whole_model(learner, monkeypatc
     learner.partial_fit(X[:20], *(part[:20] for part in targets))
     for n in range(1, 8):
         with pytest.MonkeyPatch.context() as patch:
-            memory = Memory(patch, n, ("concatenate",))
+            memory, rows = Memory(patch, n, ("concatenate",)), learner.t_
             try:
                 learner.partial_fit(X[20:40], *(part[20:40] for part in targets))
             except MemoryError:
-                pass
+                assert learner.t_ == rows
             if memory.left > 0:
                 break
         rows = learner.t_
@@ -457,12 +457,14 @@ def test_scores_beyond_all_numbers_come_without_warnings():
     learner.predict(np.full((2, 5), 1.7e308) * [[1, -1, 1, -1, 1], [1, 1, 1, 1, 1]])
 
 
-@pytest.mark.parametrize("change", [
-    setting("state", "n_columns", 3.0), setting("state", "variance", 1e-300), setting("parameters", "l1_ratio", []),
+@pytest.mark.parametrize(("learner", "change"), [
+    (onlinecls.DualAscentClassifier(), setting("state", "n_columns", 1.0)),
+    (onlinecls.Perceptron(), setting("state", "variance", 1e-300)),
+    (onlinecls.Perceptron(), setting("parameters", "l1_ratio", [])),
 ], ids=["columns", "variance", "a list"])
-def test_numbers_of_another_kind_are_refused(change, tmp_path):
+def test_numbers_of_another_kind_are_refused(learner, change, tmp_path):
     path = tmp_path / "model"
-    onlinecls.Perceptron().partial_fit(X, THREE).save(path)
+    copy.deepcopy(learner).partial_fit(X, TWO).save(path)
     forged(path, change)
     with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
         load(path)
