@@ -14,8 +14,9 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 DEBUG = os.environ.get("ONLINECLS_DEBUG") == "1"
+SANITIZER = os.environ.get("ONLINECLS_SANITIZE", "")
 SANITIZE = {"": [], "1": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"],
-            "thread": ["-fsanitize=thread"]}[os.environ.get("ONLINECLS_SANITIZE", "")]
+            "thread": ["-fsanitize=thread"]}[SANITIZER]
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -34,7 +35,7 @@ if SANITIZE:
 MACROS = [("CYTHON_INLINE", "__inline__ __attribute__((__always_inline__))")] if GNU and not (DEBUG or SANITIZE) else []
 
 # A folder for each kind of build: what one has made is never taken for another's.
-BUILD = "-".join(["build/debug" if DEBUG else "build/release", *SANITIZE]).replace("=", "-").replace(",", "-")
+BUILD = f"build/{'debug' if DEBUG else 'release'}" + {"": "", "1": "-sanitize", "thread": "-sanitize-thread"}[SANITIZER]
 
 SOURCES = Path("src/onlinecls")
 HEADERS = [str(path) for pattern in ("*.pxd", "*.h") for path in sorted(SOURCES.rglob(pattern))]
