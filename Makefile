@@ -3,7 +3,7 @@
 # inputs that break a promise (SECURITY.md).
 
 PYTHON ?= python3
-VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZE),-sanitize)
+VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZE),-sanitize-$(ONLINECLS_SANITIZE))
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized nightly lint bench-smoke bench-compare clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads nightly lint bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -49,6 +49,15 @@ sanitize:
 sanitized: $(VENV)/.package $(VENV)/.test
 	$(SANITIZED) $(BIN)/python -m pytest -q -p no:faulthandler $(HOSTILE)
 	$(SANITIZED) PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+# The tests of threads in a build that sees two of them at the same number (gcc's ThreadSanitizer).
+sanitize-threads:
+	ONLINECLS_SANITIZE=thread $(MAKE) sanitized-threads
+
+sanitized-threads: $(VENV)/.package $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/threads.supp \
+		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
+		tests/test_contracts.py tests/test_hostile_models.py tests/test_streams.py tests/test_text.py
 
 # What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
 nightly: $(VENV)/.package $(VENV)/.test
@@ -89,5 +98,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-debug .venv-sanitize .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf .venv .venv-debug .venv-sanitize-* .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

@@ -29,7 +29,7 @@ import numpy as np
 
 TARGETS = ["learners", "models", "texts", "tables", "vectorizer", "command_line"]
 CORPUS = Path(__file__).parent / "corpus"
-PATIENCE = 60  # seconds for one case
+PATIENCE = 300  # seconds for one case, on a machine that may be busy
 MEMORY = 8 << 30  # bytes of addresses for a process
 
 
@@ -76,6 +76,7 @@ def work(name, first, seconds):
     threading.stack_size(1 << 20)
     end, seed, out = time.monotonic() + seconds, first, sys.stdout
     sys.stdout = sys.stderr
+    importlib.import_module(f"fuzz.{name}")  # (which may take long, and is no case)
     print(json.dumps({"at": seed}), file=out, flush=True)
     while time.monotonic() < end:
         found = {}
@@ -120,7 +121,7 @@ class Hunt:
                 buffer, stuck = b"", False
                 while True:
                     if not selector.select(timeout=5.0):
-                        if time.monotonic() - last > (PATIENCE if begun else 10 * PATIENCE):
+                        if time.monotonic() - last > (PATIENCE if begun else 2 * PATIENCE):
                             stuck = True
                             process.send_signal(signal.SIGABRT)  # faulthandler shows where it is
                             break
