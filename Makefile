@@ -1,8 +1,9 @@
 # Two commands for a newcomer: `make demo` and `make test`. Each makes the virtual environment it needs.
-# ONLINECLS_DEBUG=1 make test: the same with bounds checks compiled in.
+# ONLINECLS_DEBUG=1 make test: the same with bounds checks compiled in. make fuzz, make sanitize, make nightly: what looks for
+# inputs that break a promise (SECURITY.md).
 
 PYTHON ?= python3
-VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)
+VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZE),-sanitize-$(ONLINECLS_SANITIZE))
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
@@ -13,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants lint bench-smoke bench-compare clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads nightly lint bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -32,6 +33,38 @@ test-oldest:
 mutants: $(VENV)/.package $(VENV)/.test
 	$(BIN)/python -m pip install --quiet "Cython>=3.1"
 	$(BIN)/python tests/mutate.py $(WORDS)
+
+# Random cases for a minute each; FUZZ: targets, --seconds, --first, or --seed N for one case again (python -m fuzz --help).
+fuzz: $(VENV)/.package $(VENV)/.test
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz $(FUZZ)
+
+# The same, and the tests of hostile input, in a build that stops at the first byte read or written outside of memory of its own
+# and at the first operation that C leaves undefined (gcc's sanitizers).
+HOSTILE ?= tests/test_hostile.py tests/test_hostile_models.py tests/test_hostile_streams.py tests/test_fuzz.py
+SANITIZED = OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
+sanitize:
+	ONLINECLS_SANITIZE=1 $(MAKE) sanitized
+
+sanitized: $(VENV)/.package $(VENV)/.test
+	$(SANITIZED) $(BIN)/python -m pytest -q -p no:faulthandler $(HOSTILE)
+	$(SANITIZED) PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+# The tests of threads in a build that sees two of them at the same number (gcc's ThreadSanitizer).
+sanitize-threads:
+	ONLINECLS_SANITIZE=thread $(MAKE) sanitized-threads
+
+sanitized-threads: $(VENV)/.package $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/threads.supp \
+		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
+		tests/test_contracts.py tests/test_hostile_models.py tests/test_streams.py tests/test_text.py
+
+# What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
+nightly: $(VENV)/.package $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/test_properties.py tests/test_hostile.py \
+		tests/test_streams.py tests/test_text.py tests/test_bounds.py tests/test_multiplicative.py tests/test_one_class.py tests/test_regression.py
+	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
+	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -65,5 +98,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-debug .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf .venv .venv-debug .venv-sanitize-* .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

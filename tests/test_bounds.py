@@ -110,7 +110,7 @@ def test_the_bound_holds_on_random_streams(case, noise):
         holds(name, make(), X, np.where(rng.random(150) < noise, -y, y), rng)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(
         st.lists(st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.1, 1.0, 3.0]), min_size=3, max_size=3), min_size=1, max_size=25

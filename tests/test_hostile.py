@@ -18,7 +18,7 @@ from onlinecls._input.check import check_rows
 
 LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
 NO_AVERAGE = onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier
-STEADY = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+STEADY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = [
     0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e10, 1e15, 1e19, -1e20, 3e38, 3.4e38, 1e154, 1e300, 1.7e308, 1e-10,
     1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300, 5e-324, np.nan, np.inf, -np.inf,

@@ -503,3 +503,91 @@ def test_reading_while_another_thread_fits_other_features(monkeypatch):
     learner.fit(X, TWO)
     with pytest.raises(RuntimeError, match=r"^AROWClassifier: the model must stay of one shape .* Read the rows again"):
         learner._scores(rows)
+
+
+def test_a_copy_whose_first_call_has_no_rows_learns_on():
+    """Its parameters were not those of the compiled code yet, which then learnt with zeros."""
+    for learner in (onlinecls.PassiveAggressiveClassifier(C=0.02), onlinecls.AROWRegressor(), onlinecls.DualAscentClassifier()):
+        learner = learner.partial_fit(X[:20], *targets_of(learner, TWO[:20], X[:20]))
+        twin = copy.deepcopy(learner).partial_fit(X[:0], *targets_of(learner, TWO[:0], X[:0]))
+        for i in range(20, 40):
+            for each in (learner, twin):
+                each.partial_fit(X[i : i + 1], *targets_of(learner, TWO[i : i + 1], X[i : i + 1]))
+        assert fingerprint(twin) == fingerprint(learner)
+
+
+def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
+    """A zero that is stored lifted those below it, and the model was another one from dense rows than from sparse ones."""
+    from scipy import sparse
+
+    for learner in (onlinecls.AROWClassifier(), onlinecls.AROWClassifier(forgetting=0.01)):
+        huge, twin = np.array([[1e90, 1.0], [-1e90, 1.0]] * 3), copy.deepcopy(learner)
+        after, y = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([2, 0])
+        for each in (learner, twin):
+            each.partial_fit(np.ones((1, 2)), [0]).partial_fit(huge, [0, 1] * 3)
+        learner.partial_fit(after, y), twin.partial_fit(sparse.csr_matrix(after), y)
+        assert fingerprint(learner) == fingerprint(twin)
+
+
+def test_forel_that_begins_with_rows_of_zeros_can_be_saved():
+    rows, y = np.vstack([np.zeros((3, 2)), X[:10, :2]]), np.arange(13) % 3
+    for multi_class in ("ovr", "crammer_singer"):
+        for labels in (y, y % 2):
+            learner = onlinecls.FoReLClassifier(multi_class=multi_class).partial_fit(rows, labels)
+            assert frozen(checked(learner)._state) == frozen(learner._state)
+
+
+def test_chances_of_hedge_are_chances():
+    learner = onlinecls.HedgeClassifier().partial_fit(np.ones((5, 9)), [1, 1, 0, 1, 1])
+    for n in range(1, 10):
+        chances = learner.predict_proba(np.ones((1, 9)) * (np.arange(9) < n))
+        assert chances.min() >= 0.0 and chances.max() <= 1.0
+    weights = learner._state.values
+    weights[:] = 1.0 / 9.0 + 1e-16
+    assert learner.predict_proba(np.ones((1, 9))).min() >= 0.0
+
+
+@pytest.mark.parametrize("learner", KERNELS, ids=repr)
+def test_no_memory_to_stack_the_vectors_leaves_a_whole_model(learner, monkeypatch):
+    """The rows of a call are learnt, or they are not: coefficients and covariance go together."""
+    learner, targets = copy.deepcopy(learner), targets_of(learner, TWO)
+    learner.partial_fit(X[:20], *(part[:20] for part in targets))
+    for n in range(1, 8):
+        with pytest.MonkeyPatch.context() as patch:
+            memory, rows = Memory(patch, n, ("concatenate",)), learner.t_
+            try:
+                learner.partial_fit(X[20:40], *(part[20:40] for part in targets))
+            except MemoryError:
+                assert learner.t_ == rows
+            if memory.left > 0:
+                break
+        rows = learner.t_
+        whole_model = type(learner)(**learner.get_params()).partial_fit(X[:20], *(part[:20] for part in targets))
+        for _ in range((rows - 20) // 20):
+            whole_model.partial_fit(X[20:40], *(part[20:40] for part in targets))
+        assert fingerprint(whole_model) == fingerprint(learner)
+
+
+def test_scores_beyond_all_numbers_come_without_warnings():
+    learner = onlinecls.KernelOnlineClassifier(kernel="linear").partial_fit(X, TWO)
+    learner.predict(np.full((2, 5), 1.7e308) * [[1, -1, 1, -1, 1], [1, 1, 1, 1, 1]])
+
+
+@pytest.mark.parametrize(("learner", "change"), [
+    (onlinecls.DualAscentClassifier(), setting("state", "n_columns", 1.0)),
+    (onlinecls.Perceptron(), setting("state", "variance", 1e-300)),
+    (onlinecls.Perceptron(), setting("parameters", "l1_ratio", [])),
+], ids=["columns", "variance", "a list"])
+def test_numbers_of_another_kind_are_refused(learner, change, tmp_path):
+    path = tmp_path / "model"
+    copy.deepcopy(learner).partial_fit(X, TWO).save(path)
+    forged(path, change)
+    with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
+        load(path)
+
+
+def test_a_reach_beyond_all_numbers_is_read_without_a_warning(tmp_path):
+    path = tmp_path / "model"
+    onlinecls.Perceptron().partial_fit(X, THREE).save(path)
+    forged(path, poking("tally", 6, 1.7e308))
+    load(path)

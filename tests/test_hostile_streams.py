@@ -149,6 +149,32 @@ def test_arrow_texts_and_labels_that_are_not_utf8_are_malformed_rows(kind, vecto
         assert sum(len(batch.y) for batch in stream) == 3
 
 
+def test_rows_of_an_arrow_file_before_a_malformed_one_come_first():
+    """However many rows a batch has, and whichever column is read first: the error is that of the first row that has one."""
+    columns = {"label": ["a", "b", "c", "d", "", "f"], "x": [1.0, 2.0, float("inf"), 4.0, 5.0, 6.0], "y": [1.0] * 6}
+    for batch_rows in (1, 2, 3, 100):
+        labels, message = rows_before(io.BytesIO(arrow(columns)), batch_rows=batch_rows)
+        assert labels == ["a", "b"] and message.startswith("<stream>:3: expected a finite number")
+
+
+def test_texts_in_views_of_which_some_are_left_out():
+    """pyarrow filters no views: its error came through."""
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array(["one text", None, "a text that is too long to stand in its view"], pa.string_view())
+    with read(io.BytesIO(arrow({"label": ["a", "b", "c"], "text": texts})), on_error="skip") as stream:
+        assert [y for batch in stream for y in batch.y] == ["a", "c"] and stream.nnz == 2 + 10
+
+
+def test_buffers_at_any_place_are_read():
+    """A file may put the offsets of a column where no number of their size may be read: that is seen where there is a sanitizer."""
+    pa = pytest.importorskip("pyarrow")
+    for width, kind in ((np.int32, pa.string()), (np.int64, pa.large_string())):
+        raw = np.zeros(3 * np.dtype(width).itemsize + 1, np.uint8)
+        raw[1:].view(width)[:] = [0, 2, 5]
+        column = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(raw).slice(1), pa.py_buffer(b"abcde")])
+        assert HashingVectorizer(n_features=64).transform(column).nnz == 2
+
+
 def test_arrow_columns_that_cannot_be_read(tmp_path):
     pa = pytest.importorskip("pyarrow")
     late = pa.array([2**40], pa.timestamp("s"))  # after the year 9999
@@ -236,6 +262,24 @@ def test_the_hash_that_has_no_absolute_value_in_a_wide_space():
     line = json.dumps({"label": 1, "features": {word_with_hash(2**31): 1.0}}).encode()
     with read(io.BytesIO(line), "jsonl", n_features=2**33) as stream:
         assert next(stream).X.indices.tolist() == [2**31]
+
+
+@pytest.mark.parametrize("format", ["tsv", "vw", "csv", "jsonl", "arrow", "pairs"])
+def test_a_label_of_many_characters_is_a_malformed_row(format):
+    """An array of labels has room for the longest in every row: one of 16 MB made 64 GB of a batch."""
+    labels = ["a", "b" * 5000, "c" * 4096, "ü" * 4097, "d"]
+    if format == "arrow":
+        source = io.BytesIO(arrow({"label": labels, "text": ["x"] * 5}))
+    elif format == "pairs":
+        source = [("x", label) for label in labels]
+    else:
+        line = {"tsv": "{}\tx\n", "vw": "{} | x\n", "csv": "{},x\n", "jsonl": '{{"label": "{}", "text": "x"}}\n'}[format]
+        text = "label,text\n" * (format == "csv") + "".join(line.format(label) for label in labels)
+        source = io.BytesIO(text.encode())
+    options = {"labels": "str"} if format == "vw" else {}
+    with read(source, format if format != "pairs" else "auto", on_error="skip", **options) as stream:
+        assert [y for batch in stream for y in batch.y] == [labels[0], labels[2], labels[4]]
+    assert stream.n_skipped == 2 and all("a label of at most 4096 characters" in reason for reason in stream.skipped)
 
 
 # --- damage --------------------------------------------------------------------------------------------------------------------

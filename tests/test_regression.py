@@ -175,7 +175,7 @@ extreme = st.sampled_from([
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.lists(extreme, min_size=4, max_size=4), min_size=1, max_size=8),
     y=st.lists(extreme, min_size=8, max_size=8),

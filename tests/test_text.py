@@ -26,7 +26,7 @@ from onlinecls._hashing.hasher import RowHasher
 from onlinecls._hashing.options import HashingOptions
 from onlinecls.text import FeatureNames, HashingVectorizer
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=150, suppress_health_check=list(HealthCheck))
+STEADY = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog; the dog sleeps.",

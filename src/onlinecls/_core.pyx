@@ -700,6 +700,7 @@ cdef class Model:
         if not lock.take():
             return False
         try:
+            self.bind()                 # (a copy may have had a call without rows only)
             return self.learn_few(X, y, sample_weight)
         finally:
             lock.held = 0

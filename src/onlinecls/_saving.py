@@ -70,6 +70,7 @@ def packed(value):
 
 
 def unpacked(form):
+    require(not isinstance(form, list), "no lists as parameters", form)
     if not isinstance(form, dict):
         return form
     ((kind, value),) = form.items()

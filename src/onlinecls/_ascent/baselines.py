@@ -266,7 +266,7 @@ class HedgeClassifier(AscentClassifier):
         -------
         chances : ndarray of float64, shape (n_samples, 2)
         """
-        second = self.decision_function(X) * (0.5 if self.signed else 1.0) + 0.5
+        second = np.clip(self.decision_function(X) * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (but for rounding, it is)
         return np.column_stack([1.0 - second, second])
 
     def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:

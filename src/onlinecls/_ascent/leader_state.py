@@ -135,7 +135,7 @@ class ForelState(OfFile):
 
     def take_units(self, params: dict) -> None:
         """Rows of zeros, which came before, are kept but count no more."""
-        self.params, self.weights = params, np.zeros(len(self.labels))
+        self.params, self.weights, self.alpha = params, np.zeros(len(self.labels)), np.zeros(self.alpha.shape)
 
     def append(self, data, indices, indptr, labels, weights) -> None:
         """Rows that are to be learnt next."""

@@ -106,13 +106,16 @@ def _page(about: dict, errors: str) -> str:
 
 def _rows(told: dict) -> str:
     """How rows were made."""
-    features, vectorizer = told.get("features"), told.get("vectorizer")
+    from ..text import vectorizer_of
+
+    features, vectorizer, origin = told.get("features"), told.get("vectorizer"), f"from {told.get('format') or 'files'}"
     if isinstance(features, dict):
         kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
         lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]
         parts = [f"columns {', '.join([*kinds['number'], *lists])}"] * bool(kinds["number"] or lists)
         parts += [f"categories {', '.join(kinds['category'])}"] * bool(kinds["category"])
-        return f"from {told['format']}; {'; '.join(parts)}"
+        return f"{origin}; {'; '.join(parts)}"
     if vectorizer is None:
-        return f"from {told['format']}"
-    return f"from {told['format']}; texts: {{analyzer}} n-grams of {{ngram_range[0]}} to {{ngram_range[1]}}".format(**vectorizer)
+        return origin
+    made = vectorizer_of(vectorizer)
+    return f"{origin}; texts: {made.analyzer} n-grams of {made.ngram_range[0]} to {made.ngram_range[1]}"

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define onlinecls_prefetch(address) __builtin_prefetch(address)
@@ -20,10 +21,15 @@
 typedef __m128d onlinecls_pair; /* two doubles side by side */
 
 ONLINECLS_INLINE onlinecls_pair pair_of(double first, double second) { return _mm_set_pd(second, first); }
-ONLINECLS_INLINE onlinecls_pair pair_of_floats(const float* at)
+/* Two floats as the bytes of a double: they are at multiples of 4 bytes, where no double may be read. */
+ONLINECLS_INLINE double two_floats(const float* at)
 {
-    return _mm_cvtps_pd(_mm_castpd_ps(_mm_load_sd((const double*)at)));
+    double both;
+    memcpy(&both, at, sizeof both);
+    return both;
 }
+ONLINECLS_INLINE void put_two_floats(float* at, double both) { memcpy(at, &both, sizeof both); }
+ONLINECLS_INLINE onlinecls_pair pair_of_floats(const float* at) { return _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(two_floats(at)))); }
 ONLINECLS_INLINE onlinecls_pair pair_of_doubles(const double* at) { return _mm_loadu_pd(at); }
 ONLINECLS_INLINE onlinecls_pair pair_times(onlinecls_pair a, onlinecls_pair b) { return _mm_mul_pd(a, b); }
 ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { return _mm_add_pd(a, b); }
@@ -45,18 +51,18 @@ ONLINECLS_INLINE onlinecls_pair pair_powers(double x)
 /* float32: the first numbers of four features, and the second */
 ONLINECLS_INLINE void load_four(float* const p[4], __m128* first, __m128* second)
 {
-    __m128 low = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p[0]), (double*)p[1]));
-    __m128 high = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((double*)p[2]), (double*)p[3]));
+    __m128 low = _mm_castpd_ps(_mm_set_pd(two_floats(p[1]), two_floats(p[0])));
+    __m128 high = _mm_castpd_ps(_mm_set_pd(two_floats(p[3]), two_floats(p[2])));
     *first = _mm_shuffle_ps(low, high, 0x88);
     *second = _mm_shuffle_ps(low, high, 0xdd);
 }
 ONLINECLS_INLINE void store_four(float* const p[4], __m128 first, __m128 second)
 {
     __m128d low = _mm_castps_pd(_mm_unpacklo_ps(first, second)), high = _mm_castps_pd(_mm_unpackhi_ps(first, second));
-    _mm_storel_pd((double*)p[0], low);
-    _mm_storeh_pd((double*)p[1], low);
-    _mm_storel_pd((double*)p[2], high);
-    _mm_storeh_pd((double*)p[3], high);
+    put_two_floats(p[0], pair_first(low));
+    put_two_floats(p[1], pair_second(low));
+    put_two_floats(p[2], pair_first(high));
+    put_two_floats(p[3], pair_second(high));
 }
 
 /* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x.

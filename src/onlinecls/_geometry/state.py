@@ -138,7 +138,7 @@ class OfFile(Counted):
 
     def problem(self) -> str:
         """What is wrong with the numbers in the arrays; "" if nothing."""
-        tally = {name: self.tally[at] for name, at in self.TALLY.items()}
+        tally = {name: float(self.tally[at]) for name, at in self.TALLY.items()}
         return self._problem_of_numbers() or self._problem_of_counters(tally) or self._problem_of_values(tally)
 
     def _problem_of_numbers(self) -> str:
@@ -428,11 +428,13 @@ class State(OfFile, _core.Model):
     @classmethod
     def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
         require(told["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", told["geometry"])
-        require(told["n_columns"] == n_vectors(n_classes), f"columns for {n_classes} classes", told["n_columns"])
+        fit = type(told["n_columns"]) is int and told["n_columns"] == n_vectors(n_classes)
+        require(fit, f"columns for {n_classes} classes", told["n_columns"])
         dtype, variance = arrays["values"].dtype, told["variance"]
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
         require(fits, f"a variance >= 0 that fits {dtype}", variance)
+        require(variance == params["variance"], "the variance that rows were learnt with", variance)
 
     def _problem_of_numbers(self) -> str:
         return super()._problem_of_numbers() or calibration.problem(self.calibration)

@@ -82,8 +82,8 @@ class GaussianState(WithPrior):
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half, info = super()._half(sign, share), np.finfo(self.dtype)
-        if self.variance:
-            half[:, 1] = np.maximum(half[:, 1] / 2, info.tiny / info.eps)
+        if self.variance:  # (a step would lift those below the floor, by a zero that is stored, too)
+            half[:, 1] = np.maximum(half[:, 1] / 2, max(info.tiny / info.eps, self.params.get("floor", 0.0)))
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -146,7 +146,8 @@ class ForgettingState(GaussianState):
         half, info = super()._half(sign, share), np.finfo(self.dtype)
         if self.variance:
             variances = np.minimum(self.view[:, 1, 0] * self.dtype.type(self._growth), self.dtype.type(self.variance))
-            half[:, 1] = np.maximum(variances / 2, info.tiny / info.eps) / self.dtype.type(self._growth)
+            least = max(info.tiny / info.eps, self.params.get("floor", 0.0))
+            half[:, 1] = np.maximum(variances / 2, least) / self.dtype.type(self._growth)
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:

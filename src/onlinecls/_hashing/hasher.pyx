@@ -840,7 +840,8 @@ cdef class RowHasher:
         """Sort the pairs, add up those of a column, and return how many are left."""
         cdef Pair* pairs = self.pairs
         cdef Py_ssize_t i, n = 0
-        qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
+        if self.n_pairs:        # (else there may be no memory yet)
+            qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
         for i in range(self.n_pairs):
             if n and pairs[n - 1].key == pairs[i].key:
                 pairs[n - 1].count += pairs[i].count

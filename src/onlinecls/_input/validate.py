@@ -149,7 +149,7 @@ def _integers(what: str, array: np.ndarray, what_to_do: str) -> np.ndarray:
     """Places in a matrix as int64."""
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"{what} must be integers, got dtype {array.dtype}. {what_to_do}")
-    return array.astype(np.int64)
+    return array.astype(np.int64) if array.size else np.zeros(array.shape, np.int64)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -332,7 +333,8 @@ class SupportState(OfFile):
                     unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
                     found = Support(model.size, unstacked, alpha, model.tally, model.dropped, model.norm)
                     self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
-                    self._stack()
+                    with suppress(MemoryError):  # (the model is whole: the next call stacks them, or is refused)
+                        self._stack()
 
     def _like_vectors(self, X):
         """X dense or CSR as the support vectors are."""
@@ -355,7 +357,8 @@ class SupportState(OfFile):
         for start in range(0, X.shape[0] if size else 0, step):
             part = slice(start, start + step)
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
-            found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
+            with np.errstate(over="ignore", invalid="ignore"):  # of products beyond all numbers
+                found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
         return found, norm
 
     def self_products(self, who: str, rows) -> np.ndarray:

@@ -72,7 +72,11 @@ class Table:
                 self._batches = iter(self._batches)
                 batch = next(self._batches, None)
                 self._batches = chain([] if batch is None else [batch], self._batches)
-            return [] if batch is None else batch.select([name]).slice(0, _LOOKED_AT).column(0).to_pylist()
+            if batch is None:
+                return []
+            column = batch.select([name]).column(0)
+            column.validate(full=True)  # (pyarrow follows offsets wherever they point to)
+            return column.slice(0, _LOOKED_AT).to_pylist()
 
     def tell_kinds(self, layout: Layout) -> None:
         """What the columns of a layout are, by their types."""
@@ -115,13 +119,21 @@ def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: 
         names = [columns.names[k] for k in dict.fromkeys(places)]
         size, done = files.size_of(source), 0
         for piece in table.pieces(names, batch_rows):
-            part = _Part(source.name, done, piece, columns, tally)
+            begin, error = done, None
             done += piece.num_rows
             if table.n_rows and size:
                 source.claimed = size * done // table.n_rows
-            batch = part.read(read_label, rows)
-            if batch is not None:
-                yield batch
+            while piece.num_rows:
+                try:
+                    batch = _Part(source.name, begin, piece, columns, tally).read(read_label, rows)
+                except MalformedLineError as malformed:  # the rows before it come first, in which another column may be wrong
+                    error, piece = malformed, piece.slice(0, malformed.line - 1 - begin)
+                    continue
+                if batch is not None:
+                    yield batch
+                break
+            if error is not None:
+                raise error
         table = None
 
 
@@ -228,11 +240,11 @@ class _Part:
         """(row, value) of a column. Rows whose value Python cannot represent (dates after the year 9999, say) are refused."""
         try:
             yield from enumerate(column.to_pylist())
-        except (self.pa.ArrowException, ValueError, OverflowError):
+        except (self.pa.ArrowException, ValueError, ArithmeticError):
             for row in range(len(column)):
                 try:
                     value = column[row].as_py()
-                except (self.pa.ArrowException, ValueError, OverflowError):
+                except (self.pa.ArrowException, ValueError, ArithmeticError):
                     self._refuse(row, f"expected a number or a text, got a {column.type} that Python has no value for")
                     continue
                 yield row, value
@@ -240,7 +252,8 @@ class _Part:
     def _numbers(self, column, rows: np.ndarray, what: str, least: float, most: float = np.inf):
         """The values of a column, which are those of these rows."""
         try:
-            values = column.to_numpy(zero_copy_only=False).astype(np.float64)  # NaN for null
+            with np.errstate(invalid="ignore"):  # (of dates that are none)
+                values = column.to_numpy(zero_copy_only=False).astype(np.float64)  # NaN for null
         except (self.pa.ArrowException, TypeError, ValueError, ArithmeticError):
             values = np.full(len(column), np.nan)
             for at, value in self._values(column):
@@ -250,7 +263,11 @@ class _Part:
                     self._refuse(int(rows[at]), str(error))
         bad = ~(np.isfinite(values) & (values >= least) & (values <= most))
         for at in np.flatnonzero(bad & self.good[rows]).tolist():
-            self._refuse(int(rows[at]), f"expected {what}, got {shown(column[at].as_py())}")
+            try:
+                came = shown(column[at].as_py())
+            except (self.pa.ArrowException, ValueError, ArithmeticError):
+                came = f"a {column.type} that Python has no value for"
+            self._refuse(int(rows[at]), f"expected {what}, got {came}")
         return values
 
     def _texts(self, vectorizer):
@@ -276,7 +293,11 @@ class _Part:
     def _transformed(self, vectorizer, column):
         if not self.good.any():
             return None
-        return vectorizer.transform(column if self.good.all() else column.filter(self.pa.array(self.good)))
+        if self.good.all():
+            return vectorizer.transform(column)
+        # (pyarrow cannot filter views.)
+        column = column.cast(self.pa.large_binary()) if "view" in str(column.type) else column
+        return vectorizer.transform(column.filter(self.pa.array(self.good)))
 
     def _as_strings(self, column) -> list:
         """Texts decoded; rows that are not UTF-8 are refused."""

@@ -14,6 +14,7 @@ from .._hashing.murmur cimport murmur3
 from ._numbers cimport read_number
 
 from .._input.rows import Rows
+from .._input.validate import LONGEST_LABEL
 from ._pool import Pool
 
 cdef enum:
@@ -65,14 +66,14 @@ cdef class Labels:
                 return False
         elif self.texts:
             code = self._intern(p, end - p)
-            if code == -1:
-                self.expected = b"a label in UTF-8"
+            if code < 0:
+                self.expected = b"a label in UTF-8" if code == -1 else b"a label of at most 4096 characters"
                 return False
             self.codes[row] = code
         return True
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """The number of a text, a new one for a new text; -1 if it is not UTF-8."""
+        """The number of a text, a new one for a new text; -1 if it is not UTF-8, -3 if it is too long."""
         cdef uint32_t hash = murmur3(p, n, 0)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:
@@ -84,6 +85,8 @@ cdef class Labels:
                 name = p[:n].decode("utf-8")
             except UnicodeDecodeError:
                 return -1
+            if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest in every row)
+                return -3
             if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:
                 raise ValueError(
                     f"labels must be at most {MAX_NAMES} different texts of {MAX_NAME_BYTES} bytes together, got more. "

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from .._input.escaping import escaped
+from .._input.validate import LONGEST_LABEL
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import MalformedLineError, Tally
 from ._features import FeatureRows
@@ -39,14 +40,15 @@ class LabelReader:
             raise WrongRecordError("expected a label, got none")
         if self.kind == "number":
             return number(value, "a label")
-        if isinstance(value, bytes):
-            return decoded(value)
-        if isinstance(value, str):
-            return value
         try:
-            return str(value)
+            text = decoded(value) if isinstance(value, bytes) else str(value)
+        except WrongRecordError:
+            raise
         except Exception:
             raise WrongRecordError(f"expected a label that is a text or a number, got {shown(value)}") from None
+        if len(text) > LONGEST_LABEL:  # (an array of labels has room for the longest in every row)
+            raise WrongRecordError(f"expected a label of at most {LONGEST_LABEL} characters, got one of {len(text)}")
+        return text
 
     def array(self, labels):
         if self.kind is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import weakref
@@ -104,7 +105,8 @@ class Stream:
             thread = threading.Thread(target=_read_ahead, args=(batches, ahead, wanted, stop), daemon=True)
             thread.name = "onlinecls.streams"
             self._next = lambda: _take(ahead, wanted)
-        self.close = weakref.finalize(self, _close, batches, files, stop, thread, wanted)
+        self._process = os.getpid()
+        self.close = weakref.finalize(self, _close, batches, files, stop, thread, wanted, self._process)
         if thread:
             thread.start()
 
@@ -123,6 +125,11 @@ class Stream:
     def _next_rows(self) -> Batch:
         if not self.close.alive:
             raise StopIteration
+        if os.getpid() != self._process:  # where there is no thread that reads
+            raise RuntimeError(
+                "read: a stream must be read by the process that opened it, got a process that a fork began. Open the files "
+                "there, or let the parent hand on the batches."
+            )
         try:
             batch, self._progress = self._next()
         except BaseException:  # Ctrl-C too: it may have come between a batch and its being given out
@@ -191,8 +198,10 @@ def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue) -> Any:
 
 def _close(
     batches: Any, files: Files | None, stop: threading.Event, thread: threading.Thread | None,
-    wanted: queue.SimpleQueue[Any] | None,
+    wanted: queue.SimpleQueue[Any] | None, process: int,
 ) -> None:
+    if os.getpid() != process:  # a fork has copied what threads were in the midst of: it is the parent's to close
+        return
     stop.set()
     if thread and wanted and thread is not threading.current_thread():  # the garbage collector runs in any thread
         wanted.put(None)  # a thread that waits for a place goes on, and sees that it is to stop

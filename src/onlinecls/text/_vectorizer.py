@@ -424,10 +424,10 @@ class HashingVectorizer(Estimator):
         texts = [np.frombuffer(text, np.uint8) if text is not None and text.size else np.empty(0, np.uint8) for text in texts]
         try:
             if kind.endswith("_view"):
-                hasher.add_views(np.frombuffer(places, np.int32, 4 * (start + n)).reshape(-1, 4)[start:], texts)
+                hasher.add_views(_aligned(np.frombuffer(places, np.int32, 4 * (start + n))).reshape(-1, 4)[start:], texts)
             else:
                 width = np.int64 if kind.startswith("large_") else np.int32
-                hasher.add_offsets(np.frombuffer(places, width, start + n + 1)[start:], texts[0])
+                hasher.add_offsets(_aligned(np.frombuffer(places, width, start + n + 1))[start:], texts[0])
         except UnicodeError as error:
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
@@ -540,3 +540,8 @@ def _without_accents(text: str) -> str:
 
 def _ascii_of(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy where it does not lie at multiples of its size: a file may put a buffer anywhere."""
+    return array if array.flags.aligned else array.copy()

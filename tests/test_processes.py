@@ -1,0 +1,135 @@
+"""Models and streams in processes that are begun by fork and by spawn, while threads of the parent read and learn."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from matrices import continuous_problem
+from states import fingerprint
+
+import onlinecls
+from onlinecls import streams
+
+X, Y = continuous_problem(60, 5, seed=70, n_classes=3)
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+# (Python 3.12 warns of a fork among threads, which is what is tried here.)
+forks_among_threads = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+
+
+def write(path, n=4000):
+    path.write_bytes(b"".join(b"%d %d:1 %d:2\n" % (i % 2, i % 50, 60 + i % 7) for i in range(n)))
+    return path
+
+
+def in_a_child(call, patience=60):
+    """What a process begun by fork says: the exit code of `call()`; killed where it never ends."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(patience)
+        try:
+            os._exit(call())
+        finally:
+            os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@forking
+@forks_among_threads
+@pytest.mark.parametrize("options", [{}, {"threads": 3, "block_bytes": 500}, {"prefetch": False}], ids=str)
+def test_a_fork_while_threads_read_a_stream(tmp_path, options):
+    """The child has none of them. It is told so at once (it waited for ever), and reads and learns with what is its own."""
+    path = write(tmp_path / "a.svm")
+    with streams.read(path, "svmlight", n_features=100, batch_rows=50, **options) as stream:
+        first = next(stream)
+
+        def child():
+            with pytest.raises(RuntimeError, match="must be read by the process that opened it, got a process that a fork began"):
+                next(stream)
+            stream.close()
+            with streams.read(path, "svmlight", n_features=100, batch_rows=50, **options) as own:
+                learner = onlinecls.AROWClassifier()
+                for batch in own:
+                    learner.partial_fit(batch.X, batch.y)
+            return 0 if learner.t_ == 4000 else 1
+
+        assert in_a_child(child) == 0
+        assert len(first.y) + sum(len(batch.y) for batch in stream) == 4000  # the parent's stream is as it was
+
+
+@forking
+@forks_among_threads
+def test_a_fork_in_the_midst_of_learning_and_reading():
+    """Children are begun while two threads learn and one predicts: each has models that are finite, and goes on."""
+    learners = [onlinecls.AROWClassifier().partial_fit(X, Y), onlinecls.DualAscentClassifier().partial_fit(X, Y)]
+    over, wrong = threading.Event(), []
+
+    def learn(learner):
+        while not over.is_set():
+            learner.partial_fit(X, Y)
+
+    def read():
+        while not over.is_set():
+            for learner in learners:
+                if not np.isfinite(learner.decision_function(X)).all():
+                    wrong.append(learner)
+
+    threads = [threading.Thread(target=learn, args=(learner,)) for learner in learners] + [threading.Thread(target=read)]
+    for thread in threads:
+        thread.start()
+
+    def child():
+        for learner in learners:
+            twin = onlinecls.AROWClassifier().partial_fit(X, Y)
+            learner.partial_fit(X, Y).predict(X)
+            if not (np.isfinite(learner.coef_).all() and twin.t_ == 60):
+                return 1
+        return 0
+
+    try:
+        assert [in_a_child(child) for _ in range(10)] == [0] * 10
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def learnt(seed):
+    rng = np.random.default_rng(seed)
+    return onlinecls.AROWClassifier().partial_fit(rng.standard_normal((40, 3)), rng.integers(0, 3, 40), classes=[0, 1, 2])
+
+
+def learnt_on(learner):
+    return learner.partial_fit(X, Y)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@forks_among_threads
+def test_models_go_to_processes_and_come_back(method):
+    learner = onlinecls.AROWClassifier().partial_fit(X, Y)
+    context = multiprocessing.get_context(method)
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert [fingerprint(each) for each in pool.map(learnt, range(3))] == [fingerprint(learnt(seed)) for seed in range(3)]
+        assert fingerprint(pool.submit(learnt_on, learner).result()) == fingerprint(learner.partial_fit(X, Y))
+
+
+def test_the_end_of_a_process_does_not_wait_for_readers(tmp_path):
+    """With a stream that is half read, in threads, and a child that a fork has begun and that ends as Python does."""
+    code = f"""
+import os, sys
+from onlinecls import streams
+stream = streams.read({str(write(tmp_path / "a.svm"))!r}, "svmlight", n_features=100, batch_rows=50, threads=2, block_bytes=500)
+other = streams.read({str(tmp_path / "a.svm")!r}, "svmlight", n_features=100, batch_rows=50)
+next(stream), next(other)
+child = os.fork() if hasattr(os, "fork") else -1
+if child == 0: sys.exit(7)
+if child > 0: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "")
