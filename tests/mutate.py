@@ -71,7 +71,8 @@ GROUPS = [
         ("smaller(1.0, s.weight) * (4.0", "s.weight * (4.0"),
         ("* 0.125 *", "* 0.25 *"),
     ]),
-    ("_geometry/rounds.pxd", "_core", ["rounds", "kernels", "regression", "full_covariance", "estimators", "contracts"], [
+    ("_geometry/rounds.pxd", "_core",
+     ["rounds", "contracts -k check_counters", "kernels", "regression", "full_covariance", "estimators"], [
         ("if c <= 0.0:", "if c < 0.0:"),
         ("c *= b.class_weights[r.label]", "c = b.class_weights[r.label]"),
         ("(books.tally.seen * books.counts[r.label])", "books.counts[r.label]"),
@@ -91,7 +92,7 @@ GROUPS = [
         ("z.margin -= scores[z.c[1]]", "z.margin += scores[z.c[1]]"),
         ("z.margin = epsilon - fabs(", "z.margin = -fabs("),
     ]),
-    ("_geometry/sparse.pxd", "_core", ["rounds", "contracts -k check_the_constant", "kernels", "invariants", "hostile"], [
+    ("_geometry/sparse.pxd", "_core", ["rounds", "contracts -k check_the_constant", "kernels", "invariants"], [
         ("return size if z > 0.0 else -size", "return size"),
         ("/ (p.delta + sqrt(second))", "/ sqrt(second)"),
         ("return root if root > fabs(g) else fabs(g)", "return root"),
@@ -105,7 +106,8 @@ GROUPS = [
         ("/ (1.0 + beta * x * x * sigma)", "/ (1.0 + beta * x * sigma)"),
         ("pair_times(pair_times(pair_times(betas, x), x), sigma)", "pair_times(pair_times(betas, x), sigma)"),
     ]),
-    ("_geometry/classes.pxd", "_core", ["rounds", "contracts -k check_the_constant", "kernels", "invariants", "hostile"], [
+    ("_geometry/classes.pxd", "_core",
+     ["rounds", "contracts -k check_the_constant", "contracts -k few_rows", "kernels", "invariants"], [
         ("at + gap + moves.which[i], <floating>p.bias,", "at + gap + moves.which[i], <floating>1.0,"),
         ("v[i] += x * x * variance_at(", "v[i] += x * variance_at("),
         ("cdef double x, q = bias * bias", "cdef double x, q = 0.0"),
@@ -125,8 +127,10 @@ GROUPS = [
         ("if k < row.hi and data[k] == 0.0:", "if False:"),
         ("return total + bias * drift", "return total + drift"),
     ]),
-    ("_core.pyx", "_core", ["rounds", "kernels", "regression", "full_covariance", "contracts"], [
-        ("(books.tally.rounds - 1.0)\n            if geometry == FORGETTING", "books.tally.rounds\n            if geometry == FORGETTING"),
+    ("_core.pyx", "_core",
+     ["rounds", "contracts -k check_counters", "contracts -k check_the_average", "kernels", "regression", "full_covariance"], [
+        ("(books.tally.rounds - 1.0)\n            if geometry == FORGETTING",
+         "books.tally.rounds\n            if geometry == FORGETTING"),
         ("said = sums.score - lag", "said = sums.score"),
         ("- sums.score) + lag,", "- sums.score) - lag,"),
         ("sums.score >= 0.0 else -1.0", "sums.score > 0.0 else -1.0"),
@@ -338,7 +342,7 @@ GROUPS = [
         ("1.0 + beta[c] * (x * g));\n        w[c] += tau[c] * g;", "1.0 + beta[c] * (x * g));\n        w[c] += tau[c] * x;"),
         ("_mm_mul_pd(_mm_loadu_pd(tau + c), _mm_set1_pd(x))", "_mm_mul_pd(_mm_loadu_pd(tau), _mm_set1_pd(x))"),
     ]),
-    ("_core.pyx", "_core", ["forgetting", "contracts -k check_reading_costs", "full_covariance"], [
+    ("_core.pyx", "_core", ["forgetting"], [
         ("if p.growth * p.tiny > p.floor:", "if False:"),
         ("books.tally.growth = p.growth", "books.tally.growth = books.tally.growth"),
         ("p.growth = (<const Tally*>&tally[0]).growth or 1.0", "p.growth = 1.0"),
@@ -350,7 +354,8 @@ GROUPS = [
         ("tau[j] * grown, k[j] * grown", "tau[j] * grown, k[j]"),
         ("(f.D if p.forgetting > 0.0 else 1)", "1"),
         ("range(f.D - (f.p.bias == 0.0))", "range(f.D)"),
-        ("if f.p.forgetting > 0.0:\n            find_most(f, z.c[j], work)", "if f.p.forgetting > 2.0:\n            find_most(f, z.c[j], work)"),
+        ("if f.p.forgetting > 0.0:\n            find_most(f, z.c[j], work)",
+         "if f.p.forgetting > 2.0:\n            find_most(f, z.c[j], work)"),
     ]),
     ("_input/calls.pxd", "_core", ["small_calls"], [
         ("not (short_carry >> 31 or long_carry >> 63)", "not long_carry >> 63"),

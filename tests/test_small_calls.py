@@ -63,7 +63,9 @@ def csr(dtype=np.float64, index=np.int32, **changed):
     return X
 
 
-GOOD = [{}, {"indices": [0, 3, 0, 3]}, {"indptr": [0, 0, 4], "indices": [0, 1, 2, 3]}, {"indptr": [0, 4, 4], "indices": [0, 1, 2, 3]}]
+GOOD = [
+    {}, {"indices": [0, 3, 0, 3]}, {"indptr": [0, 0, 4], "indices": [0, 1, 2, 3]}, {"indptr": [0, 4, 4], "indices": [0, 1, 2, 3]},
+]
 CHANGED = [  # (rows that come in another way, or that are refused)
     {"indices": [2, 0, 1, 3]}, {"indices": [0, 0, 1, 3]}, {"indices": [0, 2, 3, 3]},
     {"indices": [0, 4, 1, 3]}, {"indices": [-1, 2, 1, 3]}, {"indices": [0, 2, -1, 3]}, {"indices": [0, 2, 1, 4]},
@@ -106,7 +108,8 @@ def test_labels(names):
     rows = [names[1], names[0]]
     for y in (rows, np.array(rows), np.array(rows, object), tuple(rows)):
         assert assert_same_both_ways(make, X, y)
-    others = [[names[1], other] for other in (7, -3, 2**70, -(2**70), 2.5, np.nan, 0, 1, 2, -1, "", "a", "aa", "abc", "c", None, True)]
+    strangers = (7, -3, 2**70, -(2**70), 2.5, np.nan, 0, 1, 2, -1, "", "a", "aa", "abc", "c", None, True)
+    others = [[names[1], other] for other in strangers]
     others += [[], rows[:1], rows * 2, [rows], np.array([rows]), np.array(rows * 2), np.array(rows[:1])]
     for y in others:
         assert_same_both_ways(make, X, y, reads=False)
