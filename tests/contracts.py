@@ -458,15 +458,16 @@ def check_counters_and_errors_are_those_of_predict(learner):
 def check_the_average_is_that_of_the_weights(learner):
     X, y = learner.problem(60, 9, seed=8)
     slack = 1e-9 if learner.geometry == "entropic" else 1e-10 if learner.is_full else 1e-11  # (scales, roundings of its own)
+    others = {"intercept_scaling": 3.0} if learner.offers("intercept_scaling") else {}
     for average in (True, 7):
-        plain, after, errors = learner(), [], []
+        plain, after, errors = learner(**others), [], []
         for i in row_by_row(learner, plain, X, y):
             if i:
                 after.append(weights(plain))
             mean = np.mean(after[int(average) - 1 :], axis=0) if len(after) >= average else after[-1] if after else None
             errors.append(y[i] - (0.0 if mean is None else mean[0] @ [*X[i], 1.0]))
         expected = np.mean([*after, weights(plain)][int(average) - 1 :], axis=0)
-        model = learnt(learner, X, y, average=average)
+        model = learnt(learner, X, y, average=average, **others)
         assert_allclose(weights(model), expected, rtol=slack, atol=slack)
         assert_allclose(scores(model, X).reshape(60, -1), X @ expected[:, :-1].T + expected[:, -1], rtol=10 * slack, atol=slack)
         if hasattr(model, "progressive_mse_") and learner.begins_at_zero:

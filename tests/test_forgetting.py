@@ -63,6 +63,28 @@ def test_growth_is_written_down_before_it_leaves_the_dtype():
         assert_allclose(learner.covariance_[0], variance[:4], rtol=tolerance)
 
 
+def test_growth_is_written_down_for_every_class():
+    """One against the rest is so many learners of two classes."""
+    X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
+    make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0)  # noqa: E731
+    learner = make().partial_fit(X, y, classes=[0, 1, 2])
+    for c in range(3):
+        alone = make().partial_fit(X, y == c, classes=[False, True])
+        assert_allclose(learner.coef_[c], alone.coef_[0], rtol=1e-5)
+        assert_allclose(learner.covariance_[c], alone.covariance_[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, n_classes):
+    X, y = flipping(60, 30, d=4)[0], np.random.default_rng(2).integers(0, n_classes, 60)
+    learner = AROWClassifier(0.5, forgetting=0.05, covariance=covariance, fit_intercept=False).partial_fit(X, y)
+    found = learner.decision_function(X, return_std=True)[1].reshape(60, -1)
+    for c, sigma in enumerate(np.reshape(learner.covariance_, (found.shape[1], -1, 4))):
+        squares = X**2 @ sigma[0] if covariance == "diagonal" else np.einsum("ij,jk,ik->i", X, sigma, X)
+        assert_allclose(found[:, c] ** 2, squares)
+
+
 def test_what_forgets_is_said_in_its_range():
     X, y = flipping(50, 25)
     for cls in (AROWClassifier, AROWRegressor, SCWClassifier):

@@ -318,6 +318,12 @@ def test_adagrad_never_moves_a_weight_by_more_than_eta0():
         assert np.abs(learner.coef_ - before).max() <= 0.4
 
 
+def test_adagrad_steps_no_further_where_squares_underflow():
+    learner = onlinecls.AdaGradClassifier(0.4, delta=1e-250, fit_intercept=False)
+    learner.partial_fit([[1.0, 1e-200, 1e-200]], [1], classes=[-1, 1])
+    assert_allclose(learner.coef_, 0.4)
+
+
 def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
     X, y = continuous_problem(300, 60, seed=49)
     zeros = []

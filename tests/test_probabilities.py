@@ -193,7 +193,7 @@ def test_they_are_what_happens(scale, seed):
 # --- numbers of any size -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weight", [1e-320, 1e-9, 1.0, 1e20, 1e305])
+@pytest.mark.parametrize("weight", [1e-320, 1e-9, 1.0, 1e20, 1e300, 1e305])
 @pytest.mark.parametrize("eta0", [1e-300, 1e-160, 1e-5, 1e5, 1e80, 1e149, 1e160])
 def test_numbers_stay_numbers(eta0, weight, tmp_path):
     """Scores up to the ends of double's range, and jumps between them."""
