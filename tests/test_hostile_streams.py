@@ -166,7 +166,7 @@ def test_texts_in_views_of_which_some_are_left_out():
 
 
 def test_buffers_at_any_place_are_read():
-    """A file may put the offsets of a column where no number of their size may be read: that is seen where there is a sanitizer."""
+    """A file may put the offsets of a column where no number of their size may be read: a sanitizer sees that."""
     pa = pytest.importorskip("pyarrow")
     for width, kind in ((np.int32, pa.string()), (np.int64, pa.large_string())):
         raw = np.zeros(3 * np.dtype(width).itemsize + 1, np.uint8)
