@@ -24,6 +24,7 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "embedsignature": True,
+    "freethreading_compatible": True,  # (a model that learns has a lock of its own; see docs/scale.md)
 }
 GNU = sys.platform != "win32"
 # Debug information takes half of the compiler's time and nine tenths of the files' size. No number depends on the last two: they

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import sysconfig
 import threading
 
 import numpy as np
@@ -132,3 +133,15 @@ def test_what_is_no_number_of_threads_is_refused(many):
     model = onlinecls.AROWClassifier().partial_fit(np.eye(4), [0, 1, 0, 1]).set_params(n_jobs="all")
     with pytest.raises(ValueError, match=r"^AROWClassifier: n_jobs must be None or an integer, got n_jobs='all'\.$"):
         model.decision_function([[1.0] * 4] * 9)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot be without its lock")
+def test_no_module_turns_the_lock_on():
+    code = (
+        "import pkgutil, sys, importlib, onlinecls\n"
+        "for module in pkgutil.walk_packages(onlinecls.__path__, 'onlinecls.'):\n"
+        "    if module.name not in ('onlinecls.__main__', 'onlinecls.plotting'): importlib.import_module(module.name)\n"
+        "print(sys._is_gil_enabled())\n"
+    )
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert run.stdout == "False\n", run.stderr
