@@ -184,7 +184,7 @@ class Learner:
     @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
-        refused = self.params.get("l1") or auto_entropic or self.family == "forel"
+        refused = self.params.get("l1") or auto_entropic or self.estimator == "FoReLClassifier"
         return self.offers("average") and averages(self.geometry) and not refused
 
     def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):

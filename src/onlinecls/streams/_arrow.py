@@ -259,8 +259,8 @@ class _Part:
             for at, value in self._values(column):
                 try:
                     values[at] = number(value, what)
-                except WrongRecordError as error:
-                    self._refuse(int(rows[at]), str(error))
+                except WrongRecordError:  # (the words do not depend on what else is in the batch)
+                    self._refuse(int(rows[at]), f"expected {what}, got {shown(value)}")
         bad = ~(np.isfinite(values) & (values >= least) & (values <= most))
         for at in np.flatnonzero(bad & self.good[rows]).tolist():
             try:
