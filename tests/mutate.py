@@ -282,7 +282,7 @@ GROUPS = [
         ("(books.counts[c] == 0.0 or (r.newcomer and c == r.label))", "books.counts[c] == 0.0"),
         ("if not r.newcomer:\n            learn_pair", "if True:\n            learn_pair"),
     ]),
-    ("_geometry/lanes.h", "_core", ["forgetting", "kernels", "invariants", "contracts -k check_sparse_is_dense"], [
+    ("_geometry/lanes.h", "_core", ["forgetting", "invariants", "kernels", "contracts -k check_sparse_is_dense"], [
         ("_mm_min_ps(_mm_mul_ps(stored, _mm_set1_ps(growth)), _mm_set1_ps(most))", "_mm_mul_ps(stored, _mm_set1_ps(growth))"),
         ("_mm_div_pd(_mm_max_pd(s, _mm_set1_pd(least)), _mm_set1_pd(growth))", "_mm_max_pd(s, _mm_set1_pd(least))"),
         ("_mm_div_ps(_mm_max_ps(s, _mm_set1_ps(least)), _mm_set1_ps(growth))", "_mm_div_ps(s, _mm_set1_ps(growth))"),
@@ -300,7 +300,7 @@ GROUPS = [
         ("for c in range(n_classes):\n            state[at + c]", "for c in range(1):\n            state[at + c]"),
         ("    p.growth = 1.0\n", "    p.growth *= 1.0\n"),
     ]),
-    ("_geometry/classes.h", "_core", ["kernels", "invariants", "contracts -k check_the_constant"], [
+    ("_geometry/classes.h", "_core", ["invariants", "kernels", "contracts -k check_the_constant"], [
         ("_mm_max_ps(second, low)", "second"),
         ("_mm_mul_pd(_mm_loadu_pd(tau + c), g)", "_mm_mul_pd(_mm_loadu_pd(tau), g)"),
         ("_mm_mul_ps(_mm_loadu_ps(beta + c), _mm_mul_ps(xs, g))", "_mm_mul_ps(_mm_loadu_ps(beta + c), g)"),
