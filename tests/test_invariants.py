@@ -369,29 +369,33 @@ def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
             assert margin(learner, x, label) >= 1.0
 
 
+@pytest.mark.parametrize("forgetting", [0.0, 1e-3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
-def test_variances_stop_at_the_floor(n_classes, multi_class, dtype):
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (5, "ovr"), (3, "crammer_singer")])
+def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps, if the first
-    variance is not so large that its part of √tiny is more."""
+    variance is not so large that its part of √tiny is more. (Features go by fours, by twos and one by one.)"""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
-        eta=0.999, initial_variance=4 * float(floor), multi_class=multi_class, fit_intercept=False
+        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting
     )
-    learner.partial_fit(np.array([[1e3, 0.0]], dtype), [0], classes=range(n_classes))
+    X = np.array([[1e3, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3]], dtype)
+    learner.partial_fit(X, [0], classes=range(n_classes))
     assert learner.n_updates_ == 1 and learner.n_skipped_ == 0
-    assert learner.covariance_[:, 0].min() == floor and (learner.covariance_[:, 1] == 4 * floor).all()
+    least = learner.covariance_.min(axis=0)
+    assert_allclose(least, np.where(X[0] > 0.0, floor, 3 * floor), rtol=1e-6 if forgetting else 0.0)
+    assert learner.covariance_.max() <= 3 * floor
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [onlinecls.SecondOrderPerceptron, onlinecls.NAROWClassifier], ids=lambda c: c.__name__)
 def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
-    info, X = np.finfo(dtype), np.array([[2.0, 0.0]] * 40, dtype)
+    info, X = np.finfo(dtype), np.array([[2.0, 0.0, 0.0, 0.0, 2.0]] * 40, dtype)
     least = float(info.tiny / info.eps)
     for variance, floor in ((16.0 * least, least), (1.0, float(info.tiny) ** 0.5), (4.0, 4.0 * float(info.tiny) ** 0.5)):
         learner = estimator(8 * least if estimator is onlinecls.SecondOrderPerceptron else float(info.max) / 1e3)
         learner.set_params(fit_intercept=False, initial_variance=variance).partial_fit(X, [0, 1] * 20, classes=[0, 1])
-        assert learner.covariance_[0, 0] == dtype(floor), "else this test shows nothing"
+        assert (learner.covariance_[0, [0, -1]] == dtype(floor)).all(), "else this test shows nothing"
 
 
 @every_case
