@@ -22,10 +22,11 @@ demo: $(VENV)/.package $(VENV)/.demo
 test: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST)
 
-# The oldest versions that are supported, each in the wheels there are for Python 3.11.
-test-oldest:
+# The oldest versions that are supported, each in the wheels there are for Python 3.11, with the package as it is compiled for the others.
+test-oldest: $(VENV)/.package
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet ".[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
+	.venv-oldest/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	.venv-oldest/bin/python -m pip install --quiet "onlinecls[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
 	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
 
 # Small mistakes put into the compiled code, one after the other, which the tests should notice; WORDS: only in files with one of
@@ -88,7 +89,8 @@ $(VENV)/bin/python:
 # The package is compiled once for each environment; an extra adds what it needs.
 $(VENV)/.package: $(VENV)/bin/python $(SOURCES)
 	@echo "Compiling the package: a minute or two on two cores."
-	@$(BIN)/python -m pip install --quiet .
+	@rm -rf $(VENV)/wheel && $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl && $(BIN)/python -m pip install --quiet onlinecls
 	touch $@
 
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")

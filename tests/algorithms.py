@@ -41,6 +41,11 @@ class Case:
         }.get(self.name, 0.0)
 
     @property
+    def is_leader(self):
+        """Whether a row costs a search over all rows before it."""
+        return self.algorithm.estimator == "FoReLClassifier"
+
+    @property
     def can_average(self):
         return not self.params.get("l1") and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
 
@@ -182,9 +187,14 @@ class Learner:
         return set(names) <= self().get_params().keys()
 
     @property
+    def is_leader(self):
+        """Whether a row costs a search over all rows before it."""
+        return self.estimator == "FoReLClassifier"
+
+    @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
-        refused = self.params.get("l1") or auto_entropic or self.estimator == "FoReLClassifier"
+        refused = self.params.get("l1") or auto_entropic or self.is_leader
         return self.offers("average") and averages(self.geometry) and not refused
 
     def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):

@@ -229,7 +229,7 @@ def test_learning_does_not_grow():
 
 def test_models_trained_on_threads_equal_those_trained_in_turn():
     """All at once: one of each estimator at each task."""
-    some = list({(learner.estimator, learner.task): learner for learner in LEARNERS if learner.family != "forel"}.values())
+    some = list({(learner.estimator, learner.task): learner for learner in LEARNERS if not learner.is_leader}.values())
     problems = [learner.problem(400, 20, seed=21) for learner in some]
 
     def train(model, learner, X, y):

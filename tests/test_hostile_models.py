@@ -179,7 +179,7 @@ def variants():
     for case in EVERY:
         names = type(case.estimator())._parameter_names()
         yield case, {}
-        if case.can_average and "average" in names and case.name != "forel":
+        if case.can_average and "average" in names and not case.is_leader:
             yield case, {"average": True}
         for name, value in (("covariance", "full"), ("signed", False), ("multi_class", "ovr")):
             if name in names:
@@ -189,16 +189,16 @@ def variants():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("case", "others"), list(variants()), ids=str)
 def test_whatever_is_learnt_can_be_saved(case, others, dtype):
-    for power in (-30, -12, 0, 1, 2, 12, 30):
+    for power in (-30, -12, 1, 12, 30):
         rng = np.random.default_rng(power + 40)
-        rows = rng.uniform(3.0, 10.0, (12, 4)) if power == 1 else rng.standard_normal((12, 4))
+        rows = rng.uniform(3.0, 10.0, (8, 4)) if power == 1 else rng.standard_normal((8, 4))
         rows = (rows * 10.0**power).astype(dtype)
         if others.get("signed") is False or "experts" in case.algorithm.tasks:
             rows = np.abs(rows) if "experts" not in case.algorithm.tasks else np.clip(np.abs(rows), 0.0, 1.0)
-        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks or case.name == "forel" else (2,):
+        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks or case.is_leader else (2,):
             learner = type(case.estimator())(**{**case.algorithm.selects, **case.params, **others})
             for _ in range(3):
-                learner.partial_fit(rows, *targets_of(learner, np.arange(12) % n_classes, rows))
+                learner.partial_fit(rows, *targets_of(learner, np.arange(8) % n_classes, rows))
             assert frozen(checked(learner)._state) == frozen(learner._state)
 
 

@@ -508,8 +508,9 @@ def test_no_memory_for_the_vectors_together_leaves_a_whole_model(cls, budget, ki
         raise MemoryError
 
     monkeypatch.setattr(Unstacked, "stacked", no_memory)
+    learner.partial_fit(kind(X[30:60]), y[30:60])
     with pytest.raises(MemoryError):
-        learner.partial_fit(kind(X[30:60]), y[30:60])
+        learner.predict(kind(X))
     monkeypatch.undo()
     twin.partial_fit(kind(X[30:60]), y[30:60])
     assert (learner.predict(kind(X)) == twin.predict(kind(X))).all()
