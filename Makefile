@@ -22,7 +22,7 @@ demo: $(VENV)/.package $(VENV)/.demo
 test: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST)
 
-# The oldest versions that are supported, each in the wheels there are for Python 3.11, with the package as it is compiled for the others.
+# The oldest versions that are supported, each in the wheels there are for Python 3.11, around the package as compiled above.
 test-oldest: $(VENV)/.package
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl

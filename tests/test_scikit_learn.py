@@ -52,7 +52,7 @@ def expected_failures(estimator):
         "a repeated row is another stream than a row of weight 2, and the checks reorder rows; scikit-learn excuses its SGD too"
     )
     scores = {"check_classifiers_train": "predict goes by the scores, which may not be the order of the probabilities; as of SVC"}
-    weights = {"check_class_weight_classifiers": "of 1000 and 0.0001: an average keeps its first rounds; norm_bound bounds others"}
+    weights = {"check_class_weight_classifiers": "of 1000 and 0.0001: weights are within norm_bound"}
     is_bounded = getattr(estimator, "regularizer", "") == "entropic"
     return {
         **(scores if getattr(estimator, "probability", False) else {}),
