@@ -690,7 +690,7 @@ def yield_checks(learner):
         yield check_turned_signs_turn_the_model
     if not learner.is_full and not batch:
         yield check_reading_costs_nothing_a_feature
-    if kernel or learner.is_leader or str(learner) in _loops():  # (batch holds learners and their copies, all of them checked here)
+    if kernel or learner.is_leader or str(learner) in _loops():  # (batch holds learners, all of them checked here)
         yield check_read_only_arrays
     if str(learner) in _loops():  # (kernel and leader: what a row costs grows with the rows; see their own files)
         yield check_ctrl_c_leaves_whole_rows
