@@ -48,7 +48,7 @@ sanitize:
 	ONLINECLS_SANITIZE=1 $(MAKE) sanitized
 
 sanitized: $(VENV)/.package $(VENV)/.test
-	$(SANITIZED) $(BIN)/python -m pytest -q -p no:faulthandler $(HOSTILE)
+	$(SANITIZED) $(BIN)/python -m pytest -q -n 2 -p no:faulthandler $(HOSTILE)
 	$(SANITIZED) PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 # The tests of threads in a build that sees two of them at the same number (gcc's ThreadSanitizer).

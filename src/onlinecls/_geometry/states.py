@@ -208,7 +208,8 @@ class FullState(WithPrior):
 
     def take_units(self, params: dict) -> None:
         super().take_units(params)
-        self.sigma, self.growth = self._fresh_sigma(self.n_columns, self.dtype), np.ones(self.n_columns)
+        places = np.arange(self.n_features + 1)
+        self.sigma[:, places, places] = self.variance  # (in place: there may be no room for two of them)
 
     def _place_in(self, grown: State, places: np.ndarray) -> None:
         super()._place_in(grown, places)
