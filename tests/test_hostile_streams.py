@@ -205,7 +205,7 @@ def test_arrow_and_parquet_files_with_a_byte_changed(kind):
     else:
         with getattr(pa.ipc, "new_{kind}")(file, table.schema) as out: out.write_table(table, max_chunksize=16)
     whole = file.getvalue()
-    for _ in range(300):
+    for _ in range(200):
         data = bytearray(whole)
         data[draw.randrange(len(data))] = draw.choice((0, 1, 255, draw.randrange(256)))
         for on_error in ("raise", "skip"):

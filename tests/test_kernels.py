@@ -61,11 +61,11 @@ def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
 @both_dtypes
 @every_case
 def test_intercept_is_a_feature_like_any_other(case, dtype):
-    X, y = continuous_problem(70, 13, seed=2, dtype=dtype)
+    X, y = continuous_problem(45, 13, seed=2, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y, fit_intercept=True, intercept_scaling=0.5), "intercept", case)
     learner = case.estimator(intercept_scaling=0.5).partial_fit(X, y, classes=[-1, 1])
     assert_same_model(case, learner, twin.w, twin.Sigma, dtype, fit_intercept=True)
-    X, y = continuous_problem(70, 13, seed=2, n_classes=4, dtype=dtype)
+    X, y = continuous_problem(45, 13, seed=2, n_classes=4, dtype=dtype)
     twin = once(lambda: case.multiclass(X.astype(float), y, 4, fit_intercept=True, intercept_scaling=2.0), "intercepts", case)
     learner = case.estimator(intercept_scaling=2.0).partial_fit(X, y, classes=range(4))
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype, fit_intercept=True)

@@ -263,7 +263,7 @@ def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
         assert -1e-12 <= learner.gap_ <= 1e-6
         best = min(primal(f.weights(minimize(lambda theta, n=n: primal(f.weights(theta), n), t, method="Nelder-Mead",
                                              options={"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-11}).x), n)
-                   for t in (np.zeros(2), f.sigma * rng.standard_normal(2)))
+                   for t in [f.sigma * rng.standard_normal(2)])
         assert primal(w, n) <= best + 2e-6 * (1 + abs(best))
 
 

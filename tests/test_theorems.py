@@ -110,7 +110,7 @@ def wrong_course(learner, X, y):
                             for name, learners in AGAINST_ROWS.items() if name not in AGAINST_LABELS}})
 def test_a_rule_that_steps_against_the_labels_breaks_it(name, learner):
     rng = np.random.default_rng(1)
-    X, best = rng.standard_normal((2000, 5)) / 3.0, 3.0 * U  # (of norm 15)
+    X, best = rng.standard_normal((1000, 5)) / 3.0, 3.0 * U  # (of norm 15)
     X = X[np.abs(X @ best) > 1.0][: 150 if isinstance(learner, FoReLClassifier) else None]
     y, found = np.sign(X @ best), []
     right, wrong = bounds.follow(learner, X, y), wrong_course(learner, X, y)
