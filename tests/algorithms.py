@@ -215,14 +215,15 @@ def _tasks_of(algorithm):
 
 
 def _of_the_registry():
-    """Every case at each of its tasks; one against the rest, which goes the way of two classes in every rule, for one case of each
-    class and kind of state. (As the twin's, the numbers of all of them: test_kernels.py.)"""
+    """Every case at each of its tasks; one against the rest, where every rule goes the way of two classes, for one case of each
+    class and kind of state. (All of them beside their twins: test_kernels.py.)"""
     rest = set()
     for case in [*EVERY, *(Case(name, params) for name, several in MORE.items() for params in several), *GIVING_PROBABILITIES]:
         for task in _tasks_of(case.algorithm):
             form = {"multi_class": task} if task in ("crammer_singer", "ovr") else {}
             params = {**case.algorithm.selects, **case.params, **form}
-            kind = case.algorithm.estimator, case.algorithm.geometry, *(params.get(name) for name in ("covariance", "probability"))
+            forms = (params.get(name) for name in ("covariance", "probability"))
+            kind = case.algorithm.estimator, case.algorithm.geometry, *forms
             if task != "ovr" or kind not in rest:
                 yield Learner(case.name, case.algorithm.estimator, task, params, case.slack)
             rest |= {kind} if task == "ovr" else set()

@@ -5,6 +5,8 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from mutate import mutants
+
 import onlinecls
 
 ROOT = Path(onlinecls.__file__).parent
@@ -179,3 +181,7 @@ def test_compiled_functions_are_small_or_say_why_not():
     large = {(file, name) for file, name, n_arguments, n_lines, text in found
              if (n_arguments > 8 and " arguments: " not in text) or (n_lines > 60 and " lines: " not in text)}
     assert not large
+
+
+def test_every_mutant_is_of_a_text_in_the_code():
+    assert len(mutants([])) > 200
