@@ -192,8 +192,9 @@ def test_signals_save_what_was_learnt_and_the_rest_follows(tmp_path, number, cod
         running.write("".join(rows[:4500]))
         running.wait_for("   4,096 ")
         running.process.send_signal(number)
-        assert running.finish() == code
-        told, said = json.loads(running.rest()[-1]), "\n".join(running.rest("stderr"))
+        ended, said = running.finish(), "\n".join(running.rest("stderr"))
+        assert ended == code, said
+        told = json.loads(running.rest()[-1])
     learnt = load(half).t_
     assert 4096 <= learnt <= 4500
     assert told["interrupted"] and (told["examples"], told["row"], told["pass"], told["passes"]) == (learnt, learnt, 1, 0)
@@ -231,8 +232,9 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
         running.wait_for("pass 2")
         running.wait_for("   1,000 ")
         running.process.send_signal(signal.SIGTERM)
-        assert running.finish() == 143
-        told, said = json.loads(running.rest()[-1]), "\n".join(running.rest("stderr"))
+        ended, said = running.finish(), "\n".join(running.rest("stderr"))
+        assert ended == 143, said
+        told = json.loads(running.rest()[-1])
     learnt = load(model).t_
     assert told["examples"] == 30000 and told["passes"] == told["pass"] - 1 >= 1
     assert learnt == 30000 * told["passes"] + told["row"]

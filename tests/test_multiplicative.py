@@ -180,7 +180,7 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
 def test_the_sum_is_exact_after_many_small_steps(dtype):
     """A sum in plain double would have lost digits: each step takes out and puts in terms of up to e^60."""
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((20_000, 6)).astype(dtype), rng.integers(0, 2, 20_000)
+    X, y = rng.standard_normal((22_000, 6)).astype(dtype), rng.integers(0, 2, 22_000)
     for signed in (True, False):
         rows = X if signed else np.abs(X)
         learner = Classifier(0.3, signed=signed, fit_intercept=False).partial_fit(rows, y)

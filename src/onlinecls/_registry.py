@@ -200,6 +200,7 @@ RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the 
 
 # Defaults in units of the rows, by the names of the parameters.
 EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)}
+LOGISTIC = {"sigma": Default(0.2, 2, name=None), "norm_bound": Default(1.0, -1)}
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
 ALL_ROWS = "it keeps all rows, and a merge would keep those of all shards"
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
@@ -207,7 +208,7 @@ OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
 OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
 ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
-CW_PRIOR = {"initial_variance": Default(3.0, -2)}
+CONFIDENT = {"initial_variance": Default(3.0, -2)}
 
 #: Parameters that are Params fields of the same name.
 PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
@@ -345,27 +346,27 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
               merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
-              kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
+              kernel={"variance": lambda v: v["initial_variance"]}, units={"initial_variance": Default(16.0, -2)},
               trigger="peeked_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               merge="sum", title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=CW_PRIOR, selects={"variant": "stdev"},
+              units=CONFIDENT, selects={"variant": "stdev"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"eta": 0.7, "initial_variance": 0.5},),
               merge="posterior", title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=CW_PRIOR, selects={"variant": "variance"},
+              units=CONFIDENT, selects={"variant": "variance"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="variance",
               trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
               merge="posterior", title="Confidence-weighted (variance)", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=PRIOR, selects={"variant": "SCW-I"},
+              units=CONFIDENT, selects={"variant": "SCW-I"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
@@ -373,7 +374,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               merge="posterior", title="Soft confidence-weighted (SCW-I)", paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              units=PRIOR, selects={"variant": "SCW-II"},
+              units=CONFIDENT, selects={"variant": "SCW-II"},
               kernel={"phi": lambda v: _quantile(v["eta"]), "variance": lambda v: v["initial_variance"]},
               trigger="stdev",
               trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
@@ -388,7 +389,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}),
               merge="sum", title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
-              {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(1.0, -1)},
+              {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(8.0, -1)},
               trigger="own_margin",
               trials=({"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5, "norm_bound": 1.0}),
               title="Multiplicative PA", paper="PA, section 6"),
@@ -449,7 +450,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
                       {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
               title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
-              selects={"loss": "log_loss", "regularizer": "euclidean"}, units=EUCLIDEAN,
+              selects={"loss": "log_loss", "regularizer": "euclidean"}, units=LOGISTIC,
               trials=({"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}),
               title="Online logistic regression (dual ascent)", paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},

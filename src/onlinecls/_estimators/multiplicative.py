@@ -109,7 +109,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabiliti
     >>> from onlinecls import MultiplicativePassiveAggressiveClassifier
     >>> learner = MultiplicativePassiveAggressiveClassifier(margin=0.5, fit_intercept=False)
     >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
-    [[0.122, 0.0]]
+    [[0.125, 0.0]]
     """
 
     _kind = "fit_intercept, of signed, of probability or of dtype"
