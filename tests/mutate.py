@@ -164,12 +164,14 @@ GROUPS = [
         ("books.tally.skipped = skipped + 1.0", "pass"),
         ("if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:", "if p.rule == AGGRESSIVE_P_NORM:"),
     ]),
+    ("_geometry/centre.pyx", "_geometry/centre", ["batch", "one_class"], [
+        ("if -s.margin <= p.slack:", "if False:"),
+    ]),
     ("_geometry/centre.pyx", "_geometry/centre", ["one_class"], [
         ("add(sum, -<double>state[at] * state[at])", "add(sum, <double>state[at] * state[at] * 1)"),
         ("double a = (1.0 - share) * centre.scale", "double a = centre.scale"),
         ("if a < least or books", "if books"),
         ("<= SURFACE * p.spacing * size", "<= 0.0"),
-        ("if -s.margin <= p.slack:", "if False:"),
         ("books.tally.updates += not first", "books.tally.updates += 1.0"),
         ("if not known_to(&centre.squares, centre.squares.high):", "if False:"),
     ]),

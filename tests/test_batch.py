@@ -301,3 +301,9 @@ def test_rows_without_length_and_targets_beyond_squares(x):
     assert lost.n_updates_ <= lost.n_updates_bound_
     with pytest.warns(Warning, match="max_iter"):
         assert Regressor(loss_tol=0.1, max_iter=3).fit([[1.0]], [1e160]).n_updates_bound_ > 0
+
+
+@pytest.mark.parametrize(("far", "n_updates"), [(1.5, 0), (2.5, 1)])
+def test_a_loss_within_loss_tol_moves_no_centre(far, n_updates):
+    learner = OneClass(1.0, shuffle=False, max_iter=5, loss_tol=1.0).fit([[0.0], [far]])
+    assert (learner.n_updates_, learner.n_skipped_) == (n_updates, 0)

@@ -594,3 +594,9 @@ def test_clone_and_grid_search(learner):
     if isinstance(learner, KernelOnlineClassifier):  # folds of a precomputed matrix lose columns too
         search = GridSearchCV(fresh(learner, kernel="precomputed", max_iter=2), {"budget": [None, 9]}, cv=2).fit(X @ X.T, y)
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_a_step_that_lacks_digits_is_left_out():
+    learner = KernelOnlineClassifier("perceptron", gamma=1.0)
+    learner.partial_fit([[1.0], [-1.0]], [0, 1], sample_weight=[1.0, 1e-310])
+    assert (learner.n_skipped_, learner.n_updates_) == (1, 0)

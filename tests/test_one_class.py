@@ -199,3 +199,12 @@ def test_not_fitted_and_no_weights(estimator):
         with pytest.raises(ValueError, match="has not been fitted yet"):
             getattr(estimator(), name)([[1.0]])
     assert not any(hasattr(estimator().partial_fit([[1.0]]), name) for name in ("coef_", "intercept_", "sparsify"))
+
+
+def test_a_row_on_the_surface_that_it_has_just_made_is_inside():
+    rows = np.random.default_rng(0).standard_normal((300, 5)).astype(np.float32)
+    learner = PassiveAggressiveOneClass(epsilon=0.5)
+    for row in rows:
+        before = learner.partial_fit(row[None]).n_mistakes_
+        assert learner.partial_fit(row[None]).n_mistakes_ == before
+    assert learner.n_updates_ > 250

@@ -282,3 +282,9 @@ def test_another_p_is_another_kind_of_model():
         warm = onlinecls.PNormPerceptron(3, warm_start=True).fit(np.eye(2), [0, 1])
         t = warm.t_
         assert (warm.set_params(p=p).fit(np.eye(2), [0, 1]).t_ > t) == (p == 3)
+
+
+def test_a_row_that_all_classes_leave_out_is_counted_once():
+    learner = onlinecls.PNormPerceptron(p=4.0, multi_class="ovr")
+    learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
+    assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
