@@ -346,7 +346,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
               merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
-              kernel={"variance": lambda v: v["initial_variance"]}, units={"initial_variance": Default(16.0, -2)},
+              kernel={"variance": lambda v: v["initial_variance"]}, units={"initial_variance": Default(4.0, -2)},
               trigger="peeked_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               merge="sum", title="NAROW", paper="NAROW, section 5"),

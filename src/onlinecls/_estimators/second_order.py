@@ -182,7 +182,7 @@ class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
     >>> from onlinecls import NAROWClassifier
     >>> learner = NAROWClassifier(b=4.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
     >>> learner.coef_.tolist(), learner.covariance_.tolist()
-    ([[0.25, 0.0]], [[0.25, 16.0]])
+    ([[0.25, 0.0]], [[0.25, 4.0]])
     """
 
     b: float
