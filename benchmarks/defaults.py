@@ -1,6 +1,6 @@
 """Choose the defaults: progressive errors of a grid of settings on the real data sets, one pass in file order.
 
-    python benchmarks/defaults.py [--write] [--only AROWClassifier multi_class]
+    python benchmarks/defaults.py [--write] [--only AROWClassifier]
 
 Every set is taken as rows of unit length, as it stands (counts, values, pixels from 0 to 255) and, where it is dense, with
 standardised columns. Words are hashed to 2^20 columns (corpora.py). A number of a grid that has a unit (``units`` in the
@@ -54,7 +54,6 @@ FIXED = {  # what the defaults were when they had no units, with a constant feat
     "AdaGradClassifier": {"eta0": 0.5, "delta": 1e-6}, "OGDClassifier": {"alpha": 1e-4}, "DualAscentClassifier": {"sigma": 1.0},
     "MultiplicativePassiveAggressiveClassifier": {"norm_bound": 1.0}, "AROWRegressor": {"r": 0.1},
 }
-CONSTRUCTIONS = ("crammer_singer", "ovr")
 DATA, KEYS = DOCS / "defaults.csv", ("class", "form", "setting")
 GUESS = "guessing"  # the row of the commonest class's share
 
@@ -96,25 +95,18 @@ def row_of(name, form, setting):
     return {"class": name, "form": form, "setting": setting}
 
 
-def measured(only, X, y):
+def measured(name, X, y):
     """(row's keys, error) of every setting of a class on one set."""
     scale = onlinecls.Perceptron().partial_fit(X[:64], y[:64]).scale_
-    names = [*GRIDS] if only == "multi_class" else [only]
-    for name in names:
-        cls = getattr(onlinecls, name)
-        if only == "multi_class":
-            if not is_regressor(name):
-                for scheme in CONSTRUCTIONS:
-                    yield row_of(name, f"multi_class={scheme}", ""), progressive_error(cls(multi_class=scheme), X, y)
-            continue
-        for forms in {tuple((k, s[k]) for k in s if k in SHARED): None for s in settings(name)}:
-            form = ", ".join(f"{k}={v}" for k, v in forms)
-            yield row_of(name, form, "default"), progressive_error(cls(**dict(forms)), X, y)
-            yield row_of(name, form, "fixed"), progressive_error(cls(**dict(forms), intercept_scaling=1.0, **FIXED[name]), X, y)
-        for setting in settings(name):
-            form = ", ".join(f"{k}={v}" for k, v in setting.items() if k in SHARED)
-            values = ", ".join(f"{k}={v:g}" for k, v in setting.items() if k not in SHARED)
-            yield row_of(name, form, values), progressive_error(cls(**in_units(name, setting, scale)), X, y)
+    cls = getattr(onlinecls, name)
+    for forms in {tuple((k, s[k]) for k in s if k in SHARED): None for s in settings(name)}:
+        form = ", ".join(f"{k}={v}" for k, v in forms)
+        yield row_of(name, form, "default"), progressive_error(cls(**dict(forms)), X, y)
+        yield row_of(name, form, "fixed"), progressive_error(cls(**dict(forms), intercept_scaling=1.0, **FIXED[name]), X, y)
+    for setting in settings(name):
+        form = ", ".join(f"{k}={v}" for k, v in setting.items() if k in SHARED)
+        values = ", ".join(f"{k}={v:g}" for k, v in setting.items() if k not in SHARED)
+        yield row_of(name, form, values), progressive_error(cls(**in_units(name, setting, scale)), X, y)
 
 
 def measure(names):
@@ -123,11 +115,10 @@ def measure(names):
     for of, form in sets_and_forms():
         X, y = corpora.in_form(of, form)
         found.setdefault((GUESS, "", ""), {})[f"{of} {form}"] = 100.0 * (1.0 - np.unique(y, return_counts=True)[1].max() / len(y))
-        for only in names:
-            several = len(np.unique(y)) > 2
-            if several if only != "multi_class" and is_regressor(only) else only == "multi_class" and not several:
+        for name in names:
+            if is_regressor(name) and len(np.unique(y)) > 2:
                 continue
-            for row, error in measured(only, X, y):
+            for row, error in measured(name, X, y):
                 found.setdefault(tuple(row.values()), {})[f"{of} {form}"] = error
         print(of, form, file=sys.stderr, flush=True)
     return [
@@ -183,23 +174,14 @@ def grid_summary(rows):
     return "\n".join(lines)
 
 
-def construction_summary(rows):
-    found = {(row["class"], row["form"].removeprefix("multi_class=")): mean(row) for row in rows if not row["setting"]}
-    lines = ["| geometric mean, % | " + " | ".join(CONSTRUCTIONS) + " |", "|---|---:|---:|"]
-    for name in dict.fromkeys(name for name, _ in found if name != GUESS):
-        lines.append(f"| `{name}` | " + " | ".join(f"{found[name, scheme]:.2f}" for scheme in CONSTRUCTIONS) + " |")
-    return "\n".join(lines)
-
-
 def write_page(rows):
     write_between(DOCS / "defaults.md", "grids", grid_summary(rows))
-    write_between(DOCS / "defaults.md", "multi_class", construction_summary(rows))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the errors and tables into docs/defaults.csv and .md")
-    parser.add_argument("--only", nargs="*", default=[*GRIDS, "multi_class"], help="classes, or multi_class")
+    parser.add_argument("--only", nargs="*", default=[*GRIDS], help="classes")
     args = parser.parse_args()
     if not sets_and_forms():
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
@@ -210,7 +192,7 @@ def main():
         write_data(rows)
         write_page(rows)
     else:
-        print(grid_summary(rows), construction_summary(rows), sep="\n\n")
+        print(grid_summary(rows))
 
 
 if __name__ == "__main__":
