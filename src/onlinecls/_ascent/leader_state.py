@@ -73,8 +73,9 @@ class ForelState(OfFile):
             return "dual variables out of their range"
         if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
             return "rows beyond their reach"
-        if np.abs(self.theta - theta).max() > 1e-6 * tally["reach"]:
-            return "weights that are not those of the dual variables"
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.abs(self.theta - theta).max() <= 1e-6 * tally["reach"]:
+                return "weights that are not those of the dual variables"
         return ""
 
     def _follows(self, bias: float) -> tuple[np.ndarray, np.ndarray]:
@@ -91,10 +92,10 @@ class ForelState(OfFile):
             steps = np.where(np.arange(k) == self.labels[:, None], self.alpha, -self.alpha)
         places, shape = (self.indices, self.indptr), (len(rows), self.n_features)
         X = csr_array((self.data.astype(np.float64), *places), shape=shape)
-        with np.errstate(over="ignore"):  # of rows that are left out for their size
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows left out for their size, and of numbers that nobody learnt
             squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features) + bias**2
-        steps = steps * (squares > 0.0)[:, None]  # (rows of zeros move nothing, nor do those whose squares are 0)
-        return np.sqrt(squares), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
+            steps = steps * (squares > 0.0)[:, None]  # (rows of zeros move nothing, nor do those whose squares are 0)
+            return np.sqrt(squares), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
 
     @property
     def dtype(self):
