@@ -29,20 +29,20 @@ GRIDS = {
     "Perceptron": {"aggressive": [False, True], "eta0": [0.25, 0.5, 1.0, 2.0]},
     "PassiveAggressiveClassifier": {"loss": ["hinge", "squared_hinge"], "C": [0.1, 0.3, 1.0, 3.0]},
     "AROWClassifier": {"r": [0.02, 0.05, 0.1, 0.2, 0.5]},
-    "NAROWClassifier": {"b": [2.0, 5.0, 10.0], "initial_variance": [1.0, 4.0, 8.0, 16.0, 32.0]},
+    "NAROWClassifier": {"b": [2.0, 5.0, 10.0], "initial_variance": [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]},
     "SecondOrderPerceptron": {"aggressive": [False, True], "r": [0.05, 0.1, 0.2, 0.5, 1.0, 2.0]},
     "ConfidenceWeightedClassifier": {
-        "variant": ["stdev", "variance"], "eta": [0.7, 0.8, 0.9], "initial_variance": [1.0, 3.0, 10.0, 30.0],
+        "variant": ["stdev", "variance"], "eta": [0.7, 0.8, 0.9], "initial_variance": [0.3, 1.0, 3.0, 10.0, 30.0],
     },
     "SCWClassifier": {
-        "variant": ["SCW-I", "SCW-II"], "eta": [0.7, 0.8, 0.9], "initial_variance": [1.0, 3.0, 10.0, 30.0],
+        "variant": ["SCW-I", "SCW-II"], "eta": [0.7, 0.8, 0.9], "initial_variance": [0.3, 1.0, 3.0, 10.0, 30.0],
     },
     "AdaGradClassifier": {
         "update": ["mirror_descent", "dual_averaging"], "eta0": [0.1, 0.2, 0.5, 1.0], "delta": [1e-6, 0.01, 0.1],
     },
     "OGDClassifier": {"learning_rate": ["strongly_convex"], "alpha": [1e-5, 1e-4, 1e-3, 1e-2]},
     "DualAscentClassifier": {"loss": ["hinge", "log_loss"], "sigma": [0.1, 0.2, 0.5, 1.0, 2.0]},
-    "MultiplicativePassiveAggressiveClassifier": {"margin": [0.1, 0.2], "norm_bound": [1.0, 2.0, 4.0, 8.0, 16.0]},
+    "MultiplicativePassiveAggressiveClassifier": {"margin": [0.05, 0.1, 0.2], "norm_bound": [0.5, 1.0, 2.0, 4.0]},
     "AROWRegressor": {"r": [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
 }
 SHARED = ("aggressive", "loss", "variant", "update", "learning_rate")  # the constructor's own default of these is not for tuning
