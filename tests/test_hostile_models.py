@@ -44,6 +44,8 @@ ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64
 FORGED = {
     "an average's age without an average": (ENTROPIC, THREE, poking("books", 3, 5.0)),
     "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("books", 10, 5.0)),
+    "weights without end, by σ": (onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("books", 2, 5e-324)),
+    "weights without end, by the σ of the next row": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 0.0)),
     "a step without end": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 1e300)),
     "squarings beyond an int": (onlinecls.AROWClassifier(), THREE, setting("learnt_with", "squarings", 2**63)),
     "squarings beyond any p": (onlinecls.PNormPerceptron(), THREE, setting("learnt_with", "squarings", 10)),

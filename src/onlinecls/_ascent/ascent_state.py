@@ -58,7 +58,8 @@ class AscentState(State, ascent.AscentModel):
         require(fits, "a bias >= 0", bias)
 
     def _problem_of_values(self, tally: dict) -> str:
-        if np.abs(self.values).max() > np.finfo(self.dtype).max / 4:
+        largest = float(np.abs(self.values).max())
+        if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, tally["t"]):
             return "weights beyond their reach"
         shared, groups = self.books[: BOOKS["shared"]], self.groups
         if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
@@ -68,6 +69,13 @@ class AscentState(State, ascent.AscentModel):
         if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
         return self._problem_of_companions()
+
+    def _passes_all(self, largest: float, rounds: float) -> bool:
+        """Whether the largest θ is beyond what learning allows (`prepare` in ascent.pyx), by σ as it is or of the next row."""
+        if self.ENTROPIC or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
+            return False
+        lipschitz, sigma = (float(self.books[BOOKS[name]]) for name in ("lipschitz", "sigma"))
+        return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)
 
     def take_units(self, params: dict) -> None:
         super().take_units(params)
