@@ -151,6 +151,18 @@ def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_
     assert_allclose(grown.coef_, known.coef_, atol=2e-3)
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_a_class_that_has_yet_to_join_costs_nothing(multi_class):
+    """In a call that brings two more classes, the rows before their first ones pay what they pay by themselves."""
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 2
+    y[[20, 25]] = 2, 3
+    together, apart = (FoReLClassifier(10.0, multi_class=multi_class) for _ in range(2))
+    together.partial_fit(X, y)
+    for i in range(30):
+        apart.partial_fit(X[i : i + 1], y[i : i + 1])
+    np.testing.assert_array_equal(state_of(together).tally, state_of(apart).tally)
+
+
 def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     X, y = continuous_problem(60, 6, seed=68)
     whole = FoReLClassifier(gap_tol=1e-6).partial_fit(X, y, classes=[-1, 1])

@@ -147,6 +147,15 @@ def test_recursive_least_squares_is_ridge_regression():
     close(learner.coef_[0], np.linalg.solve(X.T @ X + 0.8 * np.eye(4), X.T @ y), 1e-9)
 
 
+def test_what_a_projection_leaves_out_is_not_in_the_norm():
+    """Rows in a plane but for a hundred-thousandth: two vectors stand for all."""
+    X = np.random.default_rng(0).standard_normal((400, 3)) * [1.0, 1.0, 1e-5]
+    learner = KernelOnlineOneClass(0.2, kernel="linear", budget=15).partial_fit(X)
+    center = learner.dual_coef_[0] @ learner.support_vectors_
+    assert len(learner.support_vectors_) == 2 and learner.n_updates_ > 300
+    assert state_of(learner).support.norm == pytest.approx(center @ center, rel=1e-13)
+
+
 @pytest.mark.parametrize("epsilon", [0.6, 0.2, 0.0])
 @pytest.mark.parametrize("budget", [None, 15])
 def test_one_class(epsilon, budget):

@@ -326,6 +326,18 @@ def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(
     assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
 
 
+def test_a_row_on_the_surface_is_no_mistake():
+    learner = OneClass(5.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
+    assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
+    assert learner.set_params(epsilon=4.99).partial_fit([[3.0, 4.0]]).n_mistakes_ == 1
+
+
+def test_a_step_beyond_the_dtype_is_left_out():
+    learner = onlinecls.DualAscentClassifier(1e-60, regularizer="entropic", update="DA1", dtype="float32")
+    learner.partial_fit([[0.0, 1.0]], [1], [0, 1])
+    assert (learner.n_skipped_, learner.n_updates_) == (1, 0) and is_finite(learner)
+
+
 def test_outliers_of_sparse_centres():
     rng = np.random.default_rng(0)
     X = np.zeros((600, 200))

@@ -90,6 +90,18 @@ def test_each_row_is_in_the_ball_just_after_it_was_learnt_and_the_step_was_the_s
         assert_allclose(moved, max(0.0, distance - epsilon), rtol=1e-9, atol=1e-12)
 
 
+@both_dtypes
+def test_a_centre_that_falls_back_to_nothing_knows_its_length(dtype):
+    """Halfway from a row to its opposite: what is left is far below the rounding of what has gone."""
+    near = np.arange(1.0, 4.0)
+    far = 2.0**45 * np.random.default_rng(0).standard_normal(30).astype(dtype)
+    X = np.array([[*far, *near], [*-far, *near]], dtype)
+    learner = PassiveAggressiveOneClass(np.linalg.norm(far.astype(float)), dtype=dtype).partial_fit(X)
+    square, _, noise, _ = state_of(learner).groups[0]
+    assert learner.n_updates_ == 1 and noise <= 1e-13 * square
+    assert_allclose(square, np.square(state_of(learner).values, dtype=float).sum(), rtol=1e-13)
+
+
 def test_zero_rows_are_points_like_any_other():
     learner = PassiveAggressiveOneClass(1.0).partial_fit([[3.0, 4.0], [0.0, 0.0]])
     assert_allclose(learner.center_, [0.6, 0.8], rtol=1e-14)
