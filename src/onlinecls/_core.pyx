@@ -83,7 +83,7 @@ cdef inline bint has_variances(const Params* p) noexcept nogil:
 cdef inline void grow(floating[::1] state, Books* books, Params* p) noexcept nogil:
     """Before a row of a learner that forgets: all variances grow by 1/(1 - λ), up to the initial one."""
     books.tally.growth = (books.tally.growth if books.tally.growth else 1.0) / (1.0 - p.forgetting)
-    p.growth = books.tally.growth
+    p.growth, p.threshold = books.tally.growth, p.variance / books.tally.growth
     if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
         write_variances_down(state, books.columns, p)
         books.tally.growth = p.growth
@@ -910,6 +910,7 @@ cdef class Model:
         cdef const double[::1] tally = self.tally
         cdef Params p = self.p
         p.growth = (<const Tally*>&tally[0]).growth or 1.0
+        p.threshold = p.variance / p.growth
         if indices.itemsize == 4:
             short_indices = indices
             return deviations_of(state, sigma, data, short_indices, indptr, deviations, &p)

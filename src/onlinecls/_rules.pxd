@@ -71,7 +71,7 @@ ctypedef struct Params:
     double phi              # CW: the normal quantile of the confidence
     double delta
     double l1
-    double threshold        # dual averaging: l1 * rounds so far
+    double threshold        # dual averaging: l1 * rounds so far; forgetting: the most that counts of what is stored, σ_0/s
     double variance         # the initial variance, which no variance ever exceeds
     double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
     double growth           # s: what all variances have grown by since they were last written down

@@ -72,7 +72,7 @@ class AscentState(State, ascent.AscentModel):
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
         """Whether the largest θ is beyond what learning allows (`prepare` in ascent.pyx), by σ as it is or of the next row."""
-        if self.ENTROPIC or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
+        if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
             return False
         lipschitz, sigma = (float(self.books[BOOKS[name]]) for name in ("lipschitz", "sigma"))
         return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)

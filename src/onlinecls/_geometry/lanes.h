@@ -66,7 +66,7 @@ ONLINECLS_INLINE void store_four(float* const p[4], __m128 first, __m128 second)
 }
 
 /* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x.
-   growing_: the same where variances grow with the rows: σ = min(growth s, most) of what is stored, which a zero leaves alone */
+   growing_: the same where variances grow with the rows: σ = growth min(s, most) of what is stored, which a zero leaves alone */
 ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
 {
     __m128 w, s, xs = _mm_loadu_ps(x), g;
@@ -80,11 +80,11 @@ ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float
 {
     __m128 w, s, stored, moved, xs = _mm_loadu_ps(x), g;
     load_four(p, &w, &stored);
-    s = _mm_min_ps(_mm_mul_ps(stored, _mm_set1_ps(growth)), _mm_set1_ps(most));
-    g = _mm_mul_ps(xs, s);
+    s = _mm_min_ps(stored, _mm_set1_ps(most));
+    g = _mm_mul_ps(xs, _mm_mul_ps(s, _mm_set1_ps(growth)));
     w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), g));
     s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
-    s = _mm_div_ps(_mm_max_ps(s, _mm_set1_ps(least)), _mm_set1_ps(growth));
+    s = _mm_max_ps(s, _mm_set1_ps(least));
     moved = _mm_cmpneq_ps(xs, _mm_setzero_ps());
     store_four(p, w, _mm_or_ps(_mm_and_ps(moved, s), _mm_andnot_ps(moved, stored)));
 }
@@ -103,13 +103,29 @@ ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, do
 {
     __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x), w = _mm_unpacklo_pd(a, b);
     __m128d stored = _mm_unpackhi_pd(a, b), moved = _mm_cmpneq_pd(xs, _mm_setzero_pd());
-    __m128d s = _mm_min_pd(_mm_mul_pd(stored, _mm_set1_pd(growth)), _mm_set1_pd(most)), g = _mm_mul_pd(xs, s);
+    __m128d s = _mm_min_pd(stored, _mm_set1_pd(most)), g = _mm_mul_pd(xs, _mm_mul_pd(s, _mm_set1_pd(growth)));
     w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), g));
     s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
-    s = _mm_div_pd(_mm_max_pd(s, _mm_set1_pd(least)), _mm_set1_pd(growth));
+    s = _mm_max_pd(s, _mm_set1_pd(least));
     s = _mm_or_pd(_mm_and_pd(moved, s), _mm_andnot_pd(moved, stored));
     _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
     _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
+}
+
+/* n pairs side by side: the second numbers grow to most, the first variance, at most */
+ONLINECLS_INLINE void write_down_floats(float* at, size_t n, float growth, float most)
+{
+    const __m128 factors = _mm_set_ps(growth, 1.0f, growth, 1.0f), bounds = _mm_set_ps(most, INFINITY, most, INFINITY);
+    for (; n > 1; n -= 2, at += 4)
+        _mm_storeu_ps(at, _mm_min_ps(_mm_mul_ps(_mm_loadu_ps(at), factors), bounds));
+    if (n)
+        at[1] = growth * at[1] < most ? growth * at[1] : most;
+}
+ONLINECLS_INLINE void write_down_doubles(double* at, size_t n, double growth, double most)
+{
+    const __m128d factors = _mm_set_pd(growth, 1.0), bounds = _mm_set_pd(most, INFINITY);
+    for (; n; n--, at += 2)
+        _mm_storeu_pd(at, _mm_min_pd(_mm_mul_pd(_mm_loadu_pd(at), factors), bounds));
 }
 
 /* AdaGrad's η g / (δ + √(G + g²)) of two gradients, the root never below |g| */
@@ -180,11 +196,11 @@ ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], co
 
 #define ONLINECLS_GROWING(real, at, x)                                            \
     {                                                                            \
-        real grown = (at)[1] * growth, s = grown < most ? grown : most, g = (x) * s; \
-        s = s / ((real)1 + beta * ((x) * g));                                     \
+        real s = (at)[1] < most ? (at)[1] : most, g = (x) * (s * growth);        \
+        s = s / ((real)1 + beta * ((x) * g));                                    \
         (at)[0] += tau * g;                                                      \
         if ((x) != 0)                                                            \
-            (at)[1] = (s > least ? s : least) / growth;                          \
+            (at)[1] = s > least ? s : least;                                     \
     }
 ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float tau, float beta, float least, float growth, float most)
 {
@@ -197,6 +213,12 @@ ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, do
     ONLINECLS_GROWING(double, p[0], x[0])
     ONLINECLS_GROWING(double, p[1], x[1])
 }
+
+#define ONLINECLS_WRITE_DOWN                                                      \
+    for (; n; n--, at += 2)                                                      \
+        at[1] = growth * at[1] < most ? growth * at[1] : most;
+ONLINECLS_INLINE void write_down_floats(float* at, size_t n, float growth, float most) { ONLINECLS_WRITE_DOWN }
+ONLINECLS_INLINE void write_down_doubles(double* at, size_t n, double growth, double most) { ONLINECLS_WRITE_DOWN }
 
 #define ONLINECLS_RATE(real, at, x)                                              \
     {                                                                            \

@@ -38,6 +38,8 @@ cdef extern from "_geometry/lanes.h":
     void growing_of_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
     void growing_of_doubles(double** p, const double* x, double tau, double beta, double least, double growth,
                             double most) noexcept nogil
+    void write_down_floats(float* at, size_t n, float growth, float most) noexcept nogil
+    void write_down_doubles(double* at, size_t n, double growth, double most) noexcept nogil
     void rates_of_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
     void rates_of_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
 
@@ -89,6 +91,10 @@ cdef inline floating larger(floating a, floating b) noexcept nogil:
     return a if a > b else b
 
 
+cdef inline floating smaller(floating a, floating b) noexcept nogil:
+    return a if a < b else b
+
+
 cdef inline double weight_of(int geometry, double first, double second, const Params* p) noexcept nogil:
     if geometry == POTENTIAL:
         return first * second
@@ -105,8 +111,7 @@ cdef inline double root_of_sum(double G, double g) noexcept nogil:
 
 cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
     """σ of a feature, which has grown with every row since it was stored, up to the first variance."""
-    cdef floating grown = stored * <floating>p.growth, most = <floating>p.variance
-    return grown if grown < most else most
+    return <floating>p.growth * smaller(stored, <floating>p.threshold)
 
 
 cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau,
@@ -121,12 +126,12 @@ cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, P
         g = x * second
         state[a] += tau * g
         state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
-    elif geometry == FORGETTING:        # the same, of σ = min(s second, σ_0)
-        second = forgetful_variance(state[b], p)
-        g = x * second
+    elif geometry == FORGETTING:        # the same, of σ = s min(second, σ_0/s)
+        second = smaller(state[b], <floating>p.threshold)
+        g = x * (second * <floating>p.growth)
         state[a] += tau * g
-        if x != 0.0:                    # (a zero that is stored changes nothing, not by a rounding)
-            state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor) / <floating>p.growth
+        if x != 0.0:                    # (a zero that is stored changes nothing, not what is stored either)
+            state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor / <floating>p.growth)
     elif geometry == POTENTIAL:         # θ += τ x,   1/σ += β x²
         second = state[b]
         state[a] += g
@@ -141,12 +146,17 @@ cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, P
 
 cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes, Params* p) noexcept nogil:
     """Store σ itself of all features: s begins with 1 again."""
-    cdef Py_ssize_t at = n_classes, c
-    while at < state.shape[0]:
-        for c in range(n_classes):
-            state[at + c] = forgetful_variance(state[at + c], p)
-        at += 2 * n_classes
-    p.growth = 1.0
+    cdef Py_ssize_t c, at = n_classes, n = state.shape[0]
+    if n_classes > 1:
+        while at < n:
+            for c in range(n_classes):
+                state[at + c] = smaller(<floating>p.growth * state[at + c], <floating>p.variance)
+            at += 2 * n_classes
+    elif floating is float:
+        write_down_floats(&state[0], n // 2, <float>p.growth, <float>p.variance)
+    else:
+        write_down_doubles(&state[0], n // 2, p.growth, p.variance)
+    p.growth, p.threshold = 1.0, p.variance
 
 
 # --- one row, one vector of weights --------------------------------------------------------------------------------------------
@@ -198,17 +208,16 @@ cdef inline Sums scan_gaussian(const floating[::1] state, const floating[::1] da
 
 cdef inline Sums scan_forgetting(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                  const Params* p) noexcept nogil:
-    """The same where variances grow: (w, σ) is (w, stored) times (1, s), σ at most the first variance."""
-    cdef Pair sums = pair_of(0.0, 0.0), growth = pair_of(1.0, <floating>p.growth), most = pair_of(INFINITY, p.variance)
+    """The same where variances grow: σ is s times what is stored, of which no more than σ_0/s counts."""
+    cdef Pair sums = pair_of(0.0, 0.0), most = pair_of(INFINITY, <floating>p.threshold)
     cdef Py_ssize_t k
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
         sums = pair_plus(sums, pair_times(pair_powers(data[k]), pair_least(
-            pair_times(pair_at(state, 2 * column(indices, k, row.lo)), growth), most)))
-    sums = pair_plus(sums, pair_times(pair_powers(p.bias), pair_least(
-        pair_times(pair_at(state, state.shape[0] - 2), growth), most)))
-    return Sums(pair_first(sums), 0.0, pair_second(sums))
+            pair_at(state, 2 * column(indices, k, row.lo)), most)))
+    sums = pair_plus(sums, pair_times(pair_powers(p.bias), pair_least(pair_at(state, state.shape[0] - 2), most)))
+    return Sums(pair_first(sums), 0.0, p.growth * pair_second(sums))
 
 
 cdef inline Sums scan_potential(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
@@ -273,7 +282,7 @@ cdef inline double peek_feature(const floating[::1] state, Py_ssize_t at, Py_ssi
 
 
 cdef inline void move_several(int geometry, floating** places, const floating* x, floating tau, floating beta,
-                              const Params* p) noexcept nogil:
+                              floating least, const Params* p) noexcept nogil:
     """`move_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
     if geometry == MIRROR:
         if floating is float:
@@ -282,22 +291,24 @@ cdef inline void move_several(int geometry, floating** places, const floating* x
             rates_of_doubles(places, x, tau, p.eta0, p.delta)
     elif geometry == FORGETTING:
         if floating is float:
-            growing_of_floats(places, x, tau, beta, <float>p.floor, <float>p.growth, <float>p.variance)
+            growing_of_floats(places, x, tau, beta, least, <float>p.growth, <float>p.threshold)
         else:
-            growing_of_doubles(places, x, tau, beta, p.floor, p.growth, p.variance)
+            growing_of_doubles(places, x, tau, beta, least, p.growth, p.threshold)
     else:
         if floating is float:
-            variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, <float>p.floor)
+            variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, least)
         else:
-            variances_of_doubles(geometry == POTENTIAL, places, x, tau, beta, p.floor)
+            variances_of_doubles(geometry == POTENTIAL, places, x, tau, beta, least)
 
 
 cdef inline void move_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
                           Row row, const Params* p) noexcept nogil:
     """One vector of weights takes a step: several features at a time where they are pairs and take divisions."""
     cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
-    cdef floating tau = <floating>step.tau, beta = <floating>step.beta
+    cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
     cdef floating *places[4]
+    if geometry == FORGETTING:
+        least /= <floating>p.growth
     if geometry == POTENTIAL and beta == 0.0:       # (σ / 1, which is not below its floor)
         for k in range(row.lo, row.hi):
             state[2 * column(indices, k, row.lo)] += tau * data[k]
@@ -308,7 +319,7 @@ cdef inline void move_one(int geometry, floating[::1] state, Step step, const fl
             places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
             if floating is float:
                 places[2], places[3] = &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)]
-            move_several(geometry, places, &data[k], tau, beta, p)
+            move_several(geometry, places, &data[k], tau, beta, least, p)
             k += several
     for k in range(k, row.hi):
         move_feature(geometry, state, width * column(indices, k, row.lo), width * column(indices, k, row.lo) + 1, data[k],
