@@ -235,6 +235,23 @@ def test_kernels_see_aligned_arrays_only():
     assert fingerprint(onlinecls.AROWRegressor().partial_fit(unaligned(X), y, sample_weight=y)) == fingerprint(aligned)
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], [1.0, 2.0, 2.0, 1.0], ["ham", "spam", "spam", "ham"]], ids=str)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_small_calls_read_aligned_arrays_only(index, labels):
+    """(That they do, only the sanitizers see: x86 reads others, too.)"""
+    X, y, models = sparse.csr_matrix(np.random.default_rng(0).standard_normal((4, 4))), np.array(labels), []
+    for part in ("nothing", "data", "indices", "indptr", "labels", "weights"):
+        given = {"data": X.data, "indices": X.indices.astype(index), "indptr": X.indptr.astype(index), "labels": y,
+                 "weights": np.arange(4.0)}
+        given.update({name: unaligned(array) for name, array in given.items() if name == part})
+        moved = X.copy()
+        moved.data, moved.indices, moved.indptr = given["data"], given["indices"], given["indptr"]
+        learner = onlinecls.AROWClassifier(dtype="float64").partial_fit(X, y)
+        models.append(fingerprint(learner.partial_fit(moved, given["labels"], sample_weight=given["weights"])))
+        assert learner.predict(moved).tolist() == learner.predict(X).tolist()
+    assert all(model == models[0] for model in models)
+
+
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_indices_at_the_ends_of_their_type_are_outside_any_matrix(index):
     """last - index would overflow."""

@@ -221,6 +221,13 @@ def test_whatever_the_numbers_were_they_stay_numbers(number):
             assert np.isfinite(learner.predict_log_proba(X)).all()
 
 
+def test_scores_as_far_apart_as_doubles_go():
+    learner = onlinecls.DualAscentClassifier(loss="log_loss", dtype="float64").partial_fit(np.eye(3), [0, 1, 2])
+    far = np.array([[1.7e308, -1.7e308, 0.0], [-np.inf, np.inf, np.nan]])
+    found = np.exp(learner._log_probabilities(state_of(learner), far))
+    assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+
+
 def test_a_copy_has_its_own():
     learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, FOUR)
     for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):

@@ -572,6 +572,8 @@ cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
             return False
     except ValueError:
         return False
+    if not (is_aligned(&short_places[0], 4) if places.itemsize == 4 else is_aligned(&long_places[0], 8)):
+        return False
     for i in range(n + 1):
         indptr[i] = short_places[i] if places.itemsize == 4 else long_places[i]
     return True

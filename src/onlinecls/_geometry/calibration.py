@@ -54,8 +54,8 @@ def problem(pairs: np.ndarray) -> str:
 
 
 def finite(z: np.ndarray) -> np.ndarray:
-    """z, with numbers in the places of those that have left double's range."""
-    return np.nan_to_num(z, nan=0.0, posinf=1e300, neginf=-1e300)
+    """z, with numbers in the places of those that have left double's range, or whose differences may."""
+    return np.clip(np.nan_to_num(z, nan=0.0), -1e300, 1e300)
 
 
 def log_probabilities(scores: np.ndarray, pairs: np.ndarray) -> np.ndarray:

@@ -83,6 +83,8 @@ ctypedef fused number_t:
 cdef inline bint match_numbers(const number_t[::1] y, const number_t[::1] classes, int32_t* labels) noexcept nogil:
     """The place of each label among the classes; False if one is not among them."""
     cdef Py_ssize_t i, c
+    if y.shape[0] and not is_aligned(&y[0], 8):
+        return False
     for i in range(y.shape[0]):
         for c in range(classes.shape[0]):
             if y[i] == classes[c]:
@@ -97,6 +99,8 @@ cdef inline bint match_texts(const uint32_t[:, ::1] y, const uint32_t[:, ::1] cl
     """The same for texts as numpy keeps them: code points, zeros behind the last."""
     cdef Py_ssize_t i, c, j, width = max(y.shape[1], classes.shape[1])
     cdef uint32_t a, b
+    if y.shape[0] and not is_aligned(&y[0, 0], 4):
+        return False
     for i in range(y.shape[0]):
         for c in range(classes.shape[0]):
             for j in range(width):
