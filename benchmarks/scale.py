@@ -1,10 +1,10 @@
 """What learning in parts costs: the test error of K models merged, against one pass over the same rows, and the time.
 
-    python benchmarks/scale.py [--write] [--orders 5] [--speed]
+    python benchmarks/scale.py [--write] [--orders 5] [--speed] [--copies 32]
 
 Each order of the training rows is learnt in one pass and in K = 2 to 64 parts; the table has the test error of one pass and
 how much more K parts err, in points, with the standard error of that difference over the orders. --speed times `parallel.fit` on
-a text file cut in two, with one worker and with two. --write puts the table of errors into docs/scale.md.
+two text files, by one process and by two. --write puts the table into docs/scale.md.
 """
 
 import argparse
@@ -56,47 +56,51 @@ def error_table(orders):
     return "\n".join(lines)
 
 
-def speed_table(rounds, copies=8):
+def speed_table(rounds, copies):
     """Seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two, in turns."""
     import gzip
 
     import joblib
+    from dask.distributed import Client, LocalCluster
 
     with gzip.open(data_dir() / "imdb-train.tsv.gz") as lines:
         text = lines.read()
     half = text.index(b"\n", len(text) // 2) + 1
-    with tempfile.TemporaryDirectory() as folder:
+    ways = {"one process": ("loky", 1), "two, joblib's processes": ("loky", 2), "two, Dask's `LocalCluster`": ("dask", 2)}
+    seconds = {way: [] for way in ways}
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster):
         for name, part in (("a", text[:half]), ("b", text[half:])):
             (Path(folder) / f"{name}.tsv").write_bytes(part * copies)
-        seconds = {1: [], 2: []}
-        for n_jobs in (2, 1) * (rounds + 1):
-            with joblib.parallel_config(backend="loky"):
+        for _ in range(rounds + 1):
+            for way, (backend, n_jobs) in ways.items():
                 start = time.perf_counter()
-                onlinecls.parallel.fit(onlinecls.AROWClassifier(), f"{folder}/*.tsv", n_jobs=n_jobs, reading={"prefetch": False})
-                seconds[n_jobs].append(time.perf_counter() - start)
-        size = len(text) * copies / 1e6
-    best = {n_jobs: min(values[1:]) for n_jobs, values in seconds.items()}  # (the first start the workers)
-    lines = [
-        "| workers | s | MB/s |", "|---|---|---|",
-        *(f"| {n_jobs} | {value:.2f} | {size / value:.0f} |" for n_jobs, value in best.items()),
-        "", f"{size:.0f} MB; two workers are {best[1] / best[2]:.2f} x one, at a load of {os.getloadavg()[0]:.1f} on "
-        f"{os.cpu_count()} cores.",
-    ]
-    return "\n".join(lines)
+                with joblib.parallel_config(backend=backend):
+                    onlinecls.parallel.fit(
+                        onlinecls.AROWClassifier(), f"{folder}/*.tsv", n_jobs=n_jobs, reading={"prefetch": False})
+                seconds[way].append(time.perf_counter() - start)
+    found = {way: np.array(values[1:]) for way, values in seconds.items()}  # (the first start the workers)
+    size, one = len(text) * copies / 1e6, found["one process"]
+    return "\n".join([
+        "| | s | MB/s | x one process | quartiles |", "|---|---:|---:|---:|---|",
+        *(f"| {way} | {np.median(values):.2f} | {size / np.median(values):.0f} | {np.median(one / values):.2f} | "
+          f"{np.quantile(one / values, 0.25):.2f} to {np.quantile(one / values, 0.75):.2f} |" for way, values in found.items()),
+        "", f"{size:.0f} MB of reviews in two files, 2^20 columns, medians of {rounds} rounds in turns; {os.cpu_count()} cores.",
+    ])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the errors into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
     parser.add_argument("--orders", type=int, default=5)
     parser.add_argument("--speed", action="store_true", help="the time, in place of the errors")
+    parser.add_argument("--copies", type=int, default=32, help="of the reviews that --speed reads, 33 MB each")
     options = parser.parse_args()
-    if options.speed:
-        print(speed_table(3))
-        return
-    text = error_table(options.orders)
+    text = speed_table(7, options.copies) if options.speed else error_table(options.orders)
     if options.write:
-        write_between(DOCS / "scale.md", "shards", text)
+        write_between(DOCS / "scale.md", "workers" if options.speed else "shards", text)
+    else:
+        print(text)
 
 
 if __name__ == "__main__":
