@@ -182,7 +182,7 @@ def in_chunks(model, X, y, weights, cuts, classes, after=lambda model: model):
 
 
 def check_any_split_into_calls(learner):
-    for X, y, weights, cuts, classes, options in streams(learner, 8):
+    for X, y, weights, cuts, classes, options in streams(learner, 6):
         whole = in_chunks(learner(**options), X, y, weights, [], classes)
         assert_same(learner, in_chunks(learner(**options), X, y, weights, cuts, classes), whole, X)
 

@@ -191,7 +191,7 @@ def variants():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("case", "others"), list(variants()), ids=str)
 def test_whatever_is_learnt_can_be_saved(case, others, dtype):
-    for power in (-30, -12, 1, 12, 30):
+    for power in (-30, 1, 30):
         rng = np.random.default_rng(power + 40)
         rows = rng.uniform(3.0, 10.0, (8, 4)) if power == 1 else rng.standard_normal((8, 4))
         rows = (rows * 10.0**power).astype(dtype)

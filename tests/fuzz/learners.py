@@ -268,8 +268,8 @@ def check(case):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # a column vector as labels
-                tame = rows is not None and np.abs(rows.astype(complex)).max(initial=0.0) < 1e100
-                learner = act(learner, spec, call, X, y, weights, classes, tame)
+                largest = np.inf if rows is None else np.abs(rows.astype(complex)).max(initial=0.0)
+                learner = act(learner, spec, call, X, y, weights, classes, largest)
         except (ValueError, TypeError) as error:
             assert whose(error, spec), f"whose error is this: {error!r}"
             came = REFUSED
@@ -301,8 +301,8 @@ def arguments_of(spec, y):
     return () if spec.task == "one_class" else (y,)
 
 
-def act(learner, spec, call, X, y, weights, classes, tame):
-    """Make a call. tame : whether no score of X can be infinity less infinity."""
+def act(learner, spec, call, X, y, weights, classes, largest):
+    """Make a call. largest : no number of X is larger."""
     if call in ("partial_fit", "fit"):
         others = {} if classes is None or call == "fit" else {"classes": classes}
         getattr(learner, call)(X, *arguments_of(spec, y), sample_weight=weights, **others)
@@ -312,6 +312,8 @@ def act(learner, spec, call, X, y, weights, classes, tame):
         said = learner.predict(X)
         scores = getattr(learner, "decision_function", learner.predict)(X)
         assert len(said) == len(scores), (len(said), len(scores))
+        steepest = float(abs(learner.coef_).max()) if hasattr(learner, "coef_") else 1.0
+        tame = largest < 1e100 and steepest < 1e200  # (no sum is infinity less infinity)
         assert not (tame and np.isnan(np.asarray(scores, float)).any()), "a score is NaN"
         if hasattr(learner, "predict_proba"):
             p = learner.predict_proba(X)
