@@ -46,6 +46,9 @@ FORGED = {
     "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("books", 10, 5.0)),
     "weights without end, by σ": (onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("books", 2, 5e-324)),
     "weights without end, by the σ of the next row": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 0.0)),
+    "an average without end": (onlinecls.DualAscentClassifier(average=True), TWO, poking("books", 3, 1.79e308)),
+    "a norm at another scale": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 3, 3.4e38)),
+    "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
     "a step without end": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 1e300)),
     "squarings beyond an int": (onlinecls.AROWClassifier(), THREE, setting("learnt_with", "squarings", 2**63)),
     "squarings beyond any p": (onlinecls.PNormPerceptron(), THREE, setting("learnt_with", "squarings", 10)),
@@ -88,6 +91,8 @@ FORGED = {
     "a norm negative": (RBF, THREE, poking("norms", 0, -1.0)),
     "an inverse with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
     "an inverse with more beside its diagonal": (BUDGETED, TWO, poking("Q", 1, 1e9)),
+    "more certainty than its rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
+    "a type for a kernel": (RBF, THREE, setting("parameters", "kernel", {"type": "float32"})),
     "no inverse": (BUDGETED, TWO, setting("learnt_with", "projects", False)),
     "no covariance": (RBF, THREE, setting("learnt_with", "second_order", False)),
     "a kernel unknown": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
@@ -154,6 +159,26 @@ def test_numbers_that_the_kernels_go_by_are_checked_at_load(learner, y, change, 
     forged(path, change)
     with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
         load(path)
+
+
+@pytest.mark.parametrize("learner", [onlinecls.FoReLClassifier(), BUDGETED], ids=repr)
+def test_checks_of_numbers_near_the_largest_overflow_in_silence(learner, tmp_path):
+    copy.deepcopy(learner).partial_fit(X, TWO).save(tmp_path / "model")
+    forged(tmp_path / "model", poking("weights" if learner is not BUDGETED else "Q", 0, 1.79e308))
+    with pytest.raises(ValueError, match=r"must be a model that onlinecls could have saved"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("learner", [
+    onlinecls.PassiveAggressiveOneClass(1e200), onlinecls.MultiplicativePassiveAggressiveOneClass(1e200),
+    onlinecls.KernelOnlineOneClass(1e200, gamma=1.0)], ids=repr)
+def test_a_ball_whose_square_no_double_holds_has_all_rows_inside(learner):
+    assert (learner.partial_fit(X).decision_function(X) > 1e199).all() and (learner.predict(X) == 1).all()
+
+
+def test_the_smallest_share_of_rows_is_none_of_them():
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "validation", validation_fraction=1e-310).partial_fit(X, TWO)
+    assert learner.n_rows_ == len(X)
 
 
 def test_the_kernel_of_dual_ascent_trusts_no_age():

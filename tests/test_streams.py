@@ -425,6 +425,7 @@ def test_every_kind_of_vw_line():
         ("1:2:0.5 | a", 1, "expected a finite number for a label, got '1:2:0.5 | a'"),
         ("1 |n:x a", 6, "expected a finite number for the weight of a namespace, got 'x a'"),
         ("1 |n: a", 6, "expected a finite number for the weight of a namespace, got ' a'"),
+        ("1 |n:1e39 a", 6, "expected a finite number for the weight of a namespace, got '1e39 a'"),
         ("1 |:2 a", 5, "expected a finite number for the weight of a namespace, got '2 a'"),
         ("1 |n a: b", 8, "expected a value after ':', got ' b'"),
         ("1 |n a:", 8, "expected a value after ':', got the end of the line"),

@@ -66,6 +66,8 @@ class AscentState(State, ascent.AscentModel):
             return "books below 0"
         if groups[:, BOOKS["ages"]].any() and not len(self.drift):
             return "an age of an average that there is not"
+        if len(self.drift) and not np.isfinite(self._summed()).all():
+            return "an average beyond its range"
         if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
         return self._problem_of_companions()

@@ -73,9 +73,8 @@ class ForelState(OfFile):
             return "dual variables out of their range"
         if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
             return "rows beyond their reach"
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.abs(self.theta - theta).max() <= 1e-6 * tally["reach"]:
-                return "weights that are not those of the dual variables"
+        if not np.abs(self.theta - theta).max() <= 1e-6 * tally["reach"]:
+            return "weights that are not those of the dual variables"
         return ""
 
     def _follows(self, bias: float) -> tuple[np.ndarray, np.ndarray]:

@@ -137,7 +137,7 @@ class OnlineOneClass(OnlineLearner):
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
         rounding = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
-        return np.where(np.abs(squares - self.offset_**2) <= rounding, -self.offset_, np.sqrt(squares))
+        return np.where(np.abs(squares - self.offset_ * self.offset_) <= rounding, -self.offset_, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||x - w|| of each row: ndarray of float64, shape (n_samples,), in units of the features. The higher, the more normal.

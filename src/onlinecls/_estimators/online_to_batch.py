@@ -452,7 +452,7 @@ class OnlineToBatch(Estimator):
         return self
 
     def _every(self) -> int:
-        return round(1.0 / self.validation_fraction) if self.method == "validation" else 0
+        return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "validation" else 0
 
     def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
         """Learn from rows up to the next row number at which the model is kept, and so on."""

@@ -191,6 +191,8 @@ def read_parameters(cls: Any, told: dict) -> dict:
     """The constructor parameters of a class, by name; their values are checked by the estimator."""
     found = {name: unpacked(value) for name, value in told.items()}
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
+    types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
+    require(not types, "a type as dtype alone", types)
     return found
 
 

@@ -139,7 +139,8 @@ class OfFile(Counted):
     def problem(self) -> str:
         """What is wrong with the numbers in the arrays; "" if nothing."""
         tally = {name: float(self.tally[at]) for name, at in self.TALLY.items()}
-        return self._problem_of_numbers() or self._problem_of_counters(tally) or self._problem_of_values(tally)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._problem_of_numbers() or self._problem_of_counters(tally) or self._problem_of_values(tally)
 
     def _problem_of_numbers(self) -> str:
         for name, part in self.parts().items():

@@ -462,6 +462,11 @@ class PNormState(WithGroups, p_norm.PNormModel):
             theta = np.abs(first if len(self.groups) == 1 else first[:, at])
             size = float(theta.max())
             size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            total, scaled = norm["high"], size * norm["scale"]  # (the constant feature's term is not in high)
+            for constant in np.ravel(first[-1] if len(self.groups) == 1 else first[-1, at]):
+                total += abs(float(constant) * norm["scale"]) ** self.power
+            if not np.allclose([total ** (1.0 / self.power), norm["shrink"]], [scaled, norm["scale"] ** root], 1e-3, 1e-12):
+                return "a norm of other weights"
             inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
             if self.power == 2.0:
                 inverse = gain = 1.0

@@ -102,6 +102,11 @@ class Kernel:
     def uses_gamma(self) -> bool:
         return self.name in ("rbf", "poly", "sigmoid")
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether its Gram matrices are known to have no negative eigenvalue."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0.0)
+
     def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
         """k of each row of A with each of B, (len(A), len(B)) float64. same: B is A. Only a callable's values are checked."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -473,7 +478,7 @@ class SupportState(OfFile):
         if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
             return "scales or norms beyond their range"
         if len(self.Q):
-            return self._problem_of_inverse(diagonal) if size else ""
+            return self._problem_of_inverses(diagonal) if size else ""
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
         # centre of one class is a convex combination.)
         if np.abs(alpha).max(initial=0.0) > max(4.0 * tally["reach"], 1.0):
@@ -484,12 +489,15 @@ class SupportState(OfFile):
                 return "a covariance beyond its range"
         return ""
 
-    def _problem_of_inverse(self, diagonal: np.ndarray) -> str:
-        """Of a Gram matrix: Q_ii >= 1/k(x_i, x_i), and Q_ij² <= Q_ii Q_jj, both but for rounding."""
+    def _problem_of_inverses(self, diagonal: np.ndarray) -> str:
+        """Of a Gram matrix: Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and where it is positive P <= Q; all but for rounding."""
         roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
         if not (share.min() >= 0.5 and share.max() <= 1e30):
             return "an inverse that is none"
         for i, end in enumerate(diagonal):
-            if (np.abs(self.Q[end - i : end + 1]) > 2.0 * roots[i] * roots[: i + 1]).any():
+            row, most = slice(end - i, end + 1), 2.0 * roots[i] * roots[: i + 1]
+            if (np.abs(self.Q[row]) > most).any():
                 return "an inverse that is none"
+            if self.second_order and (np.abs(self.P[:, row]) > (2.0 * most if self.kernel.is_positive else LARGEST)).any():
+                return "a covariance beyond its range"
         return ""

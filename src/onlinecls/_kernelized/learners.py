@@ -866,7 +866,7 @@ class KernelOnlineOneClass(_KernelEstimator):
         """
         square, rounding = self._squares(X)
         distance = self.offset_ + np.sqrt(square)
-        return np.where(np.abs(square - self.offset_**2) <= rounding, 0.0, -distance)
+        return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
 
     def predict(self, X: Matrix) -> NDArray[np.int64]:
         """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""

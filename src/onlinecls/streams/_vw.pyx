@@ -205,7 +205,7 @@ cdef class VWParser(EntryParser):
         if p < end and p[0] == 58:
             field = p + 1
             p = read_number(field, &scale)
-            if field - 1 == name or p is NULL or not is_over(p, end) or not fabs(scale) < INFINITY:
+            if field - 1 == name or p is NULL or not is_over(p, end) or not fabs(scale) < self.too_large:
                 self.fault(field, b"a finite number for the weight of a namespace")
                 return NULL
         while True:
