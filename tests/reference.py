@@ -21,7 +21,7 @@ phi(x, y) puts x in block y and r is the top wrong class, so ||z||^2 = 2||x||^2 
 The learners of a rule alone (Perceptron, PA, AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several
 classes of them, are the library's own: onlinecls.reference.  Here are those that need more than a rule.
 
-Parameters carry the names of the estimators' constructors.  Those with a default here have it fixed in DESIGN.md; the others must
+Parameters carry the names of the estimators' constructors.  Those with a default here have it as a convention; the others must
 be given, so that no test leans on a default that tuning may move.  Meant for ordinary data: of the rule that a finite input never
 makes a non-finite model, only the part that CW needs on noisy labels is here (see ConfidenceWeighted).
 

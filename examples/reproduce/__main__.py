@@ -20,7 +20,8 @@ SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates"
 PAGE = """# The papers' claims, run again
 
 What the four papers say of their algorithms, beside what this library's learners do: `make reproduce` runs all of it (figures and
-numbers go to `reproduced/`, and this page is written from them by `python examples/reproduce --write`). Each statement is that of
+numbers go to `reproduced/`, and this page is written from them by `python examples/reproduce --write`; real data come from
+`../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement is that of
 the paper, each "found" a number of the run; where it did not hold, the last column says why.
 
 """

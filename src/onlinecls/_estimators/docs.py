@@ -119,7 +119,7 @@ COVARIANCE = """\
 covariance : {{"diagonal", "full"}}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
     vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
-    matrix products. Splits of a stream then agree to about 1e-12 instead of to the bit."""
+    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit."""
 
 COVARIANCES = """
 covariance_ : ndarray
