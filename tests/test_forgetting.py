@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from internals import state_of
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_matrix
+from states import fingerprint
 
 from onlinecls import AROWClassifier, AROWRegressor, ConfidenceWeightedClassifier, SCWClassifier
 
@@ -47,6 +49,14 @@ def test_variances_grow_up_to_the_first_one(covariance, dtype):
     else:
         assert_allclose(grown, 2.0, rtol=1e-6)
     assert learner.n_updates_ <= 50 and not state_of(learner).problem()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_zero_that_is_stored_leaves_its_variance_as_it_is_stored(dtype):
+    X, y = flipping(300, 150, d=9)
+    X = np.where(np.abs(X) > 0.7, X, 0.0).astype(dtype)
+    dense, sparse = (SCWClassifier(forgetting=0.01).partial_fit(rows, y) for rows in (X, csr_matrix(X)))
+    assert fingerprint(dense) == fingerprint(sparse)
 
 
 def test_growth_is_written_down_before_it_leaves_the_dtype():

@@ -93,6 +93,22 @@ def test_lists_of_numbers_are_columns():
         assert len(X) == 4 and stream.n_skipped == 1
 
 
+def test_lists_of_no_numbers_and_of_too_many():
+    """The length of a type's lists is what a file says: memory goes by the rows that there are."""
+    pa = pytest.importorskip("pyarrow")
+    for size, values in ((0, []), (2**20 + 1, None)):
+        lists = pa.FixedSizeListArray.from_arrays(pa.array([], pa.float64()), size) if values is None else pa.array(
+            [[], None, []], pa.list_(pa.float64(), 0))
+        n, sink = len(lists), io.BytesIO()
+        written = pa.table({"label": pa.array([1.0, 0.0, 1.0][:n]), "a": pa.array([0.5, 1.5, 2.5][:n]), "many": lists})
+        with pa.ipc.new_file(sink, written.schema) as writer:
+            writer.write_table(written)
+        if size:
+            assert "must have at most 1,048,576 numbers in a row, got 1,048,578" in error_of(sink.getvalue(), "arrow")
+        else:
+            assert whole(sink.getvalue(), "arrow")[0].shape == (3, 1)
+
+
 def test_columns_are_found_by_name():
     _, _, stream = whole(csv_of(FLAT), "csv", n_features=16)
     options = options_of(stream.metadata)

@@ -13,7 +13,7 @@ from .._input.rows import Rows
 from ..text import HashingVectorizer
 from ._errors import MalformedLineError, Tally
 from ._records import Texts, WrongRecordError, decoded, number, shown
-from ._tables import CATEGORY, NUMBER, Columns, Layout, category
+from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category
 
 _LOOKED_AT = 1000  # rows, of lists whose length the type does not tell
 
@@ -112,13 +112,14 @@ class Table:
 
 def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, tally: Tally):
     """(X, y, weight) of each batch of rows; table is the first file's. rows : collects the table's, or has the vectorizer."""
+    n_rows = batch_rows if layout.text is not None else min(batch_rows, BATCH_NUMBERS // max(rows.n_numbers, 1))
     for source in files:
         table = table or Table(source, format)
         columns = Columns(layout, source.name, table.names)
         places = [k for k in (columns.label, columns.text, columns.weight, *columns.features) if k is not None]
         names = [columns.names[k] for k in dict.fromkeys(places)]
         size, done = files.size_of(source), 0
-        for piece in table.pieces(names, batch_rows):
+        for piece in table.pieces(names, n_rows):
             begin, error = done, None
             done += piece.num_rows
             if table.n_rows and size:
@@ -198,7 +199,7 @@ class _Part:
         right = lengths == width
         values = column.filter(self.pa.array(right)).flatten() if not right.all() else column.flatten()
         found = np.zeros((len(there), width))
-        found[right] = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest).reshape(-1, width)
+        found[right] = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest).reshape(right.sum(), width)
         return found
 
     def _categories(self, column, name, what: str, must_be_there: bool) -> list:

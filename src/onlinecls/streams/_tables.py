@@ -13,7 +13,7 @@ from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; a list of numbers is its length
 _MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
 _LOOKED_AT = 1000  # rows in which a column has a first value
-_BATCH_NUMBERS = 1 << 20  # in a batch of long lists
+BATCH_NUMBERS = 1 << 20  # in a batch of long lists, of which each row has at most as many
 
 
 class Columns:
@@ -106,6 +106,14 @@ class Layout:
         """Columns without any value are numbers. The columns of numbers come first."""
         self.kinds = {name: NUMBER if kind is None else kind for name, kind in self.kinds.items()}
 
+    @property
+    def n_numbers(self) -> int:
+        """The columns of the rows that are not hashed: too many are an error."""
+        found = sum(1 if kind == NUMBER else kind for kind in self.kinds.values() if kind == NUMBER or type(kind) is int)
+        if found > BATCH_NUMBERS:
+            raise ValueError(f"{self.who}: must have at most {BATCH_NUMBERS:,} numbers in a row, got {found:,} in columns of lists.")
+        return found
+
     def names_of_numbers(self) -> list[str]:
         """Of the first columns of the rows, which are not hashed."""
         found = []
@@ -163,7 +171,7 @@ class TableRows:
     def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
         self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
         self.dtype, self.rows, self.must_be_there = np.dtype(dtype), [], layout.missing == "error"
-        self.n_numbers = len(layout.names_of_numbers())
+        self.n_numbers = layout.n_numbers
         self.largest = float(np.finfo(self.dtype).max)
         self.hashed, self.n_features = None, self.n_numbers + n_hashed * layout.has_categories
         if layout.has_categories:
@@ -172,7 +180,7 @@ class TableRows:
 
     @property
     def full(self) -> bool:
-        return len(self.rows) * self.n_numbers >= _BATCH_NUMBERS
+        return len(self.rows) * self.n_numbers >= BATCH_NUMBERS
 
     def add(self, values) -> None:
         numbers = self._plain_numbers(values) if self.n_numbers == len(self.kinds) and self.hashed is None else None
