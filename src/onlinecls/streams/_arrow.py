@@ -199,7 +199,8 @@ class _Part:
         right = lengths == width
         values = column.filter(self.pa.array(right)).flatten() if not right.all() else column.flatten()
         found = np.zeros((len(there), width))
-        found[right] = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest).reshape(right.sum(), width)
+        numbers = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest)
+        found[right] = numbers.reshape(right.sum(), width)  # (-1 for the rows would not do for lists of none)
         return found
 
     def _categories(self, column, name, what: str, must_be_there: bool) -> list:
