@@ -104,7 +104,7 @@ def test_lists_of_no_numbers_and_of_too_many():
         with pa.ipc.new_file(sink, written.schema) as writer:
             writer.write_table(written)
         if size:
-            assert "must have at most 1,048,576 numbers in a row, got 1,048,578" in error_of(sink.getvalue(), "arrow")
+            assert "must have at most 1,048,576 numbers a row, got 1,048,578" in error_of(sink.getvalue(), "arrow")
         else:
             assert whole(sink.getvalue(), "arrow")[0].shape == (3, 1)
 

@@ -111,7 +111,7 @@ class Layout:
         """The columns of the rows that are not hashed: too many are an error."""
         found = sum(1 if kind == NUMBER else kind for kind in self.kinds.values() if kind == NUMBER or type(kind) is int)
         if found > BATCH_NUMBERS:
-            raise ValueError(f"{self.who}: must have at most {BATCH_NUMBERS:,} numbers in a row, got {found:,} with those in lists.")
+            raise ValueError(f"{self.who}: must have at most {BATCH_NUMBERS:,} numbers a row, got {found:,}, lists included.")
         return found
 
     def names_of_numbers(self) -> list[str]:
