@@ -38,6 +38,7 @@ def targets_of(learner, y, X=X):
 RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 KNOWN = onlinecls.KernelOnlineClassifier(kernel="precomputed")
+LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
 VOTE = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote", n_snapshots=4)
 RANDOM = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "random", random_state=0)
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
@@ -88,6 +89,7 @@ FORGED = {
     "a variance negative": (RBF, THREE, poking("P", 0, -1e-9)),
     "a covariance beyond its range": (RBF, THREE, poking("P", 1, 1e9)),
     "a scale that is none": (RBF, THREE, poking("scale", 0, 3.0)),
+    "a norm of another vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
     "a norm negative": (RBF, THREE, poking("norms", 0, -1.0)),
     "an inverse with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
     "an inverse with more beside its diagonal": (BUDGETED, TWO, poking("Q", 1, 1e9)),

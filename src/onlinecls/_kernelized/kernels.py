@@ -477,6 +477,10 @@ class SupportState(OfFile):
             return "coefficients beyond their range"
         if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
             return "scales or norms beyond their range"
+        if size and self.kernel.name == "linear":
+            squares = _squares(matrix_of(self.support.vectors)) + self.kernel.bias**2
+            if not np.allclose(squares, self.norms[:size], 1e-6, 0.0):
+                return "norms of other vectors"
         if len(self.Q):
             return self._problem_of_inverses(diagonal) if size else ""
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
