@@ -54,7 +54,7 @@ def test_variances_grow_up_to_the_first_one(covariance, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_zero_that_is_stored_leaves_its_variance_as_it_is_stored(dtype):
     X, y = flipping(300, 150, d=9)
-    X = np.where(np.abs(X) > 0.7, X, 0.0).astype(dtype)
+    X = np.where((np.abs(X) > 0.7) & (np.arange(9) != 2), X, 0.0).astype(dtype)
     dense, sparse = (SCWClassifier(forgetting=0.01).partial_fit(rows, y) for rows in (X, csr_matrix(X)))
     assert fingerprint(dense) == fingerprint(sparse)
 
