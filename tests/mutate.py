@@ -89,7 +89,7 @@ GROUPS = [
         ("z.margin -= scores[z.c[1]]", "z.margin += scores[z.c[1]]"),
         ("z.margin = epsilon - fabs(", "z.margin = -fabs("),
     ]),
-    ("_geometry/sparse.pxd", "_core", ["rounds", "kernels", "invariants", "certificates", "contracts -k check_the_constant"], [
+    ("_geometry/sparse.pxd", "_core", ["rounds", "kernels", "invariants", "contracts -k check_the_constant"], [
         ("return size if z > 0.0 else -size", "return size"),
         ("/ (p.delta + sqrt(second))", "/ sqrt(second)"),
         ("return root if root > fabs(g) else fabs(g)", "return root"),

@@ -85,6 +85,18 @@ def test_the_reach_of_sums_of_rows():
             assert state_of(learner).view[:, 1].sum() == pytest.approx(square, rel=1e-9)
 
 
+def test_the_constant_feature_is_part_of_the_reach():
+    rows = np.column_stack([1e-6 * X, np.ones(len(X))])
+    for make in (
+        lambda **given: onlinecls.SecondOrderPerceptron(0.5, initial_variance=1.0, dtype="float64", **given),
+        lambda **given: onlinecls.NAROWClassifier(2.0, initial_variance=1.0, dtype="float64", **given),
+        lambda **given: onlinecls.Perceptron(eta0=1.0, dtype="float64", **given),
+    ):
+        with_one = make(intercept_scaling=1.0).partial_fit(rows[:, :-1], Y, classes=[-1, 1])
+        as_a_feature = make(fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
+        assert tally(with_one, "reach") == pytest.approx(tally(as_a_feature, "reach"), rel=1e-9) and with_one.n_updates_
+
+
 def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
     learner, square = onlinecls.AdaGradClassifier(eta0=0.3, **NO), 0.0
     for x, _, c, updated, *_ in rounds(learner):
