@@ -4,6 +4,7 @@ import json
 import os
 import queue
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -357,3 +358,11 @@ def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):
     vw = process("predict", model, "-", input="1 | a b\n")
     assert vw.returncode == 1 and "has learnt from tsv, whose columns are not those of vw" in vw.stderr
     assert Path(model).exists()
+
+
+@pytest.mark.parametrize("closed, message", [(">&-", "standard output must be open"), ("<&-", "<stdin>: must be open")])
+def test_closed_standard_streams_are_errors(model, mail, closed, message):
+    data = str(mail) if closed == ">&-" else "-"
+    command = f"{shlex.quote(sys.executable)} -m onlinecls predict {model} {data} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr

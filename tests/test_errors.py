@@ -938,3 +938,38 @@ def test_the_latest_start_of_an_average(estimator):
     targets = np.array([0, 1, 0, 1])
     assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
     assert len(learner._state.drift) and not learner._state.drift.any()
+
+
+@pytest.mark.parametrize("first, second", [
+    (np.array([2**53, 2**53 + 1, 3]), np.array([1.0, 2.0, 3.0])),
+    (np.array([2**64 - 1, 2**64 - 2, 3], "u8"), np.array([-1, -2, 3])),
+    (np.array([1, 2, 3]), np.array([2**64 - 1, 2, 3], "u8")),
+], ids=["floats", "signed", "unsigned"])
+def test_labels_that_would_become_one_do_not_join(first, second):
+    learner = onlinecls.AROWClassifier().partial_fit(np.eye(3), first)
+    before = fingerprint(learner)
+    with pytest.raises(ValueError, match="become float64, which must tell labels apart, got"):
+        learner.partial_fit(np.eye(3), second)
+    assert fingerprint(learner) == before and learner.partial_fit(np.eye(3), first).t_ == 6
+
+
+def test_a_list_of_labels_beside_a_class_beyond_int64():
+    learner = onlinecls.AROWClassifier().partial_fit(np.eye(3), np.array([2**64 - 1, 2, 3], "u8"))
+    with pytest.raises(ValueError, match="become float64"):
+        learner.partial_fit(np.eye(3), [1, 2, 3])
+    assert learner.partial_fit(np.eye(3), [2, 3, 2]).t_ == 6
+
+
+def test_columns_of_an_arrow_table_have_names():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({name: np.arange(4.0) for name in "abc"})
+    learner = onlinecls.AROWClassifier().partial_fit(table, [0, 1, 0, 1])
+    assert learner.feature_names_in_.tolist() == ["a", "b", "c"]
+    for other in (table.select(["c", "b", "a"]), table.select(["c", "b", "a"]).to_pandas()):
+        with pytest.raises(ValueError, match="feature names should match"):
+            learner.predict(other)
+
+
+def test_only_models_are_merged():
+    with pytest.raises(TypeError, match=r"merge: models must be estimators of this library, got 1\."):
+        onlinecls.merge([1, 2])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import os
 import sys
 
@@ -17,9 +18,18 @@ from .wording import message_of
 _DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE; argparse has 2
 
 
+class _Closed(io.TextIOBase):
+    """In the place of a standard output that was closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError("standard output must be open for what is printed, got a closed one. Redirect it to a file.")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     atexit.register(gc.freeze)  # at exit all memory goes at once: to look for cycles in it first takes as long as 10 MB of texts
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    sys.stdout = sys.stdout or _Closed()
     try:
         options = parser().parse_args(argv)
         sys.setswitchinterval(5e-4)  # the threads of a stream hold the interpreter for less: 5 ms is long to wait for it

@@ -68,6 +68,8 @@ def merge(models: Iterable[Model]) -> Model:
     models = list(models)
     if not models:
         raise ValueError("merge: models must be at least one, got none. Give the models of all shards.")
+    if not hasattr(models[0], "merge"):
+        raise TypeError(f"merge: models must be estimators of this library, got {validate.brief(models[0])}.")
     first = copy(models[0])
     first.__dict__.pop("_lock", None)
     first.merge(*models[1:])

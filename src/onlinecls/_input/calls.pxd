@@ -128,8 +128,9 @@ cdef inline bint match_list(list y, list classes, int32_t* labels) except -1:
             if overflow:
                 return False
             for c in range(len(classes)):
-                if PyLong_CheckExact(classes[c]) and number == <long long>classes[c]:
-                    break
+                if PyLong_CheckExact(classes[c]):
+                    if number == PyLong_AsLongLongAndOverflow(classes[c], &overflow) and not overflow:
+                        break
             else:
                 return False
         elif PyUnicode_CheckExact(label):

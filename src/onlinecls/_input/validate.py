@@ -33,7 +33,8 @@ LONGEST_LABEL = 4096  # characters of a text that is a label (no path of a file 
 
 def feature_names(who: str, X):
     """Column names of a data frame, if they are strings; else None."""
-    columns = getattr(X, "columns", None)
+    arrow = type(X).__module__.partition(".")[0] == "pyarrow"  # (whose columns are the numbers themselves)
+    columns = X.schema.names if arrow and hasattr(X, "schema") else getattr(X, "columns", None)
     if columns is None or (not hasattr(X, "__array__") and not hasattr(X, "to_numpy")):
         return None
     names = np.asarray(columns, dtype=object)
@@ -540,6 +541,14 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
             f"{who}: y must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
+    if kinds[0] == "number" and np.result_type(y, classes).kind == "f":
+        for labels in (y, classes):
+            large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
+            if len(large):
+                raise ValueError(
+                    f"{who}: y of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which must "
+                    f"tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
+                )
 
 
 def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -205,6 +205,8 @@ def _opened(what):
         path = os.fspath(what)
         return io.FileIO(path), os.path.basename(path), path, True
     if isinstance(what, str):
+        if sys.stdin is None:
+            raise OSError("<stdin>: must be open to be read, got a closed one")
         with contextlib.suppress(OSError, AttributeError, ValueError):  # sys.stdin may be another object
             return io.FileIO(sys.stdin.fileno(), closefd=False), "<stdin>", None, False
         return sys.stdin.buffer, "<stdin>", None, False
