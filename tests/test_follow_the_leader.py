@@ -64,6 +64,12 @@ def test_rows_of_zeros_pay_their_loss(multi_class, per_row):
     assert primal == pytest.approx(learner.dual_value_ + learner.gap_) and learner.gap_ <= 1e-9
 
 
+def test_a_row_of_zeros_is_not_counted_as_left_out_whatever_its_weight():
+    learner = FoReLClassifier(fit_intercept=False)
+    learner.partial_fit([[1.0], [0.0], [1e200]], [0, 1, 0], classes=[0, 1], sample_weight=[1.0, 1e200, 1e200])
+    assert (learner.n_skipped_, learner.t_) == (1, 3)
+
+
 @pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
 def test_rows_of_zeros_pay_their_log_loss(multi_class, loss_of_each):
     """Before a third class joins each loses log 2 (the first of all is not kept), after it log 3, or log 2 in each of three."""
