@@ -340,7 +340,7 @@ GROUPS = [
         ("if not weights[i] >= 0.0:", "if False:"),
         ("width = max(y.shape[1], classes.shape[1])", "width = min(y.shape[1], classes.shape[1])"),
         ("if overflow:", "if False:"),
-        ("PyLong_CheckExact(classes[c]) and number", "number"),
+        ("if PyLong_CheckExact(classes[c]):", "if True:"),
         ("PyUnicode_Compare(label, classes[c]) == 0", "PyUnicode_Compare(label, classes[c]) <= 0"),
     ]),
     ("_core.pyx", "_core", ["small_calls"], [
@@ -389,8 +389,8 @@ EQUIVALENT = {
     ("_core.pyx", "sums.score >= 0.0 else -1.0"): "a residual of 0 moves no weight, whatever its sign",
     ("_geometry/simplex.pyx", "if group.top > group.shift + SPREAD:"): "a joint learner's θ add up to 0: K is never far below it",
     ("_geometry/p_norm.pyx", "if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:"): "for m <= 0 the rule does not read the norm",
-    ("_geometry/calibration.h", "!(fabs(score) <= 1e150 && c > 0.0 && c <= large)"): "the last line leaves out what such numbers make",
-    ("_geometry/calibration.h", "!(w > 0.0 && w <= large && fabs(share) <= large)"): "the last line leaves out what such numbers make",
+    ("_geometry/calibration.h", "!(fabs(score) <= 1e150 && c > 0.0 && c <= large)"): "what they make is left out at the end",
+    ("_geometry/calibration.h", "!(w > 0.0 && w <= large && fabs(share) <= large)"): "what they make is left out at the end",
 }
 
 
