@@ -366,3 +366,19 @@ def test_closed_standard_streams_are_errors(model, mail, closed, message):
     command = f"{shlex.quote(sys.executable)} -m onlinecls predict {model} {data} {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_that_was_forgotten_is_raised_again(name):
+    """Python drops what is raised in the callback of a weak reference, and numpy in some comparisons of texts."""
+    code = (
+        "import os, signal\n"
+        "from onlinecls._cli import stopping\n"
+        "with stopping.stoppable():\n"
+        f"    try: os.kill(os.getpid(), signal.{name})\n"
+        "    except KeyboardInterrupt: pass\n"
+        "    try: stopping.check_stopped()\n"
+        "    except KeyboardInterrupt as error: print(stopping.exit_code(error))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.stdout == f"{128 + getattr(signal, name)}\n", done.stderr

@@ -29,7 +29,7 @@ from .learning import (
     summary,
 )
 from .progress import Clock, Progress
-from .stopping import stoppable, undisturbed
+from .stopping import check_stopped, stoppable, undisturbed
 
 # Options of a new model; one that goes on has its own.
 _OWN = (
@@ -128,6 +128,7 @@ class _Training:
 
     def save_in_time(self) -> None:
         """A checkpoint, where it is time for one: a whole model that says with which row to go on."""
+        check_stopped()
         row = self.place()["row"]
         if self.saving is not None and self.saving.is_due(row) and self.learner.__sklearn_is_fitted__():
             self.save(is_whole=False)

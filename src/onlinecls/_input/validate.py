@@ -559,8 +559,9 @@ def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
     if len(classes) == 2 and y.dtype.kind in "biufUS":  # the common case, without a search
-        second = y == classes[1]
-        known = second | (y == classes[0])
+        # (Arrays: beside numpy's text scalars `==` forgets a signal that comes just then, one of a hundred Ctrl-Cs.)
+        second = np.equal(y, classes[1:])
+        known = second | np.equal(y, classes[:1])
         return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
     codes = np.searchsorted(classes, y)
     np.minimum(codes, len(classes) - 1, out=codes)
