@@ -169,3 +169,10 @@ def test_the_threshold_of_l1_is_that_of_the_rounds_before():
 def test_a_margin_of_exactly_one_satisfies_the_aggressive_perceptron():
     learner = onlinecls.Perceptron(aggressive=True, **NO).partial_fit([[1.0], [1.0]], [1, 1], classes=[-1, 1])
     assert (learner.n_updates_, learner.coef_[0, 0]) == (1, 1.0)
+
+
+def test_a_row_that_all_classes_leave_out_is_counted_once():
+    for make in (onlinecls.AROWClassifier, onlinecls.SecondOrderPerceptron):
+        learner = make(1.0, multi_class="ovr", dtype="float32")
+        learner.partial_fit([[1.0], [1e30], [-1e30]], [0, 1, 2], classes=[0, 1, 2])
+        assert (learner.n_skipped_, learner.t_) == (2, 3)
