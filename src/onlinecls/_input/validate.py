@@ -558,7 +558,7 @@ def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
-    if len(classes) == 2 and y.dtype.kind in "biufUS":  # the common case, without a search
+    if len(classes) == 2 and len(y) and y.dtype.kind in "biufUS":  # the common case, without a search
         # (Arrays: beside numpy's text scalars `==` forgets a signal that comes just then, one of a hundred Ctrl-Cs.)
         second = np.equal(y, classes[1:])
         known = second | np.equal(y, classes[:1])
