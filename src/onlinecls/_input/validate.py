@@ -541,7 +541,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
             f"{who}: y must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
-    if kinds[0] == "number" and np.result_type(y, classes).kind == "f":
+    if len(y) and kinds[0] == "number" and np.result_type(y, classes).kind == "f":
         for labels in (y, classes):
             large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
             if len(large):
