@@ -404,6 +404,8 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--resume", "m", "--param", "r=1"],
          "argument --param: must be left out with --resume, which goes on with the model's own"),
         (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
+        (["--save", "-"], "argument --save: must be a file in a folder that can be written to, got '-'"),
+        (["--classes", "ham"], "argument --classes: must be two labels or more, got 'ham'; left out, labels join as they appear"),
         (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
     ],
 )

@@ -109,7 +109,7 @@ def test_feature_names_and_sparsified_weights(tmp_path):
 PARAMETERS = [
     {"C": float("inf")}, {"C": np.float32(0.1)}, {"C": np.float64(0.1)}, {"C": np.int64(3)}, {"max_iter": np.uint8(5)},
     {"fit_intercept": np.True_}, {"loss": np.str_("hinge")}, {"dtype": np.float32}, {"dtype": np.dtype("f8")},
-    {"dtype": "float32"},
+    {"dtype": "float32"}, {"dtype": float},
     {"random_state": np.int32(7)}, {"random_state": 2**32 - 1}, {"tol": None}, {"tol": -1e300}, {"C": np.float64("inf")},
     {"class_weight": {0: 1, 1: np.float32(0.1), 2: 2.5}}, {"class_weight": {np.int64(2): 1.0}}, {"average": 3},
 ]

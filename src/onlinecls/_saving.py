@@ -34,7 +34,7 @@ _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _SCALARS = {
     name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 }
-_DTYPES = {"float32": np.float32, "float64": np.float64}
+_DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
 class InvalidError(ValueError):

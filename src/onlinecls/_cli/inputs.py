@@ -249,7 +249,7 @@ def require_place(options, name: str) -> None:
     if path is None:
         return
     folder = os.path.dirname(os.path.realpath(path))
-    if os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+    if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         options.parser.error(f"argument --{name}: must be a file in a folder that can be written to, got {path!r}")
 
 

@@ -141,6 +141,13 @@ def _list(text: str) -> list[str]:
     return found
 
 
+def _labels(text: str) -> list[str]:
+    found = _list(text)
+    if len(found) < 2:
+        raise argparse.ArgumentTypeError(f"must be two labels or more, got {text!r}; left out, labels join as they appear")
+    return found
+
+
 def _from_row(text: str):
     return text if text == "next" else _at_least(1)(text)
 
@@ -180,7 +187,7 @@ def _hashing_options(parser) -> None:
 
 
 def _learner_options(group) -> None:
-    group.add_argument("--classes", type=_list, metavar="LABELS", help="ham,spam: known before the first row, not joining later")
+    group.add_argument("--classes", type=_labels, metavar="LABELS", help="ham,spam: known before the first row, not joining later")
 
 
 def _output_options(parser) -> None:

@@ -187,7 +187,7 @@ def _merged(who: str, models: list[Any]) -> dict[str, Any]:
     if "classes_" in base.__dict__:
         classes = base.classes_
         for model in models:
-            validate.comparable(who, model.classes_, classes)
+            validate.comparable(who, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, model.classes_)
         found.update(classes_=classes, _open=all(model._open for model in models))
         base._check_memory(base._params, base.n_features_in_, len(classes), base._state.dtype)

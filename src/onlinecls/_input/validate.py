@@ -533,12 +533,12 @@ def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
     return ValueError(f"{unknown}{name} must be all strings or all numbers, got {came}.")
 
 
-def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
+def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") -> None:
     """Labels and classes must both be texts, or both numbers."""
     kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
     if len(y) and kinds[0] != kinds[1]:
         raise ValueError(
-            f"{who}: y must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
+            f"{who}: {name} must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
     if len(y) and kinds[0] == "number" and np.result_type(y, classes).kind == "f":
@@ -546,7 +546,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray) -> None:
             large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
             if len(large):
                 raise ValueError(
-                    f"{who}: y of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which must "
+                    f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which must "
                     f"tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
                 )
 
