@@ -1,6 +1,9 @@
 """What all tests share."""
 
+import gc
 import signal
+
+import pytest
 
 try:
     from hypothesis import settings
@@ -16,3 +19,21 @@ else:
 # the signal would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Seventeen thousand tests and what they import stay to the end: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def run(capsys):
+    """The command line in this process: (exit code, standard output, standard error)."""
+    from internals import main
+
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        return code, *capsys.readouterr()
+
+    return run

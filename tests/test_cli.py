@@ -49,16 +49,6 @@ def tsv(tmp_path):
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
-
-@pytest.fixture
 def trained(tsv, tmp_path, run):
     model = str(tmp_path / "mail.model")
     assert run("train", tsv, "--bits", "10", "--save", model)[0] == 0

@@ -5,22 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, command_line, main
+from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, command_line
 from test_cli import texts, write_tsv
 
 import onlinecls
 from onlinecls import AROWClassifier, load
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from onlinecls import AROWClassifier, load
-from onlinecls._cli import main
 from onlinecls.streams import read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
@@ -366,15 +365,6 @@ def test_forged_names_are_refused():
         assert len(names) == 0 and len(names.columns()) == 0
     names.__setstate__(state)
     assert len(names) == 2 and names[-1] is names[2**70] is None
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_forged_metadata_is_refused(tmp_path, run):

@@ -59,7 +59,7 @@ def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
 
 
 @both_dtypes
-@every_case
+@one_case_each
 def test_intercept_is_a_feature_like_any_other(case, dtype):
     X, y = continuous_problem(45, 13, seed=2, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y, fit_intercept=True, intercept_scaling=0.5), "intercept", case)

@@ -279,7 +279,7 @@ def _refused():
         "features": ([model(AROW()), model(AROW(), np.eye(4)[:, :3])], "the same features, got 4 and 3"),
         "dtype": ([model(AROW()), model(AROW(dtype=np.float32))], "the same dtype, got float64 and float32"),
         "names": ([model(AROW(), X) for X in names], "the same feature names in the same order"),
-        "labels": ([model(AROW()), model(AROW(), X, y.astype(str))], "classes of the other model must be labels like the model's classes"),
+        "labels": ([model(AROW()), model(AROW(), X, y.astype(str))], "classes of the other model must be labels like"),
         "forgetting": ([forgetting, forgetting], "forget nothing, got forgetting=0.001"),
         "another kind since": ([other_average, other_average], "the kind that their parameters ask for"),
         "too many classes": ([model(onlinecls.HedgeClassifier()), model(onlinecls.HedgeClassifier(), X, y + 1)], "2 classes"),

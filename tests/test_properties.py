@@ -1,5 +1,7 @@
-"""The contracts as properties, of every learner, on streams that hypothesis draws: a few that are always the same here, others in
-each run of `make nightly`. (contracts.py has them on ordinary rows, and what else there is to a contract.)"""
+"""The contracts as properties on streams that hypothesis draws: a few that are always the same, for one learner of each loop; in
+`make nightly` others in each run, for every learner. (contracts.py has them on ordinary rows, and what
+else there is to a contract.)
+"""
 
 import copy
 import pickle
@@ -7,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from contracts import classes_of
+from contracts import classes_of, loops
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matrices import csr32, csr64, csr_duplicates, csr_unsorted, dense_c, dense_f
@@ -16,6 +18,7 @@ from states import fingerprint, is_finite
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 ORDINARY = st.integers(-8, 8).map(lambda n: n / 4)
 EXTREME = st.sampled_from([0.0, -0.0, 1.0, 1e-30, -1e-20, 1e15, -3e18, 1e37, 1e-38, 2.5])
+IS_SUITE = settings.default.max_examples < 100
 SAME_BITS = [csr32, csr64, dense_c, dense_f, csr_unsorted, csr_duplicates]
 
 
@@ -77,7 +80,7 @@ def learnt(learner, X, y, weights, calls, options, known, pausing):
     return model
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if not IS_SUITE or str(learner) in loops()], ids=str)
 @given(data=st.data())
 @EACH
 def test_no_split_no_storage_and_no_pause_matters(learner, data):

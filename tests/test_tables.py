@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from internals import main
 
 from onlinecls import AROWClassifier, load
 from onlinecls.streams import options_of, read
@@ -50,15 +49,6 @@ def error_of(data, format, **options):
     with pytest.raises(ValueError) as caught:
         whole(data, format, **options)
     return str(caught.value)
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 # --- streams --------------------------------------------------------------------------------------------------------------------

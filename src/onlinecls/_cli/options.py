@@ -187,7 +187,8 @@ def _hashing_options(parser) -> None:
 
 
 def _learner_options(group) -> None:
-    group.add_argument("--classes", type=_labels, metavar="LABELS", help="ham,spam: known before the first row, not joining later")
+    known = "ham,spam: known before the first row, not joining later"
+    group.add_argument("--classes", type=_labels, metavar="LABELS", help=known)
 
 
 def _output_options(parser) -> None:

@@ -546,8 +546,8 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
             large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
             if len(large):
                 raise ValueError(
-                    f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which must "
-                    f"tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
+                    f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which "
+                    f"must tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
                 )
 
 
