@@ -35,6 +35,9 @@ from pages import DOCS, write_between, write_derived
 
 FLOOR = "scipy `X @ w`"
 FLOOR_20 = "scipy `X @ W`, W of 20 columns"
+TWICE = "scipy `X @ W`, W of 40 columns"  # as many numbers as 20 vectors of weights and their variances
+ONE_ROW = "scipy `X @ w`"
+SAME_ROW = "the same row each time"
 BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
 MULTICLASS = (("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"))
 CALLED = ("arow", "perceptron", "pa1")
@@ -99,6 +102,12 @@ def ours(name, X, y, **params):
         return lambda: model.partial_fit(X, y)
 
     return Contestant(" ".join([our_name(name), *params.values()]), prepare, X.nnz)
+
+
+def scores(name, X, y):
+    """What a pass costs that learns nothing: rows are read, checked and scored, nothing is counted or written."""
+    model = make_estimator(name).partial_fit(X[:1000], y[:1000], classes=np.unique(y))
+    return Contestant(f"{our_name(name)}, `decision_function`", lambda: lambda: model.decision_function(X), X.nnz)
 
 
 def our_name(name):
@@ -180,7 +189,7 @@ def has(module):
 
 
 def binary_race(X, y, key, repeats):
-    field = [product(FLOOR, X), *validation(X), *(ours(name, X, y) for name in BINARY)]
+    field = [product(FLOOR, X), *validation(X), scores("perceptron", X, y), *(ours(name, X, y) for name in BINARY)]
     if has("sklearn"):
         field += sklearn(X, y)
     if has("vowpalwabbit"):
@@ -191,7 +200,7 @@ def binary_race(X, y, key, repeats):
 
 
 def multiclass_race(X, y, key, repeats):
-    field = [product(FLOOR_20, X, n_columns=20)]
+    field = [product(FLOOR_20, X, n_columns=20), product(TWICE, X, n_columns=40)]
     field += [ours(name, X, y, multi_class=scheme) for name, scheme in MULTICLASS]
     if has("sklearn"):
         field += sklearn(X, y, only_sgd=True)
@@ -216,11 +225,15 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
         model.partial_fit(everything, labels[:1], classes=[-1, 1])
         return lambda: [model.partial_fit(X, y) for X, y in calls]
 
-    def contestant(name, make):
-        calls = rows[:20] if name.startswith("scikit-learn") else rows  # its calls take milliseconds
+    def contestant(name, make, calls=rows):
         return Contestant(name, lambda: prepare(make, calls), len(calls))
 
-    return race([contestant(name, make) for name, make in callers().items()], repeats)
+    w = np.ones(n_features, dtype=np.float32)
+    field = [Contestant(ONE_ROW, lambda: lambda: [X @ w for X, _ in rows], n_calls)]
+    for name, make in callers().items():  # (scikit-learn's calls take milliseconds)
+        field.append(contestant(name, make, rows[:20] if name.startswith("scikit-learn") else rows))
+    field.append(contestant(f"{our_name(CALLED[0])}, {SAME_ROW}", callers()[our_name(CALLED[0])], rows[:1] * n_calls))
+    return race(field, repeats)
 
 
 def batches_race(X, y, repeats, batch_size=100, n_rows=20_000):

@@ -70,6 +70,14 @@ def test_a_row_of_zeros_is_not_counted_as_left_out_whatever_its_weight():
     assert (learner.n_skipped_, learner.t_) == (1, 3)
 
 
+def test_a_row_that_could_take_the_weights_too_far_is_left_out():
+    """||w|| <= sum of c ||x|| / σ, which has to stay in the dtype's range, with room for products."""
+    learner = FoReLClassifier(1.0, fit_intercept=False).partial_fit([[1.0]], [0], classes=[0, 1])
+    before = learner.coef_.copy()
+    learner.partial_fit([[1.0]], [1], sample_weight=[1e120])
+    assert (learner.n_skipped_, learner.t_) == (1, 2) and (learner.coef_ == before).all()
+
+
 @pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
 def test_rows_of_zeros_pay_their_log_loss(multi_class, loss_of_each):
     """Before a third class joins each loses log 2 (the first of all is not kept), after it log 3, or log 2 in each of three."""

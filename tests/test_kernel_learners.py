@@ -91,6 +91,17 @@ def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class):
     close(learner.decision_function(X), features(G) @ closed.W.T, 1e-8)
 
 
+def test_the_conservative_second_order_perceptron_looks_at_what_each_class_knows():
+    """Each has a covariance of its own: a row may have m > 0 and still m' <= 0."""
+    X, y = rows_without_ties(150, n_classes=4)
+    y = np.random.default_rng(3).permutation(y)
+    twin = run_multiclass("sop", X, y, 4, multi_class="crammer_singer", r=0.2, covariance="full", fit_intercept=False)
+    learner = KernelOnlineClassifier("sop", kernel="linear", r=0.2, multi_class="crammer_singer", fit_intercept=False)
+    learner.partial_fit(X, y, classes=[0, 1, 2, 3])
+    close(learner.coef_, twin.W, 1e-8)
+    assert learner.n_updates_ == twin.n_updates
+
+
 @every_case
 def test_dual_twin(case):
     if case[1] == "aggressive_perceptron":

@@ -482,6 +482,12 @@ def test_callables_and_patterns(params):
         same([text.encode() for text in TEXTS], binary=binary, **params)
 
 
+def test_the_beginning_of_a_stop_word_is_none():
+    """Words meet stop words of the same hash, which is no more than two bits here."""
+    word = "donaudampfschifffahrt"
+    same([" ".join(word[:n] for n in range(2, len(word) + 1))], stop_words=[word])
+
+
 def test_an_analyzer_that_makes_no_tokens():
     with pytest.raises(ValueError, match="the analyzer must make an iterable of tokens of a text, got a single string"):
         HashingVectorizer(analyzer=str.lower).transform(["ab"])

@@ -65,7 +65,8 @@ n_jobs : None or int, default=None
 SCALE = """
 scale_ : float
     s, the unit of the defaults: the power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros (in `fit`,
-    in the order of X). Rows of zeros before it change nothing but counters. NaN before it.
+    in the order of X). Rows of zeros before it change nothing but counters. NaN before it. If that row is many times longer
+    than most, the defaults are too cautious for them: begin with a typical one.
 {names} : float
     What the model takes for {these}."""
 

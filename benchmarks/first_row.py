@@ -1,0 +1,65 @@
+"""What it costs when a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is the length of the first.
+
+    python benchmarks/first_row.py [--write]
+
+One pass at all defaults over raw counts in file order, but for the row that is put first: one of the shortest, of the median
+length, of the longest (each the mean of three rows at that quantile of the lengths). Errors, of predicting each row before it is
+learnt, are summed up over the sets by their geometric mean. ``--write`` puts the table into docs/defaults.md.
+"""
+
+import argparse
+import sys
+
+import corpora
+import numpy as np
+from pages import DOCS, write_between
+
+import onlinecls
+
+SETS = ("imdb-train", "20news-train", "reuters21578-single-train", "spamassassin")
+QUANTILES = (0.005, 0.1, 0.5, 0.9, 0.995)
+LEARNERS = ("AROWClassifier", "NAROWClassifier", "SCWClassifier", "AdaGradClassifier", "PassiveAggressiveClassifier", "Perceptron")
+N_ROWS = 3
+
+
+def errors(X, y):
+    """(learners, quantiles), in per cent."""
+    squares = np.ravel(X.multiply(X).sum(axis=1))
+    by_length, found = np.argsort(squares, kind="stable"), np.empty((len(LEARNERS), len(QUANTILES)))
+    for j, quantile in enumerate(QUANTILES):
+        middle = int(quantile * (len(y) - 1))
+        firsts = by_length[max(middle - 1, 0) : max(middle - 1, 0) + N_ROWS]
+        for i, name in enumerate(LEARNERS):
+            found[i, j] = np.mean([100.0 * one_pass(name, X, y, first) for first in firsts])
+    return found
+
+
+def one_pass(name, X, y, first):
+    learner = getattr(onlinecls, name)()
+    order = np.concatenate(([first], np.delete(np.arange(len(y)), first)))
+    return learner.partial_fit(X[order], y[order], classes=np.unique(y)).n_mistakes_ / len(y)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/defaults.md")
+    args = parser.parse_args()
+    sets = [name for name in SETS if corpora.available(name)]
+    if not sets:
+        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
+    found = []
+    for name in sets:
+        found.append(errors(*corpora.in_form(name, "raw")))
+        print(name, np.round(found[-1], 2), sep="\n", file=sys.stderr, flush=True)
+    means = np.exp(np.log(found).mean(axis=0))
+    lines = ["| errors, %; the first row's length is at | " + " | ".join(f"{100 * q:g} %" for q in QUANTILES) + " |",
+             "|---|" + "---:|" * len(QUANTILES)]
+    lines += [f"| `{name}` | " + " | ".join(f"{error:.2f}" for error in row) + " |" for name, row in zip(LEARNERS, means, strict=True)]
+    if args.write:
+        write_between(DOCS / "defaults.md", "first_row", "\n".join(lines))
+    else:
+        print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
