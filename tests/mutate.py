@@ -87,6 +87,8 @@ GROUPS = [
         ("(p.tiny <= fabs(step.tau) <= p.limit", "(fabs(step.tau) <= p.limit"),
         ("curvature += stride * stride", "curvature += 0.0"),
         ("z.margin -= scores[z.c[1]]", "z.margin += scores[z.c[1]]"),
+    ]),
+    ("_geometry/rounds.pxd", "_kernelized/support", ["kernel_learners"], [    # (what _core learns targets with needs none of it)
         ("z.margin = epsilon - fabs(", "z.margin = -fabs("),
     ]),
     ("_geometry/sparse.pxd", "_core", ["rounds", "kernels", "invariants", "contracts -k check_the_constant"], [
@@ -218,7 +220,6 @@ GROUPS = [
         ("a.line.ridge = 0.5 / a.weight", "a.line.ridge = 1.0 / a.weight"),
         ("(2.0 if a.joint else 1.0)", "1.0"),
         ("value - a.p.bias * a.drift", "value - a.drift"),
-        ("return a.p.margin if n > 1 else 0.0", "return a.p.margin"),
         ("larger(a.shared.lipschitz, a.steepness)", "a.steepness"),
         ("a.limit = a.p.limit * a.shared.sigma", "a.limit = a.p.limit"),
         ("books.tally.skipped += a.n_moves", "books.tally.skipped += 0"),

@@ -620,3 +620,6 @@ def test_a_step_that_lacks_digits_is_left_out():
     learner = KernelOnlineClassifier("perceptron", gamma=1.0)
     learner.partial_fit([[1.0], [-1.0]], [0, 1], sample_weight=[1.0, 1e-310])
     assert (learner.n_skipped_, learner.n_updates_) == (1, 0)
+    learner = KernelOnlineClassifier("perceptron", gamma=1.0, multi_class="ovr")
+    learner.partial_fit([[1.0], [-1.0]], [0, 1], classes=[0, 1, 2], sample_weight=[1.0, 1e-310])  # (two classes' steps)
+    assert (learner.n_skipped_, learner.n_updates_) == (1, 1)

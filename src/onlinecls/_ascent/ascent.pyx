@@ -486,12 +486,10 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
 cdef inline double loss_of_zeros(const Ascent* a, const Books* books) noexcept nogil:
     """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
     cdef Py_ssize_t c, n = 0
-    if a.joint and a.p.loss == LOG_LOSS:
-        return log(<double>a.k)
+    if a.joint:
+        return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
     for c in range(a.k):
         n += not (a.k > 1 and books.open_classes and books.counts[c] == 0.0)
-    if a.joint:
-        return a.p.margin if n > 1 else 0.0
     return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
 
 
