@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Real:
+class Real(NamedTuple):
     """A range of real numbers; says itself in an error."""
 
     low: float = -math.inf
@@ -46,8 +44,7 @@ class Real:
         return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
 
 
-@dataclass(frozen=True)
-class Integer:
+class Integer(NamedTuple):
     """The integers from low to high."""
 
     low: float = -math.inf
@@ -63,8 +60,7 @@ class Integer:
         return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
 
 
-@dataclass(frozen=True)
-class Boolean:
+class Boolean(NamedTuple):
     hint: str = ""
 
     def __contains__(self, value) -> bool:
@@ -74,8 +70,7 @@ class Boolean:
         return "True or False"
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """A few allowed values."""
 
     values: tuple
@@ -88,8 +83,7 @@ class Options:
         return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(v) for v in self.values)
 
 
-@dataclass(frozen=True)
-class Either:
+class Either(NamedTuple):
     """A value in one range or another."""
 
     ranges: tuple
@@ -114,8 +108,7 @@ class Units(NamedTuple):
     epochs: float = 1.0
 
 
-@dataclass(frozen=True)
-class Default:
+class Default(NamedTuple):
     """A default in units of the rows: `number` where ||x|| is 1, and so many powers of ||x|| times that elsewhere.
 
     Powers of two times a number are exact, so that X times a power of two changes no prediction. epochs : whether it is a
@@ -243,8 +236,10 @@ UNMERGEABLE = {
 }
 
 
-@dataclass(frozen=True)
-class Algorithm:
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Algorithm(NamedTuple):
     """One row of the table.
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_core`` or, of
@@ -264,12 +259,12 @@ class Algorithm:
     params: Mapping[str, object]
     paper: str
     title: str
-    selects: Mapping[str, object] = field(default_factory=dict)
-    units: Mapping[str, Default] = field(default_factory=dict)
+    selects: Mapping[str, object] = _NONE
+    units: Mapping[str, Default] = _NONE
     trials: tuple = ()
     margin: float = 1.0
     trigger: str = "loss"
-    kernel: Mapping[str, Callable] = field(default_factory=dict)
+    kernel: Mapping[str, Callable] = _NONE
     tasks: tuple = ("binary", "multiclass")
     merge: str = "mean"
 
