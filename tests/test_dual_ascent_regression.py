@@ -205,3 +205,11 @@ def test_rows_of_zeros_pay_their_loss(loss, paid, regularizer):
     learner = DualAscentRegressor(2.0, loss=loss, regularizer=regularizer, fit_intercept=False)
     learner.partial_fit(np.zeros((2, 3)), [2.0, -3.0], sample_weight=[1.0, 2.5])
     assert learner.dual_value_ == pytest.approx(paid) and not learner.coef_.any()
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_a_step_whose_weights_leave_the_dtype_is_left_out_and_counted(loss):
+    """Weights are θ/σ: 1e36 is a θ of float32, 1e39 no weight of it."""
+    learner = DualAscentRegressor(1e-3, loss=loss, fit_intercept=False, dtype="float32")
+    learner.partial_fit(np.float32([[1e-37]]), [100.0], sample_weight=[1e100])
+    assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 0, [0.0])
