@@ -1,4 +1,4 @@
-"""What it costs when a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is the length of the first.
+"""What it costs when a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is its length.
 
     python benchmarks/first_row.py [--write]
 
@@ -18,7 +18,9 @@ import onlinecls
 
 SETS = ("imdb-train", "20news-train", "reuters21578-single-train", "spamassassin")
 QUANTILES = (0.005, 0.1, 0.5, 0.9, 0.995)
-LEARNERS = ("AROWClassifier", "NAROWClassifier", "SCWClassifier", "AdaGradClassifier", "PassiveAggressiveClassifier", "Perceptron")
+LEARNERS = (
+    "AROWClassifier", "NAROWClassifier", "SCWClassifier", "AdaGradClassifier", "PassiveAggressiveClassifier", "Perceptron",
+)
 N_ROWS = 3
 
 
@@ -54,7 +56,8 @@ def main():
     means = np.exp(np.log(found).mean(axis=0))
     lines = ["| errors, %; the first row's length is at | " + " | ".join(f"{100 * q:g} %" for q in QUANTILES) + " |",
              "|---|" + "---:|" * len(QUANTILES)]
-    lines += [f"| `{name}` | " + " | ".join(f"{error:.2f}" for error in row) + " |" for name, row in zip(LEARNERS, means, strict=True)]
+    for name, row in zip(LEARNERS, means, strict=True):
+        lines.append(f"| `{name}` | " + " | ".join(f"{error:.2f}" for error in row) + " |")
     if args.write:
         write_between(DOCS / "defaults.md", "first_row", "\n".join(lines))
     else:

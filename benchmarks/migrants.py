@@ -3,9 +3,9 @@
     python benchmarks/migrants.py [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
 
 The loop is `predict` of the next 100 rows, then `partial_fit` of them with all classes given: what it predicts wrongly counts.
-scikit-learn shuffles each batch, by default, which is worth something where labels come in runs; here nothing is shuffled. So both
-learn the rows in the file's order, and in ten random orders (three where there are more than 20,000 rows). Rows are hashed words
-(corpora.py) of unit length, and raw counts.
+scikit-learn shuffles each batch, by default, which is worth something where labels come in runs; here nothing is shuffled. So
+both learn the rows in the file's order, and in ten random orders (three where there are more than 20,000 rows). Rows are hashed
+words (corpora.py) of unit length, and raw counts.
 """
 
 import argparse

@@ -5,7 +5,8 @@
 Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each learner sees the training file once, in its order.
 ``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it
 learns five models of four fifths of the rows each and averages their probabilities; with ``ensemble=False`` it takes one model of
-all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all.
+all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all. The last table
+has the ratios of ten random orders of the rows, too: how far the last weights of PA or CW jump is another matter in each.
 
 The calibration error is that of the class of the highest probability p: rows in 15 bins of equal width of p, the mean over the
 rows of their bin's |share that is right - mean of p|. ``--write`` makes the tables of docs/probabilities.md anew.
@@ -35,7 +36,7 @@ CALIBRATED = {
     "PA": onlinecls.PassiveAggressiveClassifier(),
     "PA, `average=True`": onlinecls.PassiveAggressiveClassifier(average=True),
 }
-N_BINS, N_FOLDS, LEAST = 15, 5, 1e-15
+N_BINS, N_FOLDS, N_ORDERS, LEAST = 15, 5, 10, 1e-15
 
 
 def without_rare(X, y, X_test, y_test):
@@ -98,6 +99,17 @@ def vw(name, X, y, X_test):
         return np.array([[float(part.rpartition(":")[2]) for part in line[:n_classes]] for line in lines])
 
 
+def in_random_orders(learner, X, y, X_test, codes):
+    """(orders, 2): the ratios of our log loss to that of the folds, five models and one."""
+    found = []
+    for seed in range(N_ORDERS):
+        order = np.random.default_rng(seed).permutation(len(y))
+        rows, labels = X[order], y[order]
+        ours = measures(beside_the_model(learner, rows, labels, X_test), codes)[0]
+        found.append([ours / measures(by_folds(learner, each, rows, labels, X_test), codes)[0] for each in (True, False)])
+    return np.array(found)
+
+
 def measure(name):
     """The rows of a set's table, and the ratios of ours to the folds'."""
     train, test = SETS[name]
@@ -106,7 +118,8 @@ def measure(name):
     for title, learner in CALIBRATED.items():
         ours = measures(beside_the_model(learner, X, y, X_test), codes)
         folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
-        ratios[title] = ours[0] / folds[0], ours[0] / single[0]
+        at_random = np.exp(np.log(in_random_orders(learner, X, y, X_test, codes)).mean(axis=0))
+        ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random
         lines.append(
             f"| {title} | {ours[0]:.4f} | {folds[0]:.4f} | {ratios[title][0]:.3f} | {single[0]:.4f} | {ratios[title][1]:.3f} "
             f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
@@ -137,12 +150,13 @@ def main():
     for name in options.sets:
         lines, found = measure(name)
         text += lines
-        for title, pair in found.items():
-            ratios[title].append(pair)
-    means = {title: np.exp(np.log(pairs).mean(axis=0)) for title, pairs in ratios.items()}
-    text += ["Log loss over that of five folds, and of five folds with one model; geometric means over the sets:", "",
-             "| | 5 folds | 5 folds, one model |", "|---|---|---|",
-             *(f"| {title} | {folds:.3f} | {single:.3f} |" for title, (folds, single) in means.items())]
+        for title, several in found.items():
+            ratios[title].append(several)
+    means = {title: np.exp(np.log(several).mean(axis=0)) for title, several in ratios.items()}
+    text += [f"Log loss over that of five folds, and of five folds with one model, in the file's order and in {N_ORDERS} random "
+             "ones; geometric means:", "",
+             "| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model |", "|---|---|---|---|---|",
+             *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found) + " |" for title, found in means.items())]
     print("\n".join(text[-len(means):]))
     if options.write:
         write_between(DOCS / "probabilities.md", "probabilities", "\n".join(text))
