@@ -40,11 +40,15 @@ N_BINS, N_FOLDS, N_ORDERS, LEAST = 15, 5, 10, 1e-15
 
 
 def without_rare(X, y, X_test, y_test):
-    """The rows of the classes that have enough of them for each fold, and their labels' codes."""
+    """The rows of the classes that have enough of them for each fold, and their labels' codes.
+
+    (Columns that are never learnt are left out: their weights would stay 0, and all models are as wide as X.)
+    """
     labels, counts = np.unique(y, return_counts=True)
-    labels = labels[counts >= N_FOLDS]
+    labels, columns = labels[counts >= N_FOLDS], np.unique(X.indices)
     train, test = np.isin(y, labels), np.isin(y_test, labels)
-    return X[train], np.searchsorted(labels, y[train]), X_test[test], np.searchsorted(labels, y_test[test])
+    X, y, X_test, y_test = X[train][:, columns], y[train], X_test[test][:, columns], y_test[test]
+    return X, np.searchsorted(labels, y), X_test, np.searchsorted(labels, y_test)
 
 
 def measures(chances, codes):
