@@ -4,7 +4,7 @@
 
 Counts do not depend on what else the machine does. Rows of two lengths give a line, so much for a row and so much for each of its
 non-zeros. Only the compiled loops are counted: scipy's product, and a pass's check of the rows and its kernel. Rows are made-up
-words in 2^16 columns, which models have seen once. ``--write`` puts the table into docs/speed.md.
+words in 2^16 columns; a pass is the mean of the first three. ``--write`` puts the table into docs/speed.md.
 """
 
 import argparse
@@ -47,7 +47,8 @@ def counted(name, nnz):
         out = Path(folder, "out")
         count = [sys.executable, __file__, "--count", name, str(nnz)]
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *count], check=True, capture_output=True)
-        told = subprocess.run(["callgrind_annotate", "--threshold=100", out], check=True, capture_output=True, text=True).stdout
+        annotate = ["callgrind_annotate", "--threshold=100", "--auto=no", out]
+        told = subprocess.run(annotate, check=True, capture_output=True, text=True).stdout
     return sum(int(n.replace(",", "")) for n, _ in LOOPS.findall(told)) / (N_PASSES * N_ROWS)
 
 

@@ -36,7 +36,6 @@ from pages import DOCS, write_between, write_derived
 FLOOR = "scipy `X @ w`"
 FLOOR_20 = "scipy `X @ W`, W of 20 columns"
 TWICE = "scipy `X @ W`, W of 40 columns"  # as many numbers as 20 vectors of weights and their variances
-ONE_ROW = "scipy `X @ w`"
 SAME_ROW = "the same row each time"
 BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
 MULTICLASS = (("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"))
@@ -229,7 +228,7 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
         return Contestant(name, lambda: prepare(make, calls), len(calls))
 
     w = np.ones(n_features, dtype=np.float32)
-    field = [Contestant(ONE_ROW, lambda: lambda: [X @ w for X, _ in rows], n_calls)]
+    field = [Contestant(FLOOR, lambda: lambda: [X @ w for X, _ in rows], n_calls)]
     for name, make in callers().items():  # (scikit-learn's calls take milliseconds)
         field.append(contestant(name, make, rows[:20] if name.startswith("scikit-learn") else rows))
     field.append(contestant(f"{our_name(CALLED[0])}, {SAME_ROW}", callers()[our_name(CALLED[0])], rows[:1] * n_calls))

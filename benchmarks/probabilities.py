@@ -6,7 +6,7 @@ Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each lea
 ``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it
 learns five models of four fifths of the rows each and averages their probabilities; with ``ensemble=False`` it takes one model of
 all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all. The last table
-has the ratios of ten random orders of the rows, too: how far the last weights of PA or CW jump is another matter in each.
+has the ratios of ten random orders of the rows, too: where the last weights of PA or CW happen to be differs between them.
 
 The calibration error is that of the class of the highest probability p: rows in 15 bins of equal width of p, the mean over the
 rows of their bin's |share that is right - mean of p|. ``--write`` makes the tables of docs/probabilities.md anew.

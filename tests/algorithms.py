@@ -79,6 +79,7 @@ ALL = [case for case in EVERY if "binary" in case.algorithm.tasks]
 REGRESSION = [case for case in EVERY if "regression" in case.algorithm.tasks]
 ONE_CLASS = [case for case in EVERY if "one_class" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
+ONE_OF_EACH_LOOP = [*ONE_EACH, *(case for case in ALL if "forgetting" in case.params and case not in ONE_EACH)]
 
 # (Learners of experts' advice, which takes no other rows, and those that keep all rows have tests of their own.)
 ORDINARY = [a for a in ALGORITHMS.values() if not {"experts", "leader"}.intersection(a.tasks)]

@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_collection_finish():
-    """Seventeen thousand tests and what they import stay to the end: the collector need not look at them again and again."""
+    """All tests and what they import stay to the end: the collector need not look at them again and again."""
     gc.collect()
     gc.freeze()
 

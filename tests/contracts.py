@@ -647,18 +647,19 @@ def loops():
     found = {}
     for learner in LEARNERS:
         if learner.family not in ("kernel", "online_to_batch") and not learner.is_leader:
-            form = learner.params.get("signed", True), learner.params.get("regularizer"), learner.is_full, learner.estimator[:4]
+            of = learner.params.get
+            form = of("signed", True), of("regularizer"), bool(of("forgetting")), learner.is_full, learner.estimator[:4]
             found.setdefault((learner.geometry, learner.task, form), str(learner))
     return set(found.values())
 
 
 @cache
 def first_settings():
-    """One learner for each algorithm, task and kind of state: calls, files and copies go by no parameter of the rule."""
+    """One learner for each algorithm, task and kind of state: calls, files and copies go by no other parameter of the rule."""
     found = {}
     for learner in LEARNERS:
-        names = ("covariance", "probability", "signed", "update", "l1", "forgetting")
-        form = tuple(value for name, value in learner.params.items() if name in names or isinstance(value, str))
+        names = ("probability", "signed", "l1", "forgetting", "norm_bound", "sigma")  # (the last two: what is rescaled, and when)
+        form = tuple(pair for pair in learner.params.items() if pair[0] in names or isinstance(pair[1], str))
         found.setdefault((learner.family, learner.task, form), str(learner))
     return set(found.values())
 

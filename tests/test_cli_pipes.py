@@ -107,9 +107,21 @@ def mail(tmp_path):
 
 
 @pytest.fixture
-def model(mail, tmp_path, run):
+def done(run):
+    """What the command line prints in this process, where only what it does matters, not that it is a process."""
+
+    def done(*arguments):
+        code, out, err = run(*arguments)
+        assert code == 0, err
+        return out
+
+    return done
+
+
+@pytest.fixture
+def model(mail, tmp_path, done):
     path = tmp_path / "mail.model"
-    assert run("train", mail, "--bits", 10, "--save", path, "--quiet")[0] == 0
+    done("train", mail, "--bits", 10, "--save", path, "--quiet")
     return path
 
 
@@ -117,7 +129,7 @@ def model(mail, tmp_path, run):
 
 
 @pytest.mark.parametrize("format", ["texts", "tsv", "vw", "svmlight", "jsonl", "csv"])
-def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, run, format):
+def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, done, format):
     rows = texts(12, 1)
     contents = [row.rstrip("\n").split("\t") for row in rows]
     lines = {
@@ -132,7 +144,7 @@ def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, run, f
     if format not in ("texts", "tsv"):
         data, model = tmp_path / f"mail.{format}", tmp_path / "model"
         data.write_text(header + "".join(lines * 10))
-        assert run("train", data, "--bits", 10, "--save", model, "--quiet")[0] == 0
+        done("train", data, "--bits", 10, "--save", model, "--quiet")
     expected = process("predict", model, "-", input=header + "".join(lines)).stdout.split()
     assert set(expected) == {"ham", "spam"} or format == "svmlight"
     with Running("predict", model, "-") as running:
@@ -154,10 +166,10 @@ def test_half_a_line_is_waited_for(model):
         assert running.finish() == 0 and running.rest() == ["ham"]
 
 
-def test_a_row_of_csv_may_come_in_pieces(tmp_path, run):
+def test_a_row_of_csv_may_come_in_pieces(tmp_path, done):
     data, model = tmp_path / "mail.csv", tmp_path / "model"
     data.write_text("label,text\n" + "".join(row.replace("\t", ",") for row in texts(100)))
-    assert run("train", data, "--bits", 10, "--save", model, "--quiet")[0] == 0
+    done("train", data, "--bits", 10, "--save", model, "--quiet")
     with Running("predict", model, "-") as running:
         running.write('label,text\nx,"win a\n')
         time.sleep(0.1)
@@ -300,25 +312,25 @@ def test_a_row_to_begin_with_may_be_given_for_a_new_model(mail, tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_predictions_keep_the_lines_of_their_rows(tmp_path, run, threads):
+def test_predictions_keep_the_lines_of_their_rows(tmp_path, done, threads):
     data, model = tmp_path / "mail.vw", tmp_path / "model"
     lines = [f"{label} | {text}" for label, text in (row.rstrip("\n").split("\t") for row in texts(9000))]
     data.write_text("\n".join(lines) + "\n")
-    assert run("train", data, "--bits", 10, "--save", model, "--quiet")[0] == 0
-    whole = run("predict", model, data)[1].splitlines()
+    done("train", data, "--bits", 10, "--save", model, "--quiet")
+    whole = done("predict", model, data).splitlines()
     bad = {0, 1, 17, 4095, 4096, 4097, 8191, 8999}
     empty = {5, 4100}
     data.write_text("".join("| a:1x\n" if k in bad else "\n" if k in empty else line + "\n" for k, line in enumerate(lines)))
     expected = ["NA" if k in bad | empty else said for k, said in enumerate(whole)]
     for source in (str(data), "-"):
-        done = process("predict", model, source, "--on-error", "skip", "--threads", threads, input=data.read_text())
-        assert done.stdout.splitlines() == expected and "8 malformed lines skipped" in done.stderr
-    header, *lines = run("predict", model, data, "--on-error", "skip", "--scores", "--std")[1].splitlines()
+        of_a_process = process("predict", model, source, "--on-error", "skip", "--threads", threads, input=data.read_text())
+        assert of_a_process.stdout.splitlines() == expected and "8 malformed lines skipped" in of_a_process.stderr
+    header, *lines = done("predict", model, data, "--on-error", "skip", "--scores", "--std").splitlines()
     assert header == "prediction\tspam\tstd spam" and lines[0] == "NA\tNA\tNA" and len(lines) == 9000
 
 
 @pytest.mark.parametrize("format", ["tsv", "jsonl", "csv", "parquet", "svmlight"])
-def test_bad_rows_of_every_format_have_a_line(tmp_path, run, format):
+def test_bad_rows_of_every_format_have_a_line(tmp_path, done, format):
     rows = [row.rstrip("\n").split("\t") for row in texts(40)]
     good, data, model = tmp_path / f"good.{format}", tmp_path / f"bad.{format}", tmp_path / "model"
     if format == "parquet":
@@ -338,10 +350,10 @@ def test_bad_rows_of_every_format_have_a_line(tmp_path, run, format):
         good.write_text(head + "\n".join(lines) + "\n")
         broken = [bad if k in (3, 39) else text for k, text in enumerate(lines)]
         data.write_bytes((head + "\n".join(broken) + "\n").encode("latin-1"))
-    assert run("train", good, "--bits", 10, "--save", model, "--quiet")[0] == 0
-    whole = run("predict", model, good)[1].splitlines()
+    done("train", good, "--bits", 10, "--save", model, "--quiet")
+    whole = done("predict", model, good).splitlines()
     expected = ["NA" if k in (3, 39) else said for k, said in enumerate(whole)]
-    assert run("predict", model, data, "--on-error", "skip")[1].splitlines() == expected
+    assert done("predict", model, data, "--on-error", "skip").splitlines() == expected
 
 
 def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):

@@ -5,14 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from algorithms import ALL, ESTIMATORS, ONE_EACH, REGRESSION
+from algorithms import ALL, ESTIMATORS, REGRESSION
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._registry import ALGORITHMS
 
-one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
+every_case = pytest.mark.parametrize("case", ALL, ids=str)
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
@@ -847,7 +847,7 @@ EXTREMES = {
 
 
 @pytest.mark.parametrize("dtype, size", EXTREMES.values(), ids=EXTREMES)
-@one_case_each
+@every_case
 def test_extreme_values_make_a_finite_model(case, dtype, size):
     rng = np.random.default_rng(0)
     for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
@@ -863,7 +863,7 @@ def test_extreme_values_make_a_finite_model(case, dtype, size):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e38, 1e-40])
-@one_case_each
+@every_case
 def test_extreme_weights_make_a_finite_model(case, weight, dtype):
     rng = np.random.default_rng(0)
     for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):

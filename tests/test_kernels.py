@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from algorithms import ALL, ONE_EACH
+from algorithms import ALL, ONE_EACH, ONE_OF_EACH_LOOP
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import balanced_weights
@@ -59,7 +59,7 @@ def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
 
 
 @both_dtypes
-@one_case_each
+@pytest.mark.parametrize("case", ONE_OF_EACH_LOOP, ids=str)
 def test_intercept_is_a_feature_like_any_other(case, dtype):
     X, y = continuous_problem(45, 13, seed=2, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y, fit_intercept=True, intercept_scaling=0.5), "intercept", case)

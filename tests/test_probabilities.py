@@ -20,7 +20,8 @@ X, TWO, FOUR = RNG.standard_normal((120, 6)), RNG.integers(0, 2, 120), RNG.integ
 X[:, 0] += 2.0 * TWO
 X[:, 1] += 2.0 * FOUR
 WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], 120)
-GIVING = [learner for learner in LEARNERS if str(learner) in loops() and learner.is_classifier and learner.offers("probability")]
+GIVING = [learner for learner in LEARNERS if (str(learner) in loops() or "logistic" in learner.family)
+          and learner.is_classifier and learner.offers("probability")]
 PA = onlinecls.PassiveAggressiveClassifier
 
 

@@ -18,7 +18,8 @@ from states import fingerprint, is_finite
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 ORDINARY = st.integers(-8, 8).map(lambda n: n / 4)
 EXTREME = st.sampled_from([0.0, -0.0, 1.0, 1e-30, -1e-20, 1e15, -3e18, 1e37, 1e-38, 2.5])
-IS_SUITE = settings.default.max_examples < 100
+FEW = [learner for learner in LEARNERS
+       if str(learner) in loops() or learner.is_leader or learner.family in ("kernel", "online_to_batch")]
 SAME_BITS = [csr32, csr64, dense_c, dense_f, csr_unsorted, csr_duplicates]
 
 
@@ -80,7 +81,7 @@ def learnt(learner, X, y, weights, calls, options, known, pausing):
     return model
 
 
-@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if not IS_SUITE or str(learner) in loops()], ids=str)
+@pytest.mark.parametrize("learner", FEW if settings.default.max_examples < 100 else LEARNERS, ids=str)
 @given(data=st.data())
 @EACH
 def test_no_split_no_storage_and_no_pause_matters(learner, data):

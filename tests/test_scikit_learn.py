@@ -69,7 +69,7 @@ beyond_loss_tol = pytest.mark.filterwarnings("ignore:.* fit must leave no square
 )
 def test_scikit_learn_check(estimator, check):
     if check.func.__name__.startswith("check_sample_weight_equivalence"):
-        pytest.skip("a repeated row is another stream than a row of weight 2, and it reorders rows; as of their SGD")
+        pytest.skip("a repeated row is another stream than a row of weight 2, it reorders rows; their own SGD is excused, too")
     check(estimator)
 
 

@@ -236,7 +236,7 @@ UNMERGEABLE = {
 }
 
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Algorithm(NamedTuple):
@@ -259,12 +259,12 @@ class Algorithm(NamedTuple):
     params: Mapping[str, object]
     paper: str
     title: str
-    selects: Mapping[str, object] = _NONE
-    units: Mapping[str, Default] = _NONE
+    selects: Mapping[str, object] = _NOTHING
+    units: Mapping[str, Default] = _NOTHING
     trials: tuple = ()
     margin: float = 1.0
     trigger: str = "loss"
-    kernel: Mapping[str, Callable] = _NONE
+    kernel: Mapping[str, Callable] = _NOTHING
     tasks: tuple = ("binary", "multiclass")
     merge: str = "mean"
 
