@@ -1,6 +1,5 @@
 """The contracts as properties on streams that hypothesis draws: a few that are always the same, for one learner of each loop; in
-`make nightly` others in each run, for every learner. (contracts.py has them on ordinary rows, and what
-else there is to a contract.)
+`make nightly` others in each run, for every learner. (contracts.py has them on ordinary rows, and what else there is.)
 """
 
 import copy
