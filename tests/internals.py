@@ -9,7 +9,7 @@ from onlinecls._ascent import ascent, ascent_state, leader, leader_state
 from onlinecls._cli import learning, main
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import side_by_side
-from onlinecls._geometry import p_norm
+from onlinecls._geometry import calibration, p_norm
 from onlinecls._geometry.state import State
 from onlinecls._geometry.states import STATES
 from onlinecls._input import validate
@@ -19,7 +19,7 @@ ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _regis
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
-__all__ = ["Kernel", "Unstacked", "leader", "main"]
+__all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
 TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT

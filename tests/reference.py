@@ -419,43 +419,47 @@ def learn_stream(model, stream):
 
 
 class Platt:
-    """p = 1 / (1 + exp(-(a s + b))), learnt from one score s after another and what it was of, y = 1 or -1.
+    """p = 1 / (1 + exp(-(a s + b + d t))), learnt from one score s after another and what it was of, y = 1 or -1.
 
-    With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of  c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,
-    z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the square of its number; the ridge is 1 for b, for a
-    the square of the largest score, 2^-40 at least and 1 at most, which pulls towards a = 1 as it grows.
+    t is the score of the mean row less its mean so far, in which each row counts as the square of its number.
+    With x = (s, 1, t) and H the curvature so far, (a, b, d) moves along H^-1 x to the least of
+    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b + d t,  v = x' H^-1 x.  Of the rows' curvatures each counts as the square
+    of its number; the ridge is 1 for b, for a and d the square of the largest s and t, 2^-40 at least and 1 at most, which pulls
+    towards a = 1 and d = 0 as it grows.
     """
 
     def __init__(self):
-        self.a, self.b, self.largest, self.seen = 1.0, 0.0, 2.0**-20, 0.0
-        self.curvature = np.zeros((2, 2))
+        self.numbers, self.largest, self.seen, self.usual = np.array([1.0, 0.0, 0.0]), np.full(2, 2.0**-20), 0.0, 0.0
+        self.curvature = np.zeros((3, 3))
 
-    def step(self, s, y, c=1.0):
-        x = np.array([s, 1.0])
-        before, self.largest = self.largest, max(self.largest, min(abs(s), 1.0))
+    def step(self, s, y, c=1.0, level=0.0):
+        self.usual += 3 * c / (self.seen + 3 * c) * (level - self.usual)
+        x = np.array([s, 1.0, level - self.usual])
+        before, self.largest = self.largest, np.maximum(self.largest, np.minimum(np.abs(x[::2]), 1.0))
         self.curvature *= self.seen / (self.seen + 2 * c)
         self.seen += c
-        covariance = np.linalg.inv(self.curvature + np.diag([self.largest**2, 1.0]))
-        self.a, self.b = [self.a, self.b] + covariance[0] * (self.largest**2 - before**2) * (1 - self.a)
+        covariance = np.linalg.inv(self.curvature + np.diag([self.largest[0] ** 2, 1.0, self.largest[1] ** 2]))
+        self.numbers = self.numbers + covariance[:, ::2] @ ((self.largest**2 - before**2) * ([1, 0] - self.numbers[::2]))
         direction = covariance @ x
-        margin, v = y * (self.a * s + self.b), x @ direction
+        margin, v = y * (self.numbers @ x), x @ direction
         low, high = margin, margin + c * v
         for _ in range(100):  # the margin m at which m - margin = c v p, p = 1 / (1 + e^m)
             m = (low + high) / 2
             low, high = (low, m) if m - margin > c * v * expit(-m) else (m, high)
         p = expit(-low)
-        self.a, self.b = np.array([self.a, self.b]) + y * c * p * direction
+        self.numbers = self.numbers + y * c * p * direction
         self.curvature += c * p * (1 - p) * np.outer(x, x)
 
     def side(self, sign):
         """Of a score that is now sign times half of what it was."""
-        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
-        part.a, part.b = 2 * self.a, sign * self.b
+        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0, sign / 2])
+        part.numbers, part.usual = self.numbers * [2, sign, 2], sign / 2 * self.usual
         part.curvature = shrink @ self.curvature @ shrink
         return part
 
-    def __call__(self, s):
-        return expit(self.a * np.asarray(s) + self.b)
+    def __call__(self, s, level=0.0):
+        a, b, d = self.numbers
+        return expit(a * np.asarray(s) + b + d * (level - self.usual))
 
 
 class Calibrated:
@@ -463,16 +467,24 @@ class Calibrated:
 
     def __init__(self, model):
         self.model, self.pairs = model, [Platt() for _ in model.learners]
+        self.total, self.met = 0.0, 0.0  # of the rows and their weights
+
+    @property
+    def levels(self):
+        """The scores of the mean row."""
+        return self.model.W @ (self.total / self.met) if self.met else np.zeros(len(self.pairs))
 
     def consume(self, x, y, c, known=True):
         """A class learns nothing from the row with which it joins."""
-        scores, k = self.model.W @ x, self.model.k
+        scores, levels, k = self.model.W @ x, self.levels, self.model.k
         if k == 2 and known:
-            self.pairs[0].step(scores[0], 2 * y - 1, c)
+            self.pairs[0].step(scores[0], 2 * y - 1, c, levels[0])
         elif k > 2:
             for j, pair in enumerate(self.pairs):
                 if known or j != y:
-                    pair.step(scores[j], 1 if j == y else -1, c)
+                    pair.step(scores[j], 1 if j == y else -1, c, levels[j])
+        if k >= 2:
+            self.total, self.met = self.total + c * x, self.met + c
         self.model.consume(x, y, c, known)
 
     def add_class(self, at):
@@ -484,7 +496,7 @@ class Calibrated:
 
     def predict_proba(self, X):
         scores = np.asarray(X) @ self.model.W.T
-        found = np.column_stack([pair(scores[:, j]) for j, pair in enumerate(self.pairs)])
+        found = np.column_stack([pair(scores[:, j], self.levels[j]) for j, pair in enumerate(self.pairs)])
         return np.column_stack([1 - found, found]) if self.model.k == 2 else found / found.sum(axis=1, keepdims=True)
 
 

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 from algorithms import EVERY
-from internals import saving
+from internals import calibration, saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 from test_saving import end_of, forged, poking, setting
@@ -35,6 +35,7 @@ def targets_of(learner, y, X=X):
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
+CALIBRATED = onlinecls.AROWClassifier(probability=True)
 RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 KNOWN = onlinecls.KernelOnlineClassifier(kernel="precomputed")
@@ -68,9 +69,13 @@ FORGED = {
     "one unit of two": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 0.0, 1.0])),
     "half an epoch": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 1.0, 0.5])),
     "no units": (onlinecls.AROWClassifier(), TWO, setting("told", "units", None)),
-    "probabilities from less than no rows": (onlinecls.AROWClassifier(probability=True), THREE, poking("calibration", 6, -1.0)),
-    "a curvature below 0": (onlinecls.AROWClassifier(probability=True), TWO, poking("calibration", 2, -1.0)),
-    "a curvature of no two numbers": (onlinecls.DualAscentClassifier(probability=True), THREE, poking("calibration", 3, 1e9)),
+    "probabilities from less than no rows": (CALIBRATED, THREE, poking("calibration", calibration.SEEN, -1.0)),
+    "a curvature below 0": (CALIBRATED, TWO, poking("calibration", calibration.HAA, -1.0)),
+    "a curvature of the mean row's below 0": (CALIBRATED, TWO, poking("calibration", calibration.HBD, 1e9)),
+    "rows of less than no weight": (CALIBRATED, TWO, poking("total", -1, -1.0)),
+    "a curvature of no two numbers": (
+        onlinecls.DualAscentClassifier(probability=True), THREE, poking("calibration", calibration.HAB, 1e9),
+    ),
     "probabilities that were not learnt": (onlinecls.AROWClassifier(), TWO, setting("learnt_with", "probability", 1)),
     "a label of no class": (onlinecls.FoReLClassifier(), THREE, poking("labels", 0, 7, "i4")),
     "a column of no feature": (onlinecls.FoReLClassifier(), THREE, poking("indices", 0, 2**62, "i8")),

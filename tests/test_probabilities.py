@@ -26,8 +26,8 @@ PA = onlinecls.PassiveAggressiveClassifier
 
 
 def pairs_of(learner):
-    """(a, b) of each score."""
-    return state_of(learner).calibration[:, :2]
+    """(a, b, d) of each score."""
+    return state_of(learner).calibration[:, :3]
 
 
 def begun(model, X, y):
@@ -38,14 +38,19 @@ def begun(model, X, y):
 
 
 def twins_of(model, X, y, weights):
-    """Platt's numbers by the scores that a model gives before it learns each further row."""
+    """Platt's numbers by the scores that a model gives before it learns each further row, and the mean row's at the end."""
     pairs = [Platt() for _ in state_of(begun(model, X, y)).calibration]
+    keeps_rows, mean, n, levels = len(state_of(model).total) > 0, np.zeros((1, X.shape[1])), 0.0, np.zeros(len(pairs))
     for i in range(4, len(y)):
         scores = model.decision_function(X[i : i + 1]).reshape(-1)
+        if keeps_rows and n:
+            levels = model.decision_function(mean).reshape(-1)
         for c, pair in enumerate(pairs if weights[i] else ()):
-            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i])
+            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i], levels[c])
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
-    return pairs
+        n += weights[i]
+        mean += weights[i] / max(n, 1e-300) * (X[i] - mean)
+    return pairs, model.decision_function(mean).reshape(-1) if keeps_rows else levels
 
 
 @pytest.mark.parametrize("average", [False, 20])
@@ -56,11 +61,11 @@ def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average)
     rows, weights = np.abs(X[:60]) if learner.rows == "positive" else X[:60], WEIGHTS[:60]
     y = (TWO if learner.n_classes == 2 else FOUR)[:60]
     more = {"intercept_scaling": 1.0, **({"average": average} if average else {})}  # (no units that the first row tells)
-    pairs = twins_of(learner(**more, probability=True), rows, y, weights)
+    pairs, levels = twins_of(learner(**more, probability=True), rows, y, weights)
     model = begun(learner(**more, probability=True), rows, y).partial_fit(rows[4:], y[4:], sample_weight=weights[4:])
-    assert_allclose(pairs_of(model), [(pair.a, pair.b) for pair in pairs], rtol=1e-4, atol=1e-4)
+    assert_allclose(pairs_of(model), [pair.numbers for pair in pairs], rtol=1e-4, atol=1e-4)
     scores = model.decision_function(rows).reshape(len(rows), -1)
-    expected = np.column_stack([pair(scores[:, c]) for c, pair in enumerate(pairs)])
+    expected = np.column_stack([pair(scores[:, c], levels[c]) for c, pair in enumerate(pairs)])
     expected = np.column_stack([1 - expected, expected]) if learner.n_classes == 2 else expected / expected.sum(1, keepdims=True)
     assert_allclose(model.predict_proba(rows), expected, atol=1e-4)
     assert_allclose(model.predict_log_proba(rows), np.log(expected), rtol=1e-3, atol=1e-3)
@@ -82,7 +87,7 @@ def test_labels_that_join(multi_class, chunk):
         learner.partial_fit(X[part], y[part], sample_weight=WEIGHTS[part])
     d, stream = rows(X, y, WEIGHTS, True, 1.0)
     twin = learn_stream(Calibrated(MODELS["pa1"](d, 0, multi_class, C=0.3)), stream)
-    assert_allclose(pairs_of(learner), [(pair.a, pair.b) for pair in twin.pairs], rtol=1e-6, atol=1e-9)
+    assert_allclose(pairs_of(learner), [pair.numbers for pair in twin.pairs], rtol=1e-6, atol=1e-9)
     assert_allclose(learner.predict_proba(X), twin.predict_proba(np.column_stack([X, np.ones(120)])), atol=1e-6)
 
 
@@ -214,7 +219,7 @@ def test_numbers_stay_numbers(eta0, weight, tmp_path):
 
 @pytest.mark.parametrize("number", [1e300, -1e300, 0.0, 1e-300])
 def test_whatever_the_numbers_were_they_stay_numbers(number):
-    for column in range(7):
+    for column in range(14):
         for y in (TWO, FOUR):
             learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
             state_of(learner).calibration[:, column] = number

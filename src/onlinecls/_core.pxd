@@ -1,7 +1,7 @@
 """The compiled base of all models: what a pass over rows reads and changes."""
 from libc.stdint cimport int32_t, int64_t
 
-from ._geometry.rounds cimport Batch, Books, Calibration, Task
+from ._geometry.rounds cimport Batch, Books, Task
 from ._geometry.sparse cimport floating, index_t
 from ._rules cimport Params
 
@@ -32,7 +32,7 @@ cdef class Model:
     cdef public object values, drift, counts, tally     # arrays
     cdef public object params                           # the parameters that it was last learnt with, a dict
     cdef public object sigma, growth                    # growth: of a full covariance, see Full
-    cdef public object calibration                      # array; see calibrate of rounds.pxd
+    cdef public object calibration, total               # arrays; see calibrate of rounds.pxd and mean_row.pxd
     cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
     cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
     cdef public double records_from                     # rounds before its first row
@@ -42,7 +42,7 @@ cdef class Model:
     cdef Call call                                      # what a small call must be like; None: none is taken
 
     cdef int bind(self) except -1
-    cdef Calibration* pairs(self) except? NULL
+    cdef int open_pairs(self, Books* books) except -1
     cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
     cdef bint learn_few(self, X, y, sample_weight) except -1
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1

@@ -18,16 +18,17 @@ from sys import modules
 
 import numpy as np
 
-from ._geometry.average cimport drift_score, remember
+from ._geometry.average cimport drift_score
 from ._geometry.blas cimport symm
 from ._geometry.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
 from ._geometry.full cimport (
     ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, passes, peeked,
     product, score_all, sherman_morrison,
 )
+from ._geometry.mean_row cimport hear_row, settle, watch
 from ._geometry.rounds cimport (
     BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Record, Round, Tally, Task,
-    averaged, charge, check_signals, example, fits, hear, judge, judge_error, next_round, open_records, readable, row_at,
+    averaged, charge, check_signals, example, fits, judge, judge_error, next_round, open_records, readable, row_at,
     said_by, top, unlikely,
 )
 from ._geometry.sparse cimport (
@@ -146,7 +147,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 judge(1 - r.label if r.newcomer else said > 0.0, &r, b, &books)
-                hear(&said, sums.q, &r, b, &books)
+                hear_row(&said, sums.q, &r, b, &books, data, indices)
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
@@ -156,13 +157,13 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
             # Least squares learns from a residual of 0 too: how certain the model is.
             if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and fits(geometry, &s, step, &books, &p):
                 step.tau *= sign
-                if books.drift != NULL:
-                    remember(state, &books, &moves, -averaged(&books), data, indices, r.row, &p)
+                if unlikely(books.is_watched):
+                    watch(-1.0, state, &books, &moves, data, indices, r.row, &p)
                 if geometry == POTENTIAL and unlikely(books.record != NULL):
                     note_step(books.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
                 move_one(geometry, state, step, data, indices, r.row, &p)
-                if books.drift != NULL:
-                    remember(state, &books, &moves, averaged(&books), data, indices, r.row, &p)
+                if unlikely(books.is_watched):
+                    watch(1.0, state, &books, &moves, data, indices, r.row, &p)
                 books.tally.updates += 1.0
     finally:
         shared[0] = books
@@ -206,11 +207,11 @@ ctypedef struct Space:      # room for numbers of each class
 
 cdef inline void take_steps(floating[::1] state, Books* books, const Moves* moves, const floating[::1] data,
                             const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take the steps of a row, and keep the average's sums."""
+    """Take the steps of a row, and what follows the weights along."""
     if moves.n == 0:
         return
-    if books.drift != NULL:
-        remember(state, books, moves, -averaged(books), data, indices, row, p)
+    if unlikely(books.is_watched):
+        watch(-1.0, state, books, moves, data, indices, row, p)
     if p.geometry == ADDITIVE and are_many(moves, books.columns):
         move_all(ADDITIVE, state, books.columns, moves, data, indices, row, p)
     elif p.geometry == GAUSSIAN and are_many(moves, books.columns):
@@ -227,8 +228,8 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
         move_some(MIRROR, state, books.columns, moves, data, indices, row, p)
     else:
         move_some(DUAL, state, books.columns, moves, data, indices, row, p)
-    if books.drift != NULL:
-        remember(state, books, moves, averaged(books), data, indices, row, p)
+    if unlikely(books.is_watched):
+        watch(1.0, state, books, moves, data, indices, row, p)
     books.tally.updates += 1.0
 
 
@@ -267,7 +268,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear(space.averages, s.q, &r, b, &books)
+            hear_row(space.averages, s.q, &r, b, &books, data, indices)
             rival = top(space.scores, &books, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not readable(&s, &books):
@@ -314,7 +315,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear(space.averages, s.q, &r, b, &books)
+            hear_row(space.averages, s.q, &r, b, &books, data, indices)
             skipped = books.tally.skipped
             open.n = moves.n = 0
             for c in range(books.columns):
@@ -385,7 +386,7 @@ cdef inline double score_and_judge(const Full* f, double* averages, const Round*
         judge_error(b.targets[r.at] - averages[0], books)
     else:
         judge(said_by(averages, r, books), r, b, books)
-        hear(averages, q, r, b, books)
+        hear_row(averages, q, r, b, books, data, indices)
     return q
 
 
@@ -452,6 +453,8 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                 if books.tally.skipped > skipped:       # rows are counted, not classes
                     books.tally.skipped = skipped + 1.0
                 books.tally.updates += updated
+                if updated and books.total != NULL:
+                    settle(state, &books, &p)
     finally:
         shared[0] = books
         close_full(f, sigma, work)
@@ -650,19 +653,26 @@ cdef class Model:
         books.counts, books.n_classes = &counts[0], counts.shape[0]
         books.columns = books.n_classes if books.n_classes > 2 else 1
         books.drift = &drift[0] if drift.shape[0] else NULL
-        books.calibration = self.pairs()
+        self.open_pairs(books)
         open_records(books, self.record, self.records_from)
         books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         books.budget = QUANTUM
         return 0
 
-    cdef Calibration* pairs(self) except? NULL:
-        """Platt's numbers, if there are any and they are to learn."""
+    cdef int open_pairs(self, Books* books) except -1:
+        """Platt's numbers and the sum of the rows, if there are any; rows that are seen again teach the numbers nothing."""
         cdef double[:, ::1] calibration
-        if self.are_seen or self.calibration is None or len(self.calibration) == 0:
-            return NULL
-        calibration = self.calibration
-        return <Calibration*>&calibration[0, 0]
+        cdef double[::1] total
+        books.calibration = books.pairs = NULL
+        books.total = books.met = NULL
+        if self.calibration is not None and len(self.calibration):
+            calibration, total = self.calibration, self.total
+            books.pairs = <Calibration*>&calibration[0, 0]
+            books.calibration = NULL if self.are_seen else books.pairs
+            if total.shape[0]:
+                books.total, books.met = &total[0], &total[total.shape[0] - 1]
+        books.is_watched = books.drift != NULL or books.total != NULL
+        return 0
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class AscentState(State, ascent.AscentModel):
     """
 
     geometry = "additive"
+    KEEPS_ROWS = False  # (σ, which divides all weights, may change with every row)
     ENTROPIC = 0
     PARTS = (*State.PARTS, "bias", "books", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")

@@ -375,8 +375,11 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         """Of all arrays of a model."""
-        layout = self._state_class(params).layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
-        return sum(prod(shape) * np.dtype(kind).itemsize for shape, kind in layout.values())
+        kind = self._state_class(params)
+        layout = kind.layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
+        if kind.keeps_rows(params):
+            layout["total"] = (n_features + 1,), np.dtype(np.float64)
+        return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Refuse a model that does not fit before any of it is allocated."""

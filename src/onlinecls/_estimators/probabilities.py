@@ -1,4 +1,4 @@
-"""Probabilities of classifiers whose scores are none: Platt's two numbers of each score, learnt beside the model."""
+"""Probabilities of classifiers whose scores are none: Platt's numbers of each score, learnt beside the model."""
 
 from __future__ import annotations
 
@@ -79,4 +79,4 @@ class WithProbabilities(OnlineClassifier):
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
                 "not. Call fit, or start with clone(estimator)."
             )
-        return log_probabilities(scores, state.calibration)
+        return log_probabilities(scores, state.calibration, state.total)

@@ -15,9 +15,9 @@ cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: what follows shall cost the others nothing
 
 cdef extern from "_geometry/calibration.h":
-    ctypedef struct Calibration "onlinecls_calibration":    # Platt's two numbers of one vector of weights, and what they rest on
-        pass
-    void learn_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
+    ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
+        double level
+    void learn_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c, double n) noexcept nogil
 
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
@@ -62,7 +62,11 @@ ctypedef struct Books:      # what a pass counts in
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* drift           # see average.pxd; NULL: no average
-    Calibration* calibration        # a pair for each vector; NULL: none, or rows that are seen again
+    Calibration* calibration        # Platt's numbers of each vector; NULL: none, or rows that are seen again
+    Calibration* pairs      # the same, whatever the rows are
+    double* total           # the sum of the rows, see mean_row.pxd; NULL: it is not kept
+    double* met             # the sum of their weights
+    bint is_watched         # an average or the mean row's score follows the weights
     Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
     Py_ssize_t n_records
     double records_from
@@ -169,21 +173,21 @@ cdef inline void judge(Py_ssize_t said, const Round* r, const Batch* b, Books* b
 cdef inline void calibrate(const double* scores, const Round* r, const Batch* b, Books* books) noexcept nogil:
     """Let Platt's numbers learn from the scores by which predict goes, before the row is learnt: that is, out of sample.
 
-    A pair (a, b) takes the step along H^-1 (s, 1) to the least of the row's log loss and the distance ½ δ'H δ from where it
-    was: Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, which count as the square of
-    their number: later scores are those of a better model. A class that has not joined learns nothing, nor does one from the row
-    that it joins with. Class weights do not count.
+    With t, by how much the mean row's score is above what it usually is, (a, b, d) takes the step along H^-1 (s, 1, t) to the
+    least of the row's log loss and the distance ½ δ'H δ from where it was: Newton's, made safe for scores of any size. H is a
+    ridge and the curvature of the rows, which count as the square of their number: later scores are those of a better model. A
+    class that has not joined learns nothing, nor does one from the row that it joins with. Class weights do not count.
     """
     cdef Py_ssize_t c
-    cdef double weight
+    cdef double weight, n = 0.0 if books.met == NULL else books.met[0]
     weight = 1.0 if b.weights == NULL else b.weights[r.at]
     if books.columns == 1:
         if not r.newcomer:
-            learn_pair(books.calibration, scores[0], 2.0 * r.label - 1.0, weight)
+            learn_pair(books.calibration, scores[0], 2.0 * r.label - 1.0, weight, n)
         return
     for c in range(books.columns):
         if not (books.open_classes and (books.counts[c] == 0.0 or (r.newcomer and c == r.label))):
-            learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight)
+            learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
 
 
 cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:

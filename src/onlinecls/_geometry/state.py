@@ -115,6 +115,7 @@ class OfFile(Counted):
     @classmethod
     def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
         """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
+        arrays = cls._of_today(arrays, told, params)
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
         require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
@@ -126,6 +127,11 @@ class OfFile(Counted):
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
         return state
+
+    @classmethod
+    def _of_today(cls, arrays: dict, told: dict, params: dict) -> dict:
+        """The arrays of a file as they would be in one that is written today."""
+        return arrays
 
     @classmethod
     def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
@@ -169,15 +175,18 @@ class State(OfFile, _core.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
-    calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
+    calibration : float64, (columns, 14), or (0, 14): Platt's numbers of each column, see calibration.py.
+    total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
     """
 
     PARTS: tuple[str, ...] = (
-        "calibration", "counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "values", "variance",
+        "calibration", "counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "total", "values",
+        "variance",
     )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
     AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
+    KEEPS_ROWS = True  # whether probabilities know of the mean row: see mean_row.pxd
     geometry = ""
     n_features: int
     n_columns: int
@@ -190,6 +199,7 @@ class State(OfFile, _core.Model):
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.drift = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
         self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
+        self.total = np.zeros(n_features + 1 if self.keeps_rows(params) else 0)
         self.counts, self.tally = np.zeros(n_classes), np.zeros(_core.TALLY_SIZE)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
@@ -198,6 +208,10 @@ class State(OfFile, _core.Model):
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         return np.zeros((0, 1, 1), dtype)
+
+    @classmethod
+    def keeps_rows(cls, params: dict) -> bool:
+        return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
 
     @property
     def dtype(self):
@@ -227,7 +241,7 @@ class State(OfFile, _core.Model):
         new = type(self).__new__(type(self))
         for name in self.SCALARS:
             setattr(new, name, getattr(self, name))
-        new.params, new.counts, new.tally = self.params, counts, self.tally.copy()
+        new.params, new.counts, new.tally, new.total = self.params, counts, self.tally.copy(), self.total.copy()
         new.n_columns = n_vectors(len(counts))
         return new
 
@@ -304,6 +318,15 @@ class State(OfFile, _core.Model):
         if len(self.calibration) == 0 or keep.sum() > 2:
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
+
+    def _settle_levels(self) -> None:
+        """The score of the sum of the rows, of weights that are new."""
+        if len(self.total):
+            last = self._last_weights(self.reading_params(self.params), slice(None)).astype(np.float64)
+            total = self.total.copy()
+            total[-1] *= self.params["bias"]
+            self.calibration[:, calibration.LEVEL] = total @ last
+
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def merge(self, shards: list[Shard]) -> None:
@@ -317,6 +340,8 @@ class State(OfFile, _core.Model):
         self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
         self._merge_values(shards, shares)
         self._merge_bounds()
+        self.total = np.sum([shard.state.total for shard in shards], axis=0)
+        self._settle_levels()
         if average is not None:
             self._keep_average(average)
 
@@ -409,9 +434,19 @@ class State(OfFile, _core.Model):
             "sigma": ((0, 1, 1), np.dtype(dtype)),
             "drift": ((n_weights if average else 0,), double),
             "calibration": ((0, calibration.SIZE), double),
+            "total": ((0,), double),
             "counts": ((n_classes,), double),
             "tally": ((_core.TALLY_SIZE,), double),
         }
+
+    @classmethod
+    def _of_today(cls, arrays: dict, told: dict, params: dict) -> dict:
+        """Files from before the sum of the rows was kept have none: it begins with the next row."""
+        if "total" in arrays:
+            return arrays
+        pairs, total = arrays["calibration"], np.zeros(told["n_features"] + 1 if cls.keeps_rows(params) else 0)
+        require(pairs.ndim == 2 and pairs.shape[1] == calibration.OLD_SIZE, "probabilities' numbers", pairs.shape)
+        return {**arrays, "calibration": calibration.of_today(pairs), "total": total}
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
@@ -424,6 +459,8 @@ class State(OfFile, _core.Model):
         layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
         if params["probability"]:
             layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
+        if cls.keeps_rows(params):
+            layout["total"] = (told["n_features"] + 1,), np.dtype(np.float64)
         return layout
 
     @classmethod
@@ -438,7 +475,8 @@ class State(OfFile, _core.Model):
         require(variance == params["variance"], "the variance that rows were learnt with", variance)
 
     def _problem_of_numbers(self) -> str:
-        return super()._problem_of_numbers() or calibration.problem(self.calibration)
+        found = super()._problem_of_numbers() or calibration.problem(self.calibration)
+        return found or ("a sum of rows that no rows give" if len(self.total) and self.total[-1] < 0.0 else "")
 
     def _problem_of_values(self, tally: dict) -> str:
         first = self.moving

@@ -1,0 +1,79 @@
+"""The mean of the rows so far, and its score by every vector: how the weights lie at present, whatever a row says.
+
+The last weights of a learner that takes large steps lean to one side or the other, by the rows that came last, and all scores
+with them. Probabilities know of it by the mean row's score (see calibrate of rounds.pxd). `total` is the sum of the rows and,
+last, of their weights, `met`; `level` = w.total is kept beside each vector. A step moves it by what it changes on the row's
+features, O(nnz), where it moves no other weight; a full covariance makes it anew. An average leans little and does without.
+"""
+from libc.math cimport fabs, fmax, fmin
+
+from .._rules cimport ADDITIVE, Params
+from .average cimport remember
+from .rounds cimport Batch, Books, Round, averaged, hear, unlikely
+from .sparse cimport Moves, Row, column, floating, index_t, weight_of
+
+
+cdef inline double within(double number) noexcept nogil:
+    """What double can go on with."""
+    return fmax(-1e300, fmin(number, 1e300))
+
+
+cdef inline void meet(const double* scores, const Round* r, const Batch* b, Books* books, const floating[::1] data,
+                      const index_t[::1] indices) noexcept nogil:
+    """Count a row that is new in; scores : its own, w.x of each vector. One that leaves double's range is left out."""
+    cdef Py_ssize_t k, c, j
+    cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
+    for c in range(books.columns):
+        if not fabs(scores[c]) <= 1e150:
+            return
+    for c in range(books.columns):
+        books.calibration[c].level = within(books.calibration[c].level + weight * scores[c])
+    for k in range(r.row.lo, r.row.hi):
+        j = column(indices, k, r.row.lo)
+        books.total[j] = within(books.total[j] + weight * data[k])
+    books.met[0] = within(books.met[0] + weight)
+
+
+cdef inline void hear_row(const double* scores, double q, const Round* r, const Batch* b, Books* books,
+                          const floating[::1] data, const index_t[::1] indices) noexcept nogil:
+    """`hear` of a learner that keeps the mean row."""
+    if unlikely(books.is_heard):
+        hear(scores, q, r, b, books)
+        if books.total != NULL and books.calibration != NULL:
+            meet(scores, r, b, books, data, indices)
+
+
+cdef inline void follow(double sign, const floating[::1] state, Books* books, const Moves* moves, const floating[::1] data,
+                        const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """level += sign * w.total on the row's features, of the vectors that move: -1 before a step, 1 after."""
+    cdef Py_ssize_t i, k, j, c, width = books.columns if p.geometry == ADDITIVE else 2 * books.columns
+    cdef Py_ssize_t second = width - books.columns, last = state.shape[0] - width
+    cdef double level
+    for i in range(moves.n):
+        c = moves.which[i]
+        level = p.bias * books.met[0] * weight_of(p.geometry, state[last + c], state[last + second + c], p)
+        for k in range(row.lo, row.hi):
+            if data[k] != 0.0:      # (a stored zero moves nothing)
+                j = column(indices, k, row.lo)
+                level += books.total[j] * weight_of(p.geometry, state[j * width + c], state[j * width + second + c], p)
+        books.pairs[c].level = within(books.pairs[c].level + sign * level)
+
+
+cdef inline void settle(const floating[::1] state, Books* books, const Params* p) noexcept nogil:
+    """level = w.total, of all vectors of a model that stores w alone and whose steps move all of it."""
+    cdef Py_ssize_t c, j, k = books.columns, last = state.shape[0] - k
+    cdef double level
+    for c in range(k):
+        level = p.bias * books.met[0] * state[last + c]
+        for j in range(last // k):
+            level += books.total[j] * state[j * k + c]
+        books.pairs[c].level = within(level)
+
+
+cdef inline void watch(double sign, const floating[::1] state, Books* books, const Moves* moves, const floating[::1] data,
+                       const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Before a step (-1) and after it (1): what follows the weights as they move."""
+    if books.drift != NULL:
+        remember(state, books, moves, sign * averaged(books), data, indices, row, p)
+    else:
+        follow(sign, state, books, moves, data, indices, row, p)
