@@ -294,7 +294,7 @@ GROUPS = [
         ("level = p.bias * books.met[0] * weight_of(", "level = 0.0 * weight_of("),
         ("if data[k] != 0.0:", "if True:"),
         ("level = p.bias * books.met[0] * state[last + c]", "level = 0.0"),
-        ("return fmax(-1e300, fmin(number, 1e300))", "return number"),
+        ("if -1e300 <= number <= 1e300:", "if True:"),
     ]),
     ("_geometry/rounds.pxd", "_core", ["probabilities"], [
         ("1.0 if b.weights == NULL else b.weights[r.at]", "r.weight"),

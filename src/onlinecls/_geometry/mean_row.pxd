@@ -5,17 +5,19 @@ with them. Probabilities know of it by the mean row's score (see calibrate of ro
 last, of their weights, `met`; `level` = w.total is kept beside each vector. A step moves it by what it changes on the row's
 features, O(nnz), where it moves no other weight; a full covariance makes it anew. An average leans little and does without.
 """
-from libc.math cimport fabs, fmax, fmin
+from libc.math cimport fabs
 
 from .._rules cimport ADDITIVE, Params
 from .average cimport remember
 from .rounds cimport Batch, Books, Round, averaged, hear, unlikely
-from .sparse cimport Moves, Row, column, floating, index_t, weight_of
+from .sparse cimport Moves, Row, column, dense_t, floating, index_t, prefetch, weight_of
 
 
 cdef inline double within(double number) noexcept nogil:
     """What double can go on with."""
-    return fmax(-1e300, fmin(number, 1e300))
+    if -1e300 <= number <= 1e300:
+        return number
+    return 1e300 if number > 0.0 else -1e300        # (of NaN, too)
 
 
 cdef inline void meet(const double* scores, const Round* r, const Batch* b, Books* books, const floating[::1] data,
@@ -29,6 +31,8 @@ cdef inline void meet(const double* scores, const Round* r, const Batch* b, Book
     for c in range(books.columns):
         books.calibration[c].level = within(books.calibration[c].level + weight * scores[c])
     for k in range(r.row.lo, r.row.hi):
+        if index_t is not dense_t:
+            prefetch(&books.total[indices[k + r.row.ahead]])
         j = column(indices, k, r.row.lo)
         books.total[j] = within(books.total[j] + weight * data[k])
     books.met[0] = within(books.met[0] + weight)
