@@ -429,11 +429,17 @@ class Platt:
     """
 
     def __init__(self):
-        self.numbers, self.largest, self.seen, self.usual = np.array([1.0, 0.0, 0.0]), np.full(2, 2.0**-20), 0.0, 0.0
+        self.numbers, self.largest, self.seen = np.array([1.0, 0.0, 0.0]), np.full(2, 2.0**-20), 0.0
+        self.usual, self.rounds = 0.0, 0.0
         self.curvature = np.zeros((3, 3))
 
+    def see(self, level, c=1.0):
+        """All that a row teaches that has been seen before."""
+        self.usual += 3 * c / (self.rounds + 3 * c) * (level - self.usual)
+        self.rounds += c
+
     def step(self, s, y, c=1.0, level=0.0):
-        self.usual += 3 * c / (self.seen + 3 * c) * (level - self.usual)
+        self.see(level, c)
         x = np.array([s, 1.0, level - self.usual])
         before, self.largest = self.largest, np.maximum(self.largest, np.minimum(np.abs(x[::2]), 1.0))
         self.curvature *= self.seen / (self.seen + 2 * c)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from algorithms import LEARNERS
 from contracts import loops
-from internals import again, main, state_of
+from internals import again, calibration, main, state_of
 from matrices import csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Platt, learn_stream, rows
@@ -41,6 +41,8 @@ def twins_of(model, X, y, weights):
     """Platt's numbers by the scores that a model gives before it learns each further row, and the mean row's at the end."""
     pairs = [Platt() for _ in state_of(begun(model, X, y)).calibration]
     keeps_rows, mean, n, levels = len(state_of(model).total) > 0, np.zeros((1, X.shape[1])), 0.0, np.zeros(len(pairs))
+    for pair in pairs * 4:
+        pair.see(0.0)  # (before there is a mean row)
     for i in range(4, len(y)):
         scores = model.decision_function(X[i : i + 1]).reshape(-1)
         if keeps_rows and n:
@@ -120,6 +122,21 @@ def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     assert (one.coef_ != five.coef_).any()
     before = pairs_of(five).copy()
     assert (pairs_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
+
+
+def test_the_mean_rows_usual_score_goes_with_later_epochs():
+    """A learner that moves on in them has other scores, of which none is unusual."""
+    learner = PA(0.1, probability=True, max_iter=2, tol=None, shuffle=False, intercept_scaling=1.0).fit(X, FOUR)
+    twins, model, mean = [Platt() for _ in range(4)], PA(0.1, intercept_scaling=1.0), np.zeros((1, 6))
+    model.partial_fit(X[:0], FOUR[:0], classes=range(4))
+    for t in range(240):
+        levels = model.decision_function(mean)[0] if t else np.zeros(4)
+        for twin, level in zip(twins, levels, strict=True):
+            twin.see(level)
+        model.partial_fit(X[t % 120 : t % 120 + 1], FOUR[t % 120 : t % 120 + 1])
+        mean = X[: min(t + 1, 120)].mean(axis=0, keepdims=True)
+    assert_allclose(state_of(learner).calibration[:, calibration.USUAL], [twin.usual for twin in twins], rtol=1e-6)
+    assert_allclose(state_of(learner).calibration[:, calibration.LEVEL] / 120, learner.decision_function(mean)[0], rtol=1e-6)
 
 
 def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_path):
@@ -208,8 +225,7 @@ def test_numbers_stay_numbers(eta0, weight, tmp_path):
     for y, jumps in ((TWO, 1.0), (FOUR, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
         learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
         learner.partial_fit(X * jumps, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
-        calibration = state_of(learner).calibration
-        assert np.isfinite(calibration).all()
+        assert np.isfinite(state_of(learner).calibration).all() and np.isfinite(state_of(learner).total).all()
         chances, logs = learner.predict_proba(X * jumps), learner.predict_log_proba(X * jumps)
         assert np.isfinite(logs).all() and (chances >= 0.0).all()
         assert_allclose(chances.sum(axis=1), 1.0)
@@ -219,7 +235,7 @@ def test_numbers_stay_numbers(eta0, weight, tmp_path):
 
 @pytest.mark.parametrize("number", [1e300, -1e300, 0.0, 1e-300])
 def test_whatever_the_numbers_were_they_stay_numbers(number):
-    for column in range(14):
+    for column in range(calibration.SIZE):
         for y in (TWO, FOUR):
             learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
             state_of(learner).calibration[:, column] = number

@@ -663,12 +663,11 @@ cdef class Model:
         """Platt's numbers and the sum of the rows, if there are any; rows that are seen again teach the numbers nothing."""
         cdef double[:, ::1] calibration
         cdef double[::1] total
-        books.calibration = books.pairs = NULL
+        books.pairs, books.are_seen = NULL, self.are_seen
         books.total = books.met = NULL
         if self.calibration is not None and len(self.calibration):
             calibration, total = self.calibration, self.total
             books.pairs = <Calibration*>&calibration[0, 0]
-            books.calibration = NULL if self.are_seen else books.pairs
             if total.shape[0]:
                 books.total, books.met = &total[0], &total[total.shape[0] - 1]
         books.is_watched = books.drift != NULL or books.total != NULL

@@ -346,7 +346,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     b.predictions = &predictions[0] if predictions.shape[0] else NULL
     books.tally = (<Tally*>&tally[0])[0]
     books.counts, books.n_classes = &counts[0], counts.shape[0]
-    books.calibration = NULL
+    books.pairs = NULL
     open_records(&books, state.record, state.records_from)
     books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
     books.open_classes, books.balanced = params["open_classes"], params["balanced"]

@@ -18,8 +18,29 @@ typedef struct {
                                  tilt so far, 1 at most. Beside hbb it is 1 */
     double seen;  /* sum of the rows' weights */
     double level; /* the score of the sum of all rows; see mean_row.pxd */
-    double usual; /* mean over the rows of the mean row's scores, the later a row, the more */
+    double usual; /* mean of the mean row's scores, the later, the more, rows that are seen again among them: */
+    double rounds; /* the sum of their weights */
 } onlinecls_calibration;
+
+static const double onlinecls_large = 1e300;
+
+/* The mean row's score before a row of weight c, less what it usually is, which takes it in. n: the weight of the rows so far. */
+static inline double onlinecls_tilt(onlinecls_calibration* now, double c, double n)
+{
+    double level = n > 0.0 ? now->level / n : 0.0;
+    now->usual += (level - now->usual) * (3.0 * c / (now->rounds + 3.0 * c)); /* they come to count as 1, 3, 6, 10 ... */
+    now->rounds += c;
+    return level - now->usual;
+}
+
+/* A row that is seen again: it says nothing of probabilities. */
+static inline void onlinecls_see_again(onlinecls_calibration* pair, double c, double n)
+{
+    onlinecls_calibration now = *pair;
+    double tilt = onlinecls_tilt(&now, c, n);
+    if (c > 0.0 && fabs(tilt) <= 1e150 && now.rounds <= onlinecls_large)
+        *pair = now;
+}
 
 /* H = curvature and ridge as L D L', L of unit diagonal. */
 typedef struct {
@@ -76,19 +97,16 @@ static inline double onlinecls_pulled(double m, double w)
     return at;
 }
 
-/* sign: 1 for a row of the class, -1 for another; c: the row's weight; n: the weight of the rows in `level`. What would leave
-   double's range is left out. */
+/* sign: 1 for a row of the class, -1 for another; c: its weight; n: as above. What would leave double's range is left out. */
 ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double score, double sign, double c, double n)
 {
     onlinecls_calibration now = *pair;
     onlinecls_factors f;
-    double along[3], tilt = n > 0.0 ? now.level / n : 0.0, more, less, keep, w, share;
-    const double large = 1e300;
+    double along[3], tilt = onlinecls_tilt(&now, c, n), more, less, keep, w, share;
+    const double large = onlinecls_large;
     if (!(fabs(score) <= 1e150 && fabs(tilt) <= 1e150 && c > 0.0 && c <= large))
         return;
     keep = now.seen / (now.seen + 2.0 * c); /* rows of weight 1 come to count as 1, 3, 6, 10 ... */
-    now.usual += (tilt - now.usual) * (3.0 * c / (now.seen + 3.0 * c));
-    tilt -= now.usual;
     now.seen += c;
     now.haa *= keep;
     now.hab *= keep;
@@ -124,7 +142,8 @@ ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double sco
     now.hbd += share * tilt;
     now.hdd += share * tilt * tilt;
     if (fabs(now.a) <= large && fabs(now.b) <= large && fabs(now.d) <= large && now.haa <= large && fabs(now.hab) <= large
-        && now.hbb <= large && fabs(now.had) <= large && fabs(now.hbd) <= large && now.hdd <= large && now.seen <= large)
+        && now.hbb <= large && fabs(now.had) <= large && fabs(now.hbd) <= large && now.hdd <= large && now.seen <= large
+        && now.rounds <= large)
         *pair = now;
 }
 

@@ -3,16 +3,16 @@
 tilt is by how much the score of the mean row is above what it usually is (see mean_row.pxd): the same for all rows of a call, so
 that b + d tilt is Platt's second number, which goes with the weights. A row of the array `calibration` has a, b, d; the
 curvature of the log loss in them, six numbers; the ridges that are added for a and d (1 for b); the weight of the rows so far;
-the score of the sum of all rows; and the mean of the mean row's scores. `total` of a model is the sum of all rows and, last, that
-of their weights.
+the score of the sum of all rows; the mean of the mean row's scores, and the weight of the rounds that it runs over. `total` of a
+model is the sum of all rows and, last, that of their weights.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-A, B, D, HAA, HAB, HBB, HAD, HBD, HDD, RIDGE, TILT_RIDGE, SEEN, LEVEL, USUAL = range(14)
-SIZE, OLD_SIZE = 14, 7
+A, B, D, HAA, HAB, HBB, HAD, HBD, HDD, RIDGE, TILT_RIDGE, SEEN, LEVEL, USUAL, ROUNDS = range(15)
+SIZE, OLD_SIZE = 15, 7
 NO_SCORE = 2.0**-20  # smaller ones tell little
 
 
@@ -50,7 +50,7 @@ def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
     elif len(places) == 2:
         for place, sign in zip(places, (-1.0, 1.0), strict=True):
             half = 0.5 * sign
-            factors = [2.0, sign, 2.0, 0.25, half, 1.0, 0.25, half, 0.25, 1.0, 1.0, 1.0, half, half]
+            factors = [2.0, sign, 2.0, 0.25, half, 1.0, 0.25, half, 0.25, 1.0, 1.0, 1.0, half, half, 1.0]
             grown[place] = pairs[0] * factors + 0.0  # (no -0)
     return grown
 
@@ -60,13 +60,14 @@ def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:
     mean = np.sum([share * pairs for pairs, share in zip(several, shares, strict=True)], axis=0)
     for ridge in (RIDGE, TILT_RIDGE):
         mean[:, ridge] = np.max([pairs[:, ridge] for pairs in several], axis=0)
-    mean[:, SEEN] = np.sum([pairs[:, SEEN] for pairs in several], axis=0)
+    for weight in (SEEN, ROUNDS):
+        mean[:, weight] = np.sum([pairs[:, weight] for pairs in several], axis=0)
     return mean
 
 
 def problem(pairs: np.ndarray) -> str:
     """What is wrong with pairs of finite numbers that are not trusted; "" if nothing."""
-    ridges, positive = pairs[:, [RIDGE, TILT_RIDGE]], pairs[:, [HAA, HBB, HDD, RIDGE, TILT_RIDGE, SEEN]]
+    ridges, positive = pairs[:, [RIDGE, TILT_RIDGE]], pairs[:, [HAA, HBB, HDD, RIDGE, TILT_RIDGE, SEEN, ROUNDS]]
     fit = (np.abs(pairs) <= 2e300).all() and (ridges <= 1.0).all() and (positive >= 0.0).all()
     roots = {place: np.sqrt(pairs[:, place]) for place in (HAA, HBB, HDD)} if fit else {}
     for mixed, first, second in ((HAB, HAA, HBB), (HAD, HAA, HDD), (HBD, HBB, HDD)) if fit else ():

@@ -29,7 +29,7 @@ cdef inline void meet(const double* scores, const Round* r, const Batch* b, Book
         if not fabs(scores[c]) <= 1e150:
             return
     for c in range(books.columns):
-        books.calibration[c].level = within(books.calibration[c].level + weight * scores[c])
+        books.pairs[c].level = within(books.pairs[c].level + weight * scores[c])
     for k in range(r.row.lo, r.row.hi):
         if index_t is not dense_t:
             prefetch(&books.total[indices[k + r.row.ahead]])
@@ -43,7 +43,7 @@ cdef inline void hear_row(const double* scores, double q, const Round* r, const 
     """`hear` of a learner that keeps the mean row."""
     if unlikely(books.is_heard):
         hear(scores, q, r, b, books)
-        if books.total != NULL and books.calibration != NULL:
+        if books.total != NULL and not books.are_seen:
             meet(scores, r, b, books, data, indices)
 
 

@@ -18,6 +18,7 @@ cdef extern from "_geometry/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
         double level
     void learn_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c, double n) noexcept nogil
+    void see_again "onlinecls_see_again"(Calibration* pair, double c, double n) noexcept nogil
 
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
@@ -62,8 +63,8 @@ ctypedef struct Books:      # what a pass counts in
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* drift           # see average.pxd; NULL: no average
-    Calibration* calibration        # Platt's numbers of each vector; NULL: none, or rows that are seen again
-    Calibration* pairs      # the same, whatever the rows are
+    Calibration* pairs      # Platt's numbers of each vector; NULL: none
+    bint are_seen           # the rows have been met before
     double* total           # the sum of the rows, see mean_row.pxd; NULL: it is not kept
     double* met             # the sum of their weights
     bint is_watched         # an average or the mean row's score follows the weights
@@ -181,13 +182,17 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
     cdef Py_ssize_t c
     cdef double weight, n = 0.0 if books.met == NULL else books.met[0]
     weight = 1.0 if b.weights == NULL else b.weights[r.at]
+    if books.are_seen:
+        for c in range(books.columns):
+            see_again(&books.pairs[c], weight, n)
+        return
     if books.columns == 1:
         if not r.newcomer:
-            learn_pair(books.calibration, scores[0], 2.0 * r.label - 1.0, weight, n)
+            learn_pair(books.pairs, scores[0], 2.0 * r.label - 1.0, weight, n)
         return
     for c in range(books.columns):
         if not (books.open_classes and (books.counts[c] == 0.0 or (r.newcomer and c == r.label))):
-            learn_pair(&books.calibration[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
+            learn_pair(&books.pairs[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
 
 
 cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:
@@ -199,7 +204,7 @@ cdef inline void hear(const double* scores, double q, const Round* r, const Batc
             books.record = &books.records[at] if 0 <= at < books.n_records else NULL
             if books.record != NULL:
                 books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
-        if books.calibration != NULL:
+        if books.pairs != NULL:
             calibrate(scores, r, b, books)
 
 
@@ -210,7 +215,7 @@ cdef inline int open_records(Books* books, record, double rounds) except -1:
     if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
         records = record
         books.records, books.n_records = <Record*>&records[0, 0], records.shape[0]
-    books.is_heard = books.calibration != NULL or books.records != NULL
+    books.is_heard = books.pairs != NULL or books.records != NULL
     return 0
 
 
