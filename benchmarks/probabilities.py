@@ -6,7 +6,7 @@ Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each lea
 ``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it
 learns five models of four fifths of the rows each and averages their probabilities; with ``ensemble=False`` it takes one model of
 all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all. The last table
-has the ratios of ten random orders of the rows, too: where the last weights of PA or CW happen to be differs between them.
+has the ratios of ten random orders of the rows, too, and what probabilities add to the time of a pass.
 
 The calibration error is that of the class of the highest probability p: rows in 15 bins of equal width of p, the mean over the
 rows of their bin's |share that is right - mean of p|. ``--write`` makes the tables of docs/probabilities.md anew.
@@ -15,6 +15,7 @@ rows of their bin's |share that is right - mean of p|. ``--write`` makes the tab
 import argparse
 import tempfile
 from pathlib import Path
+from time import perf_counter
 
 import corpora
 import numpy as np
@@ -36,7 +37,7 @@ CALIBRATED = {
     "PA": onlinecls.PassiveAggressiveClassifier(),
     "PA, `average=True`": onlinecls.PassiveAggressiveClassifier(average=True),
 }
-N_BINS, N_FOLDS, N_ORDERS, LEAST = 15, 5, 10, 1e-15
+N_BINS, N_FOLDS, N_ORDERS, N_PASSES, LEAST = 15, 5, 10, 9, 1e-15
 
 
 def without_rare(X, y, X_test, y_test):
@@ -105,7 +106,7 @@ def vw(name, X, y, X_test):
 
 def in_random_orders(learner, X, y, X_test, codes):
     """(orders, 2): the ratios of our log loss to that of the folds, five models and one."""
-    found = []
+    found = []  # (the last weights of PA or CW differ between orders)
     for seed in range(N_ORDERS):
         order = np.random.default_rng(seed).permutation(len(y))
         rows, labels = X[order], y[order]
@@ -114,8 +115,19 @@ def in_random_orders(learner, X, y, X_test, codes):
     return np.array(found)
 
 
+def cost(learner, X, y):
+    """The time of a pass with probabilities over that of one without, in turns: the ratio of the medians."""
+    times = {True: [], False: []}
+    for probability in (True, False) * N_PASSES:
+        timed, classes = remade(learner, probability=probability), np.unique(y)
+        start = perf_counter()
+        timed.partial_fit(X, y, classes=classes)
+        times[probability].append(perf_counter() - start)
+    return np.median(times[True]) / np.median(times[False])
+
+
 def measure(name):
-    """The rows of a set's table, and the ratios of ours to the folds'."""
+    """The rows of a set's table, and the ratios of ours to the folds' and of the times."""
     train, test = SETS[name]
     X, y, X_test, codes = without_rare(*corpora.load(train), *corpora.load(test))
     lines, ratios = [], {}
@@ -123,7 +135,7 @@ def measure(name):
         ours = measures(beside_the_model(learner, X, y, X_test), codes)
         folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
         at_random = np.exp(np.log(in_random_orders(learner, X, y, X_test, codes)).mean(axis=0))
-        ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random
+        ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random, cost(learner, X, y)
         lines.append(
             f"| {title} | {ours[0]:.4f} | {folds[0]:.4f} | {ratios[title][0]:.3f} | {single[0]:.4f} | {ratios[title][1]:.3f} "
             f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
@@ -158,9 +170,11 @@ def main():
             ratios[title].append(several)
     means = {title: np.exp(np.log(several).mean(axis=0)) for title, several in ratios.items()}
     text += [f"Log loss over that of five folds, and of five folds with one model, in the file's order and in {N_ORDERS} random "
-             "ones; geometric means:", "",
-             "| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model |", "|---|---|---|---|---|",
-             *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found) + " |" for title, found in means.items())]
+             "ones, and the time of a pass over that of one without probabilities; geometric means:", "",
+             "| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model | time |",
+             "|---|---|---|---|---|---|",
+             *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found[:-1]) + f" | {found[-1]:.1f} |"
+               for title, found in means.items())]
     print("\n".join(text[-len(means):]))
     if options.write:
         write_between(DOCS / "probabilities.md", "probabilities", "\n".join(text))

@@ -273,10 +273,10 @@ GROUPS = [
     ("_geometry/calibration.h", "_core", ["probabilities"], [
         ("fmax(fmin(score * score, 1.0) - now.ridge, 0.0)", "fmax(score * score - now.ridge, 0.0)"),
         ("fmax(fmin(tilt * tilt, 1.0) - now.tilt_ridge, 0.0)", "fmax(tilt * tilt - now.tilt_ridge, 0.0)"),
-        ("3.0 * c / (now->rounds + 3.0 * c)", "c / (now->rounds + c)"),
+        ("4.0 * c / (now->rounds + 4.0 * c)", "c / (now->rounds + c)"),
         ("return level - now->usual;", "return level;"),
         ("    now->rounds += c;\n", ""),
-        ("now.seen / (now.seen + 2.0 * c)", "now.seen / (now.seen + c)"),
+        ("now.seen / (now.seen + 3.0 * c)", "now.seen / (now.seen + c)"),
         ("fmax(1.0 + (now->hbb - f.ratio * now->hab), 1.0)", "fmax(1.0 + now->hbb, 1.0)"),
         ("f.cross = (now->hbd - f.tilt_ratio * now->hab) / f.rest;", "f.cross = now->hbd / f.rest;"),
         ("more * (1.0 - now.a), 0.0, -less * now.d", "more, 0.0, -less * now.d"),

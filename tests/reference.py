@@ -421,9 +421,9 @@ def learn_stream(model, stream):
 class Platt:
     """p = 1 / (1 + exp(-(a s + b + d t))), learnt from one score s after another and what it was of, y = 1 or -1.
 
-    t is the score of the mean row less its mean so far, in which each row counts as the square of its number.
+    t is the score of the mean row less its mean so far, in which each row counts as the cube of its number.
     With x = (s, 1, t) and H the curvature so far, (a, b, d) moves along H^-1 x to the least of
-    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b + d t,  v = x' H^-1 x.  Of the rows' curvatures each counts as the square
+    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b + d t,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube
     of its number; the ridge is 1 for b, for a and d the square of the largest s and t, 2^-40 at least and 1 at most, which pulls
     towards a = 1 and d = 0 as it grows.
     """
@@ -435,14 +435,14 @@ class Platt:
 
     def see(self, level, c=1.0):
         """All that a row teaches that has been seen before."""
-        self.usual += 3 * c / (self.rounds + 3 * c) * (level - self.usual)
+        self.usual += 4 * c / (self.rounds + 4 * c) * (level - self.usual)
         self.rounds += c
 
     def step(self, s, y, c=1.0, level=0.0):
         self.see(level, c)
         x = np.array([s, 1.0, level - self.usual])
         before, self.largest = self.largest, np.maximum(self.largest, np.minimum(np.abs(x[::2]), 1.0))
-        self.curvature *= self.seen / (self.seen + 2 * c)
+        self.curvature *= self.seen / (self.seen + 3 * c)
         self.seen += c
         covariance = np.linalg.inv(self.curvature + np.diag([self.largest[0] ** 2, 1.0, self.largest[1] ** 2]))
         self.numbers = self.numbers + covariance[:, ::2] @ ((self.largest**2 - before**2) * ([1, 0] - self.numbers[::2]))

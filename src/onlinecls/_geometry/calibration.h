@@ -28,7 +28,7 @@ static const double onlinecls_large = 1e300;
 static inline double onlinecls_tilt(onlinecls_calibration* now, double c, double n)
 {
     double level = n > 0.0 ? now->level / n : 0.0;
-    now->usual += (level - now->usual) * (3.0 * c / (now->rounds + 3.0 * c)); /* they come to count as 1, 3, 6, 10 ... */
+    now->usual += (level - now->usual) * (4.0 * c / (now->rounds + 4.0 * c)); /* they count alike */
     now->rounds += c;
     return level - now->usual;
 }
@@ -106,7 +106,7 @@ ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double sco
     const double large = onlinecls_large;
     if (!(fabs(score) <= 1e150 && fabs(tilt) <= 1e150 && c > 0.0 && c <= large))
         return;
-    keep = now.seen / (now.seen + 2.0 * c); /* rows of weight 1 come to count as 1, 3, 6, 10 ... */
+    keep = now.seen / (now.seen + 3.0 * c); /* rows of weight 1 come to count as 1, 4, 10, 20 ... */
     now.seen += c;
     now.haa *= keep;
     now.hab *= keep;

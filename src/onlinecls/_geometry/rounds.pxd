@@ -176,7 +176,7 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
 
     With t, by how much the mean row's score is above what it usually is, (a, b, d) takes the step along H^-1 (s, 1, t) to the
     least of the row's log loss and the distance ½ δ'H δ from where it was: Newton's, made safe for scores of any size. H is a
-    ridge and the curvature of the rows, which count as the square of their number: later scores are those of a better model. A
+    ridge and the curvature of the rows, which count as the cube of their number: later scores are those of a better model. A
     class that has not joined learns nothing, nor does one from the row that it joins with. Class weights do not count.
     """
     cdef Py_ssize_t c

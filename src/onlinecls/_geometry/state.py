@@ -325,7 +325,8 @@ class State(OfFile, _core.Model):
             last = self._last_weights(self.reading_params(self.params), slice(None)).astype(np.float64)
             total = self.total.copy()
             total[-1] *= self.params["bias"]
-            self.calibration[:, calibration.LEVEL] = total @ last
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.calibration[:, calibration.LEVEL] = calibration.finite(total @ last)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
