@@ -64,8 +64,9 @@ def measures(chances, codes):
 
 
 def beside_the_model(learner, X, y, X_test):
+    """Probabilities, and what `predict` says."""
     learner = remade(learner, probability=True).partial_fit(X, y, classes=np.unique(y))
-    return learner.predict_proba(X_test)
+    return learner.predict_proba(X_test), learner.predict(X_test)
 
 
 def by_folds(learner, ensemble, X, y, X_test):
@@ -110,7 +111,7 @@ def in_random_orders(learner, X, y, X_test, codes):
     for seed in range(N_ORDERS):
         order = np.random.default_rng(seed).permutation(len(y))
         rows, labels = X[order], y[order]
-        ours = measures(beside_the_model(learner, rows, labels, X_test), codes)[0]
+        ours = measures(beside_the_model(learner, rows, labels, X_test)[0], codes)[0]
         found.append([ours / measures(by_folds(learner, each, rows, labels, X_test), codes)[0] for each in (True, False)])
     return np.array(found)
 
@@ -132,19 +133,20 @@ def measure(name):
     X, y, X_test, codes = without_rare(*corpora.load(train), *corpora.load(test))
     lines, ratios = [], {}
     for title, learner in CALIBRATED.items():
-        ours = measures(beside_the_model(learner, X, y, X_test), codes)
+        chances, said = beside_the_model(learner, X, y, X_test)
+        ours, missed = measures(chances, codes), 100 * (said != codes).mean()
         folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
         at_random = np.exp(np.log(in_random_orders(learner, X, y, X_test, codes)).mean(axis=0))
         ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random, cost(learner, X, y)
         lines.append(
             f"| {title} | {ours[0]:.4f} | {folds[0]:.4f} | {ratios[title][0]:.3f} | {single[0]:.4f} | {ratios[title][1]:.3f} "
-            f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
+            f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {missed:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
         )
         print(name, lines[-1], flush=True)
     for title, chances in (("dual ascent, `loss=\"log_loss\"`", dual_ascent(X, y, X_test)),
                            ("Vowpal Wabbit, logistic", vw(name, X, y, X_test))):
         loss, error, wrong = measures(chances, codes)
-        lines.append(f"| {title} | {loss:.4f} | | | | | {100 * error:.1f} | | {100 * wrong:.1f} | |")
+        lines.append(f"| {title} | {loss:.4f} | | | | | {100 * error:.1f} | | | {100 * wrong:.1f} | |")
         print(name, lines[-1], flush=True)
     n_classes = len(np.unique(y))
     head = f"**{name}**: {X.shape[0]:,} rows to learn, {len(codes):,} to test, {n_classes} classes"
@@ -152,8 +154,9 @@ def measure(name):
 
 
 HEAD = [
-    "| | log loss | 5 folds | ratio | 5 folds, one model | ratio | calibration error % | 5 folds | test error % | 5 folds |",
-    "|---|---|---|---|---|---|---|---|---|---|",
+    "| | log loss | 5 folds | ratio | 5 folds, one model | ratio | calibration error % | 5 folds "
+    "| error of `predict` % | of the probabilities % | 5 folds |",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
 ]
 
 

@@ -244,6 +244,17 @@ def test_whatever_the_numbers_were_they_stay_numbers(number):
             assert np.isfinite(learner.predict_log_proba(X)).all()
 
 
+@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
+def test_a_row_beyond_all_others_is_no_part_of_their_mean(y):
+    far, plain = (PA(probability=True, intercept_scaling=1.0).partial_fit(X[:60], y[:60]) for _ in range(2))
+    far.partial_fit(1e200 * X[60:61], y[60:61])
+    assert far.n_skipped_ == 1
+    for learner in (far, plain):
+        learner.partial_fit(X[61:], y[61:])
+    assert_array_equal(state_of(far).calibration, state_of(plain).calibration)
+    assert_array_equal(far.predict_proba(X), plain.predict_proba(X))
+
+
 def test_scores_as_far_apart_as_doubles_go():
     learner = onlinecls.DualAscentClassifier(loss="log_loss", dtype="float64").partial_fit(np.eye(3), [0, 1, 2])
     far = np.array([[1.7e308, -1.7e308, 0.0], [-np.inf, np.inf, np.nan]])

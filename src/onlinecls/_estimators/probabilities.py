@@ -29,9 +29,10 @@ class WithProbabilities(OnlineClassifier):
     def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
         """Probabilities of the classes; there only with ``probability=True``.
 
-        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
-        the row itself was (in `fit` in the first epoch alone): of two classes that of ``classes_[1]``, of more each against the
-        rest, normalised. `predict` goes by the scores: where two classes are about as likely it may name the other one.
+        1 / (1 + exp(-(a s + b + d t))) of the score s, with numbers a, b and d that were learnt from the score of each row just
+        before the row itself was (in `fit` in the first epoch alone); t is the mean row's score less what it usually is. Of two
+        classes that of ``classes_[1]``, of more each against the rest, normalised. `predict` goes by the scores: where two
+        classes are about as likely, or the last weights lean to one side, it may name another one.
 
         Parameters
         ----------
