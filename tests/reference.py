@@ -473,11 +473,11 @@ class Calibrated:
 
     def __init__(self, model):
         self.model, self.pairs = model, [Platt() for _ in model.learners]
-        self.total, self.met = 0.0, 0.0  # of the rows and their weights
+        self.total, self.met = 0.0, 0.0  # of the rows and their shares
 
     @property
     def levels(self):
-        """The scores of the mean row."""
+        """The scores of the mean row, in which a row's share is its weight over its length, at least the constant feature."""
         return self.model.W @ (self.total / self.met) if self.met else np.zeros(len(self.pairs))
 
     def consume(self, x, y, c, known=True):
@@ -489,8 +489,9 @@ class Calibrated:
             for j, pair in enumerate(self.pairs):
                 if known or j != y:
                     pair.step(scores[j], 1 if j == y else -1, c, levels[j])
-        if k >= 2:
-            self.total, self.met = self.total + c * x, self.met + c
+        if k >= 2 and x[:-1].any():
+            share = c / max(np.linalg.norm(x[:-1]), x[-1])
+            self.total, self.met = self.total + share * x, self.met + share
         self.model.consume(x, y, c, known)
 
     def add_class(self, at):

@@ -20,6 +20,7 @@ X, TWO, FOUR = RNG.standard_normal((120, 6)), RNG.integers(0, 2, 120), RNG.integ
 X[:, 0] += 2.0 * TWO
 X[:, 1] += 2.0 * FOUR
 WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], 120)
+SHARES = 1.0 / np.maximum(np.linalg.norm(X, axis=1), 1.0)  # of rows in the mean row, beside a constant feature of 1
 GIVING = [learner for learner in LEARNERS if (str(learner) in loops() or "logistic" in learner.family)
           and learner.is_classifier and learner.offers("probability")]
 PA = onlinecls.PassiveAggressiveClassifier
@@ -50,8 +51,9 @@ def twins_of(model, X, y, weights):
         for c, pair in enumerate(pairs if weights[i] else ()):
             pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i], levels[c])
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
-        n += weights[i]
-        mean += weights[i] / max(n, 1e-300) * (X[i] - mean)
+        share = weights[i] / max(np.linalg.norm(X[i]), 1.0)  # (1: the constant feature)
+        n += share
+        mean += share / max(n, 1e-300) * (X[i] - mean)
     return pairs, model.decision_function(mean).reshape(-1) if keeps_rows else levels
 
 
@@ -134,9 +136,10 @@ def test_the_mean_rows_usual_score_goes_with_later_epochs():
         for twin, level in zip(twins, levels, strict=True):
             twin.see(level)
         model.partial_fit(X[t % 120 : t % 120 + 1], FOUR[t % 120 : t % 120 + 1])
-        mean = X[: min(t + 1, 120)].mean(axis=0, keepdims=True)
+        mean = np.average(X[: t + 1], axis=0, weights=SHARES[: t + 1])[None] if t < 120 else mean
     assert_allclose(state_of(learner).calibration[:, calibration.USUAL], [twin.usual for twin in twins], rtol=1e-6)
-    assert_allclose(state_of(learner).calibration[:, calibration.LEVEL] / 120, learner.decision_function(mean)[0], rtol=1e-6)
+    found = state_of(learner).calibration[:, calibration.LEVEL] / SHARES.sum()
+    assert_allclose(found, learner.decision_function(mean)[0], rtol=1e-6)
 
 
 def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_path):
@@ -158,6 +161,38 @@ def test_small_calls_learn_probabilities():
     for i in range(40, 120):
         one.partial_fit(csr32(X[i : i + 1]), TWO[i : i + 1])
     assert fingerprint(one) == fingerprint(other.partial_fit(X[40:], TWO[40:]))
+
+
+# --- the score of the mean row --------------------------------------------------------------------------------------------------
+
+
+def warm(model, y):
+    model.set_params(warm_start=True, max_iter=1)
+    return model.fit(X, y, coef_init=np.ones_like(model.coef_), intercept_init=np.ones_like(model.intercept_))
+
+
+def after_zeros(model, y):
+    model = onlinecls.PassiveAggressiveClassifier(probability=True, shuffle=False, max_iter=1)
+    rows = np.vstack([np.zeros((3, 6)), X])
+    return model.fit(rows, np.r_[y[:3], y], intercept_init=np.ones(n_scores(y)))
+
+
+def n_scores(y):
+    return 1 if y is TWO else 4
+
+
+@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
+@pytest.mark.parametrize("move", [
+    lambda model, y: model,
+    lambda model, y: model.set_params(intercept_scaling=10.0).partial_fit(X[:1], y[:1]),
+    lambda model, y: model.set_params(fit_intercept=False).partial_fit(X[:1], y[:1]),
+    warm, after_zeros,
+], ids=["steps", "intercept_scaling", "fit_intercept", "coef_init", "intercept_init"])
+def test_it_goes_with_the_weights_whatever_moves_them(move, y):
+    model = move(PA(probability=True, intercept_scaling=1.0).partial_fit(X, y), y)
+    state = state_of(model)
+    expected = np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) @ state.total
+    assert_allclose(state.calibration[:, calibration.LEVEL], expected, rtol=1e-9, atol=1e-9)
 
 
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 judge(1 - r.label if r.newcomer else said > 0.0, &r, b, &books)
-                hear_row(&said, sums.q, &r, b, &books, data, indices)
+                hear_row(&said, sums.q, &r, b, &books, data, indices, &p)
             if not readable(&s, &books):
                 continue
             charge(s.weight * (p.margin - s.margin), &books)
@@ -268,7 +268,7 @@ cdef int crammer_singer(const Batch* b, Books* shared, Space* space, floating[::
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear_row(space.averages, s.q, &r, b, &books, data, indices)
+            hear_row(space.averages, s.q, &r, b, &books, data, indices, &p)
             rival = top(space.scores, &books, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not readable(&s, &books):
@@ -315,7 +315,7 @@ cdef int one_vs_rest(const Batch* b, Books* shared, Space* space, floating[::1] 
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &books, space, data, indices, r.row, &p)
             judge(said_by(space.averages, &r, &books), &r, b, &books)
-            hear_row(space.averages, s.q, &r, b, &books, data, indices)
+            hear_row(space.averages, s.q, &r, b, &books, data, indices, &p)
             skipped = books.tally.skipped
             open.n = moves.n = 0
             for c in range(books.columns):
@@ -386,7 +386,7 @@ cdef inline double score_and_judge(const Full* f, double* averages, const Round*
         judge_error(b.targets[r.at] - averages[0], books)
     else:
         judge(said_by(averages, r, books), r, b, books)
-        hear_row(averages, q, r, b, books, data, indices)
+        hear_row(averages, q, r, b, books, data, indices, f.p)
     return q
 
 
@@ -667,6 +667,8 @@ cdef class Model:
         books.total = books.met = NULL
         if self.calibration is not None and len(self.calibration):
             calibration, total = self.calibration, self.total
+            if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
+                raise ValueError("the model must be one of this version, got one that another has pickled: use save and load.")
             books.pairs = <Calibration*>&calibration[0, 0]
             if total.shape[0]:
                 books.total, books.met = &total[0], &total[total.shape[0] - 1]

@@ -495,7 +495,10 @@ class OnlineLearner(saving.Describing, Estimator):
         if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
+        moved = state.params.get("bias") != self._params.get("bias")  # (what the intercept's weight stands for)
         state.params, state.are_seen = self._params, self._are_seen
+        if moved:
+            state.settle_levels(self._params)
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
@@ -595,6 +598,7 @@ class OnlineLearner(saving.Describing, Estimator):
             elif self.fit_intercept:
                 first[-1] = values
         state.tally[_core.TALLY["reach"]] = np.abs(first).max()
+        state.settle_levels(params)
         if len(state.drift):  # the average's books: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)
             state.drift += rounds * (first.astype(np.float64) - before).reshape(-1)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Estimator)
 
 # Parameters beside the algorithm's own that make another model. (The others say how `fit` goes through its rows.)
-_COMMON = ("fit_intercept", "intercept_scaling", "average", "covariance", "multi_class", "class_weight")
+_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
 def merge(models: Iterable[Model]) -> Model:

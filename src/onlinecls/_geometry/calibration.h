@@ -142,8 +142,7 @@ ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double sco
     now.hbd += share * tilt;
     now.hdd += share * tilt * tilt;
     if (fabs(now.a) <= large && fabs(now.b) <= large && fabs(now.d) <= large && now.haa <= large && fabs(now.hab) <= large
-        && now.hbb <= large && fabs(now.had) <= large && fabs(now.hbd) <= large && now.hdd <= large && now.seen <= large
-        && now.rounds <= large)
+        && now.hbb <= large && fabs(now.had) <= large && fabs(now.hbd) <= large && now.hdd <= large && now.seen <= large)
         *pair = now;
 }
 

@@ -1,11 +1,12 @@
 """The mean of the rows so far, and its score by every vector: how the weights lie at present, whatever a row says.
 
 The last weights of a learner that takes large steps lean to one side or the other, by the rows that came last, and all scores
-with them. Probabilities know of it by the mean row's score (see calibrate of rounds.pxd). `total` is the sum of the rows and,
-last, of their weights, `met`; `level` = w.total is kept beside each vector. A step moves it by what it changes on the row's
-features, O(nnz), where it moves no other weight; a full covariance makes it anew. An average leans little and does without.
+with them. Probabilities know of it by the mean row's score (see calibrate of rounds.pxd). `total` is the sum of the rows over
+their lengths, so that one as long as all others together is no more than they are; and, last, `met`, that of the same shares of
+the constant feature. `level` = w.total is kept beside each vector. A step moves it by what it changes on the row's features,
+O(nnz), where it moves no other weight; a full covariance makes it anew. An average leans little and does without.
 """
-from libc.math cimport fabs
+from libc.math cimport fabs, sqrt
 
 from .._rules cimport ADDITIVE, Params
 from .average cimport remember
@@ -21,13 +22,19 @@ cdef inline double within(double number) noexcept nogil:
 
 
 cdef inline void meet(const double* scores, const Round* r, const Batch* b, Books* books, const floating[::1] data,
-                      const index_t[::1] indices) noexcept nogil:
-    """Count a row that is new in; scores : its own, w.x of each vector. One that leaves double's range is left out."""
+                      const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Count a row that is new in, if it is not all zeros; scores : its own, w.x of each vector, within double's range."""
     cdef Py_ssize_t k, c, j
-    cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
+    cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at], square = 0.0, length
     for c in range(books.columns):
         if not fabs(scores[c]) <= 1e150:
             return
+    for k in range(r.row.lo, r.row.hi):
+        square += <double>data[k] * data[k]
+    if square == 0.0:
+        return
+    length = sqrt(square)
+    weight /= length if length > p.bias else p.bias     # (0 of a row beyond double's range)
     for c in range(books.columns):
         books.pairs[c].level = within(books.pairs[c].level + weight * scores[c])
     for k in range(r.row.lo, r.row.hi):
@@ -39,12 +46,12 @@ cdef inline void meet(const double* scores, const Round* r, const Batch* b, Book
 
 
 cdef inline void hear_row(const double* scores, double q, const Round* r, const Batch* b, Books* books,
-                          const floating[::1] data, const index_t[::1] indices) noexcept nogil:
+                          const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
     """`hear` of a learner that keeps the mean row."""
     if unlikely(books.is_heard):
         hear(scores, q, r, b, books)
         if books.total != NULL and not books.are_seen:
-            meet(scores, r, b, books, data, indices)
+            meet(scores, r, b, books, data, indices, p)
 
 
 cdef inline void follow(double sign, const floating[::1] state, Books* books, const Moves* moves, const floating[::1] data,

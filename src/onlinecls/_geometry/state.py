@@ -115,7 +115,8 @@ class OfFile(Counted):
     @classmethod
     def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
         """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
-        arrays = cls._of_today(arrays, told, params)
+        if "total" not in arrays:
+            arrays = cls._of_today(arrays, params)
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
         require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
@@ -129,8 +130,8 @@ class OfFile(Counted):
         return state
 
     @classmethod
-    def _of_today(cls, arrays: dict, told: dict, params: dict) -> dict:
-        """The arrays of a file as they would be in one that is written today."""
+    def _of_today(cls, arrays: dict, params: dict) -> dict:
+        """The arrays of a file without the sum of the rows as they would be in one that is written today."""
         return arrays
 
     @classmethod
@@ -175,7 +176,7 @@ class State(OfFile, _core.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
-    calibration : float64, (columns, 14), or (0, 14): Platt's numbers of each column, see calibration.py.
+    calibration : float64, (columns, 15), or (0, 15): Platt's numbers of each column, see calibration.py.
     total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
     """
 
@@ -233,6 +234,7 @@ class State(OfFile, _core.Model):
     def take_units(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
         self.params, self.variance = params, params["variance"]
+        self.settle_levels(params)
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
@@ -319,12 +321,12 @@ class State(OfFile, _core.Model):
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
 
-    def _settle_levels(self) -> None:
-        """The score of the sum of the rows, of weights that are new."""
+    def settle_levels(self, params: dict) -> None:
+        """The score of the sum of the rows, of weights or a constant feature that no step has made what they are."""
         if len(self.total):
-            last = self._last_weights(self.reading_params(self.params), slice(None)).astype(np.float64)
+            last = self._last_weights(self.reading_params(params), slice(None)).astype(np.float64)
             total = self.total.copy()
-            total[-1] *= self.params["bias"]
+            total[-1] *= params["bias"]
             with np.errstate(over="ignore", invalid="ignore"):
                 self.calibration[:, calibration.LEVEL] = calibration.finite(total @ last)
 
@@ -342,7 +344,7 @@ class State(OfFile, _core.Model):
         self._merge_values(shards, shares)
         self._merge_bounds()
         self.total = np.sum([shard.state.total for shard in shards], axis=0)
-        self._settle_levels()
+        self.settle_levels(self.params)
         if average is not None:
             self._keep_average(average)
 
@@ -441,13 +443,13 @@ class State(OfFile, _core.Model):
         }
 
     @classmethod
-    def _of_today(cls, arrays: dict, told: dict, params: dict) -> dict:
-        """Files from before the sum of the rows was kept have none: it begins with the next row."""
-        if "total" in arrays:
-            return arrays
-        pairs, total = arrays["calibration"], np.zeros(told["n_features"] + 1 if cls.keeps_rows(params) else 0)
+    def _of_today(cls, arrays: dict, params: dict) -> dict:
+        """Files from before it was kept: it begins with the next row."""
+        pairs, n_records = arrays["calibration"], 0
         require(pairs.ndim == 2 and pairs.shape[1] == calibration.OLD_SIZE, "probabilities' numbers", pairs.shape)
-        return {**arrays, "calibration": calibration.of_today(pairs), "total": total}
+        if cls.keeps_rows(params):  # (which has a row of numbers for each vector)
+            n_records = arrays["values"].size // max(1, cls.SLOTS * len(pairs))
+        return {**arrays, "calibration": calibration.of_today(pairs), "total": np.zeros(n_records)}
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
