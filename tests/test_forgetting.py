@@ -96,6 +96,19 @@ def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, 
         assert_allclose(found[:, c] ** 2, squares)
 
 
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_nothing_grows_before_the_first_row_that_is_not_all_zeros(covariance):
+    """A class that joins later is as if it had been there, in whichever call it comes."""
+    X, y = np.random.default_rng(0).standard_normal((23, 4)), np.arange(23) % 5
+    X[:6], y[:6] = 0.0, np.arange(6) % 3
+    one, other = (SCWClassifier(forgetting=0.01, covariance=covariance) for _ in range(2))
+    one.partial_fit(X, y)
+    for i in range(23):
+        other.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert_allclose(one.covariance_, other.covariance_, rtol=1e-10)
+    assert_allclose(one.coef_, other.coef_, rtol=1e-10, atol=1e-12)
+
+
 def test_what_forgets_is_said_in_its_range():
     X, y = flipping(50, 25)
     for cls in (AROWClassifier, AROWRegressor, SCWClassifier):

@@ -350,3 +350,21 @@ def test_probabilities_merge_where_classes_have_joined():
     make = lambda: onlinecls.AROWClassifier(probability=True)  # noqa: E731
     merged = onlinecls.merge([make().partial_fit(X[rows], y[rows]) for rows in (some, order)])
     assert len(state_of(merged).calibration) == 3 and log_loss(merged, X, y) < 0.7
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier])
+def test_models_that_have_met_nothing_but_zeros_merge_and_go_on(estimator, covariance):
+    """What they begin with still waits for a row that tells the units."""
+    zeros, y, X = np.zeros((4, 3)), [0, 1, 2, 0], np.random.default_rng(0).standard_normal((4, 3))
+    merged = onlinecls.merge([estimator(covariance=covariance).partial_fit(zeros, y) for _ in range(2)])
+    one = estimator(covariance=covariance).partial_fit(np.vstack([zeros, zeros]), y + y)
+    assert merged.t_ == 8
+    assert_array_equal(merged.partial_fit(X, y).coef_, one.partial_fit(X, y).coef_)
+
+
+def test_models_with_probabilities_merge_with_their_like():
+    X, y = np.eye(3), [0, 1, 2]
+    models = [onlinecls.PassiveAggressiveClassifier(probability=which).partial_fit(X, y) for which in (True, False)]
+    with pytest.raises(ValueError, match="must have models of the same probability, got probability=True and probability=False"):
+        onlinecls.merge(models)

@@ -416,7 +416,7 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
                 if taken == 0:
                     continue
                 f.now = i
-                if p.forgetting > 0.0:
+                if p.forgetting > 0.0 and p.variance > 0.0:     # (0: it waits for the first row that is not all zeros)
                     grow_full(f, sigma, work)
                 if i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
                     books.budget -= QUANTUM     # (pending signals wait for the end of the row)

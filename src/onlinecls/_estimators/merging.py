@@ -212,4 +212,4 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         state, params = state.copy(), base._params
         state.take_units(params)
     constant = params["bias"] / base._params["bias"] if base._params["bias"] else 1.0
-    return Shard(state, params, constant, params.get("r2", 1.0) / base._params.get("r2", 1.0))
+    return Shard(state, params, constant, params.get("r2", 1.0) / (base._params.get("r2") or 1.0))

@@ -215,6 +215,11 @@ class State(OfFile, _core.Model):
         return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
 
     @property
+    def waits(self) -> bool:
+        """Whether what its numbers begin with is still to be told by the first row that is not all zeros."""
+        return False
+
+    @property
     def dtype(self):
         return self.values.dtype
 
@@ -341,7 +346,8 @@ class State(OfFile, _core.Model):
         self.tally[self.TALLY["seen"]] = np.count_nonzero(self.counts)
         shares = [shard.rounds / total for shard in shards]
         self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
-        self._merge_values(shards, shares)
+        if not self.waits:
+            self._merge_values(shards, shares)
         self._merge_bounds()
         self.total = np.sum([shard.state.total for shard in shards], axis=0)
         self.settle_levels(self.params)

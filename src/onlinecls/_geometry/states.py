@@ -56,6 +56,10 @@ class WithPrior(State):
         require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
 
     @property
+    def waits(self) -> bool:
+        return self.variance == 0.0
+
+    @property
     def priors(self) -> np.ndarray:
         """The variance with which each column began, as it was stored."""
         info, variance = np.finfo(self.dtype), self.dtype.type(self.variance)
