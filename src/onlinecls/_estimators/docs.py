@@ -42,7 +42,7 @@ n_iter_no_change : int, default=5
 verbose : int, default=0
     Above 0: a line for each epoch.
 probability : bool, default=False
-    Learn probabilities beside the model, for `predict_proba`: three numbers of each score, from every row before it is learnt
+    Learn probabilities beside the model, for `predict_proba`: some numbers of each score, from every row before it is learnt
     (from rows that are seen for the first time: `fit` learns them in its first epoch; `class_weight` does not count).
 dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
