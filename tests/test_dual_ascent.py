@@ -435,3 +435,7 @@ def test_hedge_refuses_what_is_no_advice_and_a_third_class():
     assert fingerprint(learner) == before
 
 
+def test_a_margin_at_the_end_of_doubles_range_leaves_the_rows_out():
+    """Each would add it to the dual value."""
+    learner = DualAscentClassifier(margin=1.7e308).partial_fit(np.eye(3), [0, 1, 1], classes=[0, 1])
+    assert learner.n_skipped_ == 3 and learner.dual_value_ == 0.0 and not learner.coef_.any()

@@ -71,6 +71,10 @@ FORGED = {
     "one unit of two": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 0.0, 1.0])),
     "half an epoch": (onlinecls.AROWClassifier(), TWO, setting("told", "units", [2.0, 1.0, 0.5])),
     "no units": (onlinecls.AROWClassifier(), TWO, setting("told", "units", None)),
+    "weights without end, by eta0": (
+        onlinecls.AdaGradClassifier(update="dual_averaging", eta0=1e300, delta=1e290, dtype="float64"), TWO,
+        poking("tally", 6, 1e300),
+    ),
     "probabilities from less than no rows": (CALIBRATED, THREE, poking("calibration", calibration.SEEN, -1.0)),
     "a curvature below 0": (CALIBRATED, TWO, poking("calibration", calibration.HAA, -1.0)),
     "a curvature of the mean row's below 0": (CALIBRATED, TWO, poking("calibration", calibration.HBD, 1e9)),

@@ -623,3 +623,13 @@ def test_a_step_that_lacks_digits_is_left_out():
     learner = KernelOnlineClassifier("perceptron", gamma=1.0, multi_class="ovr")
     learner.partial_fit([[1.0], [-1.0]], [0, 1], classes=[0, 1, 2], sample_weight=[1.0, 1e-310])  # (two classes' steps)
     assert (learner.n_skipped_, learner.n_updates_) == (1, 1)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "rbf"])
+def test_rows_whose_squares_leave_doubles_range_are_no_support_vectors(kernel):
+    """Of such a one and another, a product may be infinity less infinity."""
+    far = np.vstack([np.outer([1.0, -1.0], np.where(np.arange(8) % 2, 1.7e308, -1.7e308)), np.eye(8)[:2]])
+    learner = onlinecls.KernelOnlineClassifier("perceptron", kernel=kernel, gamma=0.1, coef0=0.3)
+    learner.partial_fit(far, [0, 1, 0, 1])
+    assert learner.n_skipped_ == (1 if kernel != "rbf" else 0)  # (of the first class alone nothing is learnt)
+    assert np.isfinite(learner.decision_function(np.vstack([np.full(8, 4.0), np.eye(8)]))).all()

@@ -143,7 +143,7 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
 
 cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
     """Whether nothing that follows for this row can overflow; at_rest : it makes no step."""
-    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE
+    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.p.margin <= 1e280
             and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
             and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import fsum, log
+from math import fsum, isfinite, log
 
 import numpy as np
 
@@ -344,7 +344,8 @@ class DualAveragingState(MirrorState):
     def stays_in_range(self, params: dict) -> bool:
         if params["geometry"] != _core.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
             return True
-        return params["eta0"] * self.tally[self.TALLY["reach"]] <= self._largest * params["delta"]
+        most = params["eta0"] * float(self.tally[self.TALLY["reach"]])
+        return isfinite(most) and most <= self._largest * params["delta"]
 
 
 class WithGroups(State):

@@ -128,8 +128,12 @@ class Kernel:
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
             else:
-                K = self.gamma * _products(A, B) + self.coef0
+                products = _products(A, B)
+                K = self.gamma * products + self.coef0
                 K = K**self.degree if self.name == "poly" else np.tanh(K)
+                if same:  # a row whose square leaves double's range is none to learn, though its tanh is 1
+                    far = np.flatnonzero(~np.isfinite(products.diagonal()))
+                    K[far, far] = np.inf
             return K + self.bias**2
 
     def _called(self, who: str, A, B) -> np.ndarray:
