@@ -67,7 +67,7 @@ class AscentState(State, ascent.AscentModel):
             return "books below 0"
         if groups[:, BOOKS["ages"]].any() and not len(self.drift):
             return "an age of an average that there is not"
-        if len(self.drift) and not np.isfinite(self._summed()).all():
+        if len(self.drift) and not (np.abs([self._aged(), self._summed()]) <= 1e300).all():
             return "an average beyond its range"
         if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
@@ -111,8 +111,11 @@ class AscentState(State, ascent.AscentModel):
 
     def _summed(self) -> np.ndarray:
         """The sum of the weights over the rounds of the average, (features + 1, columns)."""
-        ages = self.of_columns(self.groups[:, BOOKS["ages"]])
-        return ages * self.view[:, 0] - self.drift.reshape(-1, self.n_columns)
+        return self._aged() - self.drift.reshape(-1, self.n_columns)
+
+    def _aged(self) -> np.ndarray:
+        """What it would be, had the last θ been there in all rounds."""
+        return self.of_columns(self.groups[:, BOOKS["ages"]]) * self.view[:, 0]
 
     def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
         """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""

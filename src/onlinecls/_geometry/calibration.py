@@ -71,7 +71,7 @@ def problem(pairs: np.ndarray) -> str:
     fit = (np.abs(pairs) <= 2e300).all() and (ridges <= 1.0).all() and (positive >= 0.0).all()
     roots = {place: np.sqrt(pairs[:, place]) for place in (HAA, HBB, HDD)} if fit else {}
     for mixed, first, second in ((HAB, HAA, HBB), (HAD, HAA, HDD), (HBD, HBB, HDD)) if fit else ():
-        most = roots[first] * roots[second] * (1.0 + 1e-9) + 1e-150 * (1.0 + pairs[:, second])  # (they may underflow)
+        most = roots[first] * roots[second] * (1.0 + 1e-9) + 1e-150 * (1.0 + pairs[:, first] + pairs[:, second])  # (underflow)
         fit = fit and (np.abs(pairs[:, mixed]) <= most).all()
     return "" if fit else "probabilities' numbers that no rows give"
 

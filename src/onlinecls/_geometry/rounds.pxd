@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, Params, Stats, Step
+from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step
 from .sparse cimport Row
 
 cdef extern from *:
@@ -286,7 +286,8 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
             and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
-            and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)):
+            and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)
+            and (geometry != POTENTIAL or reach * p.variance <= p.limit)):      # w = σθ
         books.tally.skipped += 1.0
         return False
     books.tally.reach = reach
