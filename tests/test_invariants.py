@@ -407,3 +407,11 @@ def test_counters(case):
     # sign of its own. The first row of all is a mistake that teaches nothing: there is one label.
     slack = 1 if "sop" not in case.name and case.name != "narow" else 20
     assert learner.n_updates_ + slack >= learner.n_mistakes_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
+    """w = σθ, where θ and σ are both within it."""
+    learner = onlinecls.SecondOrderPerceptron(initial_variance=1e200, dtype="float64", fit_intercept=False)
+    learner.partial_fit([[1e-60]], [1], classes=range(n_classes), sample_weight=[1e250])
+    assert learner.n_skipped_ == 1 and not learner.coef_.any()
