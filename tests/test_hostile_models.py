@@ -50,6 +50,9 @@ FORGED = {
     "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("books", 10, 5.0)),
     "weights without end, by σ": (onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("books", 2, 5e-324)),
     "weights without end, by the σ of the next row": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 0.0)),
+    "an average that ends with the next rows": (
+        onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("books", 3, 1e303),
+    ),
     "an average without end": (onlinecls.DualAscentClassifier(average=True), TWO, poking("books", 3, 1.79e308)),
     "a norm at another scale": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 3, 3.4e38)),
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
