@@ -652,5 +652,5 @@ def test_numbers_of_another_version_are_not_learnt_with():
     """A pickle of one has them; `load` makes them those of today."""
     learner = onlinecls.AROWClassifier(probability=True).partial_fit(np.eye(3), [0, 1, 1])
     learner._state.calibration = learner._state.calibration[:, :7].copy()
-    with pytest.raises(ValueError, match="must be one of this version"):
+    with pytest.raises(ValueError, match="must be of this version"):
         learner.partial_fit(np.eye(3), [0, 1, 1])

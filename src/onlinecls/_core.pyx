@@ -157,12 +157,12 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, Books* shared
             # Least squares learns from a residual of 0 too: how certain the model is.
             if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and fits(geometry, &s, step, &books, &p):
                 step.tau *= sign
-                if unlikely(books.is_watched):
+                if books.is_watched:
                     watch(-1.0, state, &books, &moves, data, indices, r.row, &p)
                 if geometry == POTENTIAL and unlikely(books.record != NULL):
                     note_step(books.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
                 move_one(geometry, state, step, data, indices, r.row, &p)
-                if unlikely(books.is_watched):
+                if books.is_watched:
                     watch(1.0, state, &books, &moves, data, indices, r.row, &p)
                 books.tally.updates += 1.0
     finally:
@@ -210,7 +210,7 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
     """Take the steps of a row, and what follows the weights along."""
     if moves.n == 0:
         return
-    if unlikely(books.is_watched):
+    if books.is_watched:
         watch(-1.0, state, books, moves, data, indices, row, p)
     if p.geometry == ADDITIVE and are_many(moves, books.columns):
         move_all(ADDITIVE, state, books.columns, moves, data, indices, row, p)
@@ -228,7 +228,7 @@ cdef inline void take_steps(floating[::1] state, Books* books, const Moves* move
         move_some(MIRROR, state, books.columns, moves, data, indices, row, p)
     else:
         move_some(DUAL, state, books.columns, moves, data, indices, row, p)
-    if unlikely(books.is_watched):
+    if books.is_watched:
         watch(1.0, state, books, moves, data, indices, row, p)
     books.tally.updates += 1.0
 
@@ -668,7 +668,7 @@ cdef class Model:
         if self.calibration is not None and len(self.calibration):
             calibration, total = self.calibration, self.total
             if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
-                raise ValueError("the model must be one of this version, got one that another has pickled: use save and load.")
+                raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
             books.pairs = <Calibration*>&calibration[0, 0]
             if total.shape[0]:
                 books.total, books.met = &total[0], &total[total.shape[0] - 1]
