@@ -5,15 +5,19 @@ from contextlib import nullcontext
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._ascent import ascent, ascent_state, leader, leader_state
 from onlinecls._cli import learning, main
+from onlinecls._compiled import dual_ascent as ascent
+from onlinecls._compiled import model, p_norm
+from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import side_by_side
-from onlinecls._geometry import calibration, p_norm
-from onlinecls._geometry.state import State
-from onlinecls._geometry.states import STATES
 from onlinecls._input import validate
-from onlinecls._kernelized.kernels import Kernel, Unstacked
+from onlinecls._models import calibration
+from onlinecls._models import dual_ascent as ascent_state
+from onlinecls._models import follow_the_leader as leader_state
+from onlinecls._models.kernels import Kernel, Unstacked
+from onlinecls._models.state import State
+from onlinecls._models.states import STATES
 
 ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _registry.UNMERGEABLE
 
@@ -22,7 +26,7 @@ COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REG
 __all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
-TALLY, FORESIGHT = _core.TALLY, _core.FORESIGHT
+TALLY, FORESIGHT = model.TALLY, _core.FORESIGHT
 BOOKS, PENDING, NOISE_AT = ascent_state.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
@@ -34,9 +38,10 @@ files, saving, validation, threads = _saving, saved_estimators, validate, side_b
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._ascent.baselines", "._ascent.dual_ascent", "._ascent.leader", "._estimators.first_order", "._estimators.merging",
+    "", "._estimators.baselines", "._estimators.dual_ascent", "._estimators.follow_the_leader", "._estimators.first_order",
+    "._estimators.merging",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
-    "._evaluation", "._kernelized.learners", "._estimators.saving",
+    "._evaluation", "._estimators.kernel", "._estimators.saving",
 ]
 
 
@@ -95,7 +100,7 @@ def on_path(learner, path):
 
 def averages(geometry):
     """Whether learners of this geometry can predict with the average of their weights."""
-    return geometry not in STATES or STATES[geometry].AVERAGES  # (those of _ascent have states of their own)
+    return geometry not in STATES or STATES[geometry].AVERAGES  # (those of dual ascent have states of their own)
 
 
 def kernels():

@@ -58,16 +58,16 @@ GROUPS = [
     ("_rules.pxd", "_core", ["batch"], [
         ("> p.slack:\n        step.tau = smaller(", "> 0.0:\n        step.tau = smaller("),
     ]),
-    ("_rules.pxd", "_geometry/p_norm", ["p_norm"], [
+    ("_rules.pxd", "_compiled/p_norm", ["p_norm"], [
         ("0.5 * p.radius * p.radius", "p.radius * p.radius"),
         ("lack / s.v if lack < s.v else 1.0", "lack / s.v"),
     ]),
-    ("_rules.pxd", "_geometry/multiplicative", ["multiplicative", "one_class"], [
+    ("_rules.pxd", "_compiled/multiplicative", ["multiplicative", "one_class"], [
         ("(4.0 * (p.margin - s.margin) / s.v)", "(2.0 * (p.margin - s.margin) / s.v)"),
         ("smaller(1.0, s.weight) * (4.0", "s.weight * (4.0"),
         ("* 0.125 *", "* 0.25 *"),
     ]),
-    ("_geometry/rounds.pxd", "_core",
+    ("_compiled/rounds.pxd", "_core",
      ["rounds", "kernels", "regression", "full_covariance", "estimators", "contracts -k check_counters"], [
         ("if c <= 0.0:", "if c < 0.0:"),
         ("c *= b.class_weights[r.label]", "c = b.class_weights[r.label]"),
@@ -88,10 +88,10 @@ GROUPS = [
         ("curvature += stride * stride", "curvature += 0.0"),
         ("z.margin -= scores[z.c[1]]", "z.margin += scores[z.c[1]]"),
     ]),
-    ("_geometry/rounds.pxd", "_kernelized/support", ["kernel_learners"], [    # (what _core learns targets with needs none of it)
+    ("_compiled/rounds.pxd", "_compiled/support", ["kernel_learners"], [    # (what _core learns targets with needs none of it)
         ("z.margin = epsilon - fabs(", "z.margin = -fabs("),
     ]),
-    ("_geometry/sparse.pxd", "_core", ["rounds", "kernels", "invariants", "contracts -k check_the_constant"], [
+    ("_compiled/sparse.pxd", "_core", ["rounds", "kernels", "invariants", "contracts -k check_the_constant"], [
         ("return size if z > 0.0 else -size", "return size"),
         ("/ (p.delta + sqrt(second))", "/ sqrt(second)"),
         ("return root if root > fabs(g) else fabs(g)", "return root"),
@@ -104,7 +104,7 @@ GROUPS = [
         ("state.shape[0] - 1, <floating>p.bias", "state.shape[0] - 1, <floating>1.0"),
         ("/ (1.0 + beta * x * x * sigma)", "/ (1.0 + beta * x * sigma)"),
     ]),
-    ("_geometry/classes.pxd", "_core",
+    ("_compiled/classes.pxd", "_core",
      ["rounds", "kernels", "invariants", "contracts -k check_the_constant", "contracts -k few_rows"], [
         ("at + gap + moves.which[i], <floating>p.bias,", "at + gap + moves.which[i], <floating>1.0,"),
         ("v[i] += x * x * variance_at(", "v[i] += x * variance_at("),
@@ -119,7 +119,7 @@ GROUPS = [
         ("n_classes + c, n_classes, p.bias, beta)", "n_classes + c, n_classes, 1.0, beta)"),
         ("if p.geometry == FORGETTING:\n        return forgetful_variance", "if False:\n        return forgetful_variance"),
     ]),
-    ("_geometry/average.pxd", "_core", ["contracts -k check_the_average", "contracts -k check_sparse_is_dense"], [
+    ("_compiled/average.pxd", "_core", ["contracts -k check_the_average", "contracts -k check_sparse_is_dense"], [
         ("for k in range(row.lo, row.hi + 1):", "for k in range(row.lo, row.hi):"),
         ("if k < row.hi and data[k] == 0.0:", "if False:"),
         ("return total + bias * drift", "return total + drift"),
@@ -143,7 +143,7 @@ GROUPS = [
         ("averages[j] -= drift_score", "averages[j] += drift_score"),
         ("books.tally.updates += updated", "books.tally.updates += 1.0"),
     ]),
-    ("_geometry/full.pxd", "_core", ["full_covariance"], [
+    ("_compiled/full.pxd", "_core", ["full_covariance"], [
         ("for i in range(j + 1, n):\n            u[i] += xj", "for i in range(j + 2, n):\n            u[i] += xj"),
         ("(2.0 * part + data[k]", "(part + data[k]"),
         ("S[j, j] = larger(S[j, j], <floating>(noise * work[at, j] * work[at, j]))", "pass"),
@@ -158,7 +158,7 @@ GROUPS = [
         ("v[j] = p.variance * q if z.sign[j] * scores[z.c[j]] > 0.0 else 0.0", "v[j] = 0.0"),
         ("s.v = p.variance * q * z.n", "s.v = p.variance * q"),
     ]),
-    ("_geometry/p_norm.pyx", "_geometry/p_norm", ["p_norm"], [
+    ("_compiled/p_norm.pyx", "_compiled/p_norm", ["p_norm"], [
         ("norm.gain = size / (p.power - 1.0)", "norm.gain = size"),
         ("return known_to(&norm.sum, total) and 1e-270 <= total <= 1e270", "return 1e-270 <= total <= 1e270"),
         ("norm_of(norms, c).inverse, p.squarings)", "norms.of.inverse, p.squarings)"),
@@ -166,10 +166,10 @@ GROUPS = [
         ("books.tally.skipped = skipped + 1.0", "pass"),
         ("if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:", "if p.rule == AGGRESSIVE_P_NORM:"),
     ]),
-    ("_geometry/centre.pyx", "_geometry/centre", ["batch", "one_class"], [
+    ("_compiled/centre.pyx", "_compiled/centre", ["batch", "one_class"], [
         ("if -s.margin <= p.slack:", "if False:"),
     ]),
-    ("_geometry/centre.pyx", "_geometry/centre", ["one_class"], [
+    ("_compiled/centre.pyx", "_compiled/centre", ["one_class"], [
         ("add(sum, -<double>state[at] * state[at])", "add(sum, <double>state[at] * state[at] * 1)"),
         ("double a = (1.0 - share) * centre.scale", "double a = centre.scale"),
         ("if a < least or books", "if books"),
@@ -177,7 +177,7 @@ GROUPS = [
         ("books.tally.updates += not first", "books.tally.updates += 1.0"),
         ("if not known_to(&centre.squares, centre.squares.high):", "if False:"),
     ]),
-    ("_geometry/multiplicative.pyx", "_geometry/multiplicative", ["multiplicative", "one_class"], [
+    ("_compiled/multiplicative.pyx", "_compiled/multiplicative", ["multiplicative", "one_class"], [
         ("return p.norm_bound / normaliser", "return 1.0 / normaliser"),
         ("n_values // (2 * k) - (p.bias == 0.0)", "n_values // (2 * k)"),
         ("if r.newcomer and w.n_groups < k", "if w.n_groups < k"),
@@ -187,7 +187,7 @@ GROUPS = [
         ("p.epsilon - sqrt(square), p.norm_bound * farthest", "p.epsilon - sqrt(square), farthest"),
         ("books.tally.skipped = skipped + 1.0", "pass"),
     ]),
-    ("_geometry/simplex.pyx", "_geometry/simplex", ["multiplicative", "one_class", "contracts -k check_the_average"], [
+    ("_compiled/simplex.pyx", "_compiled/simplex", ["multiplicative", "one_class", "contracts -k check_the_average"], [
         ("if s.group.shift > s.group.top + 20.0:", "if False:"),
         ("if group.top > group.shift + SPREAD:", "if False:"),
         ("drift_at(s, places[j])[0] -= group.ages", "drift_at(s, places[j])[0] += group.ages"),
@@ -197,14 +197,15 @@ GROUPS = [
         ("(SPREAD if s.drift == NULL else CLOSE)", "SPREAD"),
         ("if group.high < (SHRUNK if s.drift == NULL else <double>0.01) * group.peak:", "if False:"),
     ]),
-    ("_geometry/simplex.pxd", "_geometry/simplex", ["multiplicative", "dual_ascent"], [
+    ("_compiled/simplex.pxd", "_compiled/simplex", ["multiplicative", "dual_ascent"], [
         ("low += sums[LANES + j]", "low += 0.0"),
     ]),
-    ("_geometry/simplex.pxd", "_geometry/multiplicative", ["multiplicative", "contracts -k check_the_constant"], [
+    ("_compiled/simplex.pxd", "_compiled/multiplicative", ["multiplicative", "contracts -k check_the_constant"], [
         ("larger(largest, bias)", "largest"),
         ("return Size(q + bias * bias", "return Size(q"),
     ]),
-    ("_ascent/ascent.pyx", "_ascent/ascent", ["dual_ascent", "dual_ascent_regression", "contracts -k check_the_average"], [
+    ("_compiled/dual_ascent.pyx", "_compiled/dual_ascent", [
+        "dual_ascent", "dual_ascent_regression", "contracts -k check_the_average"], [
         ("return 1.0 / (p.sigma * t) if t > 0.0 else 0.0", "return 1.0 / p.sigma if t > 0.0 else 0.0"),
         ("sqrt(2.0 * books.tally.rounds)", "sqrt(books.tally.rounds)"),
         ("wanted <= old * STEP_OF_GRID", "wanted <= old"),
@@ -224,7 +225,7 @@ GROUPS = [
         ("a.limit = a.p.limit * a.shared.sigma", "a.limit = a.p.limit"),
         ("books.tally.skipped += a.n_moves", "books.tally.skipped += 0"),
     ]),
-    ("_ascent/line.pyx", "_ascent/line", ["dual_ascent", "dual_ascent_regression", "follow_the_leader"], [
+    ("_compiled/line_search.pyx", "_compiled/line_search", ["dual_ascent", "dual_ascent_regression", "follow_the_leader"], [
         ("slope = gain - line.ridge * s - value", "slope = gain - value"),
         ("return most + log(total)", "return log(total)"),
         ("alpha = rate if rate < c else c", "alpha = rate"),
@@ -236,7 +237,7 @@ GROUPS = [
         ("if gap <= GAP or rates == 0.0:", "if gap <= 0.01 or rates == 0.0:"),
         ("total -= shares[r] * log(shares[r])", "total += shares[r] * log(shares[r])"),
     ]),
-    ("_ascent/forel.pyx", "_ascent/forel", ["follow_the_leader", "contracts -k forel"], [
+    ("_compiled/forel.pyx", "_compiled/forel", ["follow_the_leader", "contracts -k forel"], [
         ("p.bias * theta[last, c]) / p.sigma", "theta[last, c]) / p.sigma"),
         ("if k > 1 and not has_joined(books, c):\n            continue\n        if k == 1",
          "if False:\n            continue\n        if k == 1"),
@@ -248,14 +249,14 @@ GROUPS = [
         ("books.tally.skipped += q > 0.0", "books.tally.skipped += 1.0"),
         ("and reach <= leader.p.limit and", "and"),
     ]),
-    ("_ascent/experts.pxd", "_ascent/ascent", ["dual_ascent", "bounds"], [
+    ("_compiled/experts.pxd", "_compiled/dual_ascent", ["dual_ascent", "bounds"], [
         ("sqrt(8.0 * log", "sqrt(4.0 * log"),
         ("score > 0.5", "score >= 0.5"),
         ("(share if r.label else -share)", "share"),
         ("numbers.gain += score", "numbers.gain += r.weight * score"),
         ("books.tally.updates += moved", "books.tally.updates += r.row.hi > r.row.lo"),
     ]),
-    ("_kernelized/support.pyx", "_kernelized/support", ["kernel_learners"], [
+    ("_compiled/support.pyx", "_compiled/support", ["kernel_learners"], [
         ("v = self.scale[c] * self.self_product -", "v = self.self_product -"),
         ("/ (1.0 + beta * self.v[z.c[j]])", "/ 1.0"),
         ("fits &= tau == 0.0 or TINY <= fabs(tau)", "pass"),
@@ -270,7 +271,7 @@ GROUPS = [
         ("smaller(1.0, r.weight) * (distance", "(distance"),
         ("books.tally.skipped = skipped + 1.0", "pass"),
     ]),
-    ("_geometry/calibration.h", "_core", ["probabilities"], [
+    ("_compiled/calibration.h", "_core", ["probabilities"], [
         ("fmax(fmin(score * score, 1.0) - now.ridge, 0.0)", "fmax(score * score - now.ridge, 0.0)"),
         ("fmax(fmin(tilt * tilt, 1.0) - now.tilt_ridge, 0.0)", "fmax(tilt * tilt - now.tilt_ridge, 0.0)"),
         ("4.0 * c / (now->rounds + 4.0 * c)", "c / (now->rounds + c)"),
@@ -287,7 +288,7 @@ GROUPS = [
         ("!(w > 0.0 && w <= large && fabs(share) <= large)", "0"),
         (" && now.seen <= large)", ")"),
     ]),
-    ("_geometry/mean_row.pxd", "_core", ["probabilities", "contracts -k check_sparse_is_dense"], [
+    ("_compiled/mean_row.pxd", "_core", ["probabilities", "contracts -k check_sparse_is_dense"], [
         ("if not fabs(scores[c]) <= 1e150:", "if False:"),
         ("books.pairs[c].level + weight * scores[c]", "books.pairs[c].level + scores[c]"),
         ("if square == 0.0:", "if False:"),
@@ -299,12 +300,12 @@ GROUPS = [
         ("level = p.bias * books.met[0] * state[last + c]", "level = 0.0"),
         ("if -1e300 <= number <= 1e300:", "if True:"),
     ]),
-    ("_geometry/rounds.pxd", "_core", ["probabilities"], [
+    ("_compiled/rounds.pxd", "_core", ["probabilities"], [
         ("1.0 if b.weights == NULL else b.weights[r.at]", "r.weight"),
         ("(books.counts[c] == 0.0 or (r.newcomer and c == r.label))", "books.counts[c] == 0.0"),
         ("if not r.newcomer:\n            learn_pair", "if True:\n            learn_pair"),
     ]),
-    ("_geometry/lanes.h", "_core", ["forgetting", "invariants", "kernels", "contracts -k check_sparse_is_dense"], [
+    ("_compiled/lanes.h", "_core", ["forgetting", "invariants", "kernels", "contracts -k check_sparse_is_dense"], [
         ("s = _mm_min_ps(stored, _mm_set1_ps(most));", "s = stored;"),
         ("_mm_mul_pd(xs, _mm_mul_pd(s, _mm_set1_pd(growth)))", "_mm_mul_pd(xs, s)"),
         ("_mm_min_ps(_mm_mul_ps(_mm_loadu_ps(at), factors), bounds)", "_mm_mul_ps(_mm_loadu_ps(at), factors)"),
@@ -316,7 +317,7 @@ GROUPS = [
         ("s = _mm_max_pd(s, _mm_set1_pd(least));\n    s =", "s ="),
         ("root = _mm_max_pd(root, _mm_andnot_pd(_mm_set1_pd(-0.0), g));", ""),
     ]),
-    ("_geometry/sparse.pxd", "_core", ["forgetting", "kernels", "contracts -k check_sparse_is_dense"], [
+    ("_compiled/sparse.pxd", "_core", ["forgetting", "kernels", "contracts -k check_sparse_is_dense"], [
         ("<floating>p.growth * smaller(stored, <floating>p.threshold)", "<floating>p.growth * stored"),
         ("if x != 0.0:                    # (a zero", "if True:                        # (a zero"),
         ("<floating>p.floor / <floating>p.growth)", "<floating>p.floor)"),
@@ -326,7 +327,7 @@ GROUPS = [
         ("for c in range(n_classes):\n                state[at + c]", "for c in range(1):\n                state[at + c]"),
         ("p.growth, p.threshold = 1.0, p.variance", "p.growth, p.threshold = 1.0, p.threshold"),
     ]),
-    ("_geometry/classes.h", "_core", ["invariants", "kernels", "contracts -k check_the_constant"], [
+    ("_compiled/classes.h", "_core", ["invariants", "kernels", "contracts -k check_the_constant"], [
         ("_mm_max_ps(second, low)", "second"),
         ("_mm_mul_pd(_mm_loadu_pd(tau + c), g)", "_mm_mul_pd(_mm_loadu_pd(tau), g)"),
         ("_mm_mul_ps(_mm_loadu_ps(beta + c), _mm_mul_ps(xs, g))", "_mm_mul_ps(_mm_loadu_ps(beta + c), g)"),
@@ -337,7 +338,7 @@ GROUPS = [
         ("books.tally.growth = p.growth", "books.tally.growth = books.tally.growth"),
         ("p.growth = (<const Tally*>&tally[0]).growth or 1.0", "p.growth = 1.0"),
     ]),
-    ("_geometry/full.pxd", "_core", ["forgetting", "full_covariance"], [
+    ("_compiled/full.pxd", "_core", ["forgetting", "full_covariance"], [
         ("if f.growth[c] * f.most[c] * more > f.p.variance:", "if False:"),
         ("sigma[c, i, j] *= <floating>f.growth[c]", "sigma[c, i, j] *= 1"),
         ("            f.growth[c] = 1.0\n", "            f.growth[c] = f.growth[c]\n"),
@@ -347,7 +348,7 @@ GROUPS = [
         ("if f.p.forgetting > 0.0:\n            find_most(f, z.c[j], work)",
          "if f.p.forgetting > 2.0:\n            find_most(f, z.c[j], work)"),
     ]),
-    ("_input/calls.pxd", "_core", ["small_calls"], [
+    ("_compiled/small_calls.pxd", "_compiled/few_rows", ["small_calls"], [
         ("not (short_carry >> 31 or long_carry >> 63)", "not long_carry >> 63"),
         ("if indptr[0] != 0 or (", "if ("),
         ("if indptr[i + 1] < indptr[i]:", "if False:"),
@@ -355,6 +356,8 @@ GROUPS = [
         ("if indices[k] <= last:", "if indices[k] < last:"),
         ("            last = -1\n", "            last = -2\n"),
         ("if last >= n_features:", "if last > n_features:"),
+    ]),
+    ("_compiled/small_calls.pxd", "_compiled/model", ["small_calls"], [
         ("if weights.shape[0] != n or", "if"),
         ("if not weights[i] >= 0.0:", "if False:"),
         ("width = max(y.shape[1], classes.shape[1])", "width = min(y.shape[1], classes.shape[1])"),
@@ -362,8 +365,10 @@ GROUPS = [
         ("if PyLong_CheckExact(classes[c]):", "if True:"),
         ("PyUnicode_Compare(label, classes[c]) == 0", "PyUnicode_Compare(label, classes[c]) <= 0"),
     ]),
-    ("_core.pyx", "_core", ["small_calls"], [
+    ("_compiled/few_rows.pyx", "_compiled/few_rows", ["small_calls"], [
         ("or shape[1] != n_features:", "or False:"),
+    ]),
+    ("_compiled/model.pyx", "_compiled/model", ["small_calls"], [
         ("if estimator.get(call.names[i]) is not call.values[i]:", "if False:"),
         ("if not lock.take():", "if False:"),
         ("or \"_sparse_coef\" in estimator:", "or False:"),
@@ -406,11 +411,11 @@ GROUPS = [
 # Mutants that change nothing one could see: (file, text as it stands) and the reason.
 EQUIVALENT = {
     ("_core.pyx", "sums.score >= 0.0 else -1.0"): "a residual of 0 moves no weight, whatever its sign",
-    ("_geometry/simplex.pyx", "if group.top > group.shift + SPREAD:"): "a joint learner's θ add up to 0: K is never far below it",
-    ("_geometry/p_norm.pyx", "if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:"): "for m <= 0 the rule does not read the norm",
-    ("_geometry/calibration.h", "!(fabs(score) <= 1e150 && fabs(tilt) <= 1e150 && c > 0.0 && c <= large)"):
+    ("_compiled/simplex.pyx", "if group.top > group.shift + SPREAD:"): "a joint learner's θ add up to 0: K is never far below it",
+    ("_compiled/p_norm.pyx", "if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:"): "for m <= 0 the rule does not read the norm",
+    ("_compiled/calibration.h", "!(fabs(score) <= 1e150 && fabs(tilt) <= 1e150 && c > 0.0 && c <= large)"):
         "what they make is left out at the end",
-    ("_geometry/calibration.h", "!(w > 0.0 && w <= large && fabs(share) <= large)"): "what they make is left out at the end",
+    ("_compiled/calibration.h", "!(w > 0.0 && w <= large && fabs(share) <= large)"): "what they make is left out at the end",
 }
 
 

@@ -12,23 +12,16 @@ import onlinecls
 ROOT = Path(onlinecls.__file__).parent
 MOST_ROOT_FILES = 14
 
-# A part may import from those above it and from its own folder. A file belongs to the first part that has it.
+# A part may import from those above it and from its own folder. A folder is whole on one floor.
 PARTS = {
     "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
-    "_geometry/*.pxd": "what the loops over the non-zeros of a row share, inlined where they run",
-    "_geometry/blas.pyx": "BLAS, as scipy has it",
+    "_compiled/*": "compiled code: rows and rounds, geometries, dual ascent, the base of all models",
+    "_core.*": "the training loops, the diagonal and the full covariance update",
     "_saving.py": "files of models, whatever the models are",
     "_input/*": "from what a user gives to rows that the compiled code can trust",
-    "_core.*": "most training loops, and the compiled base of all models",
-    "_geometry/*.pyx": "training loops of geometries whose weights share a number",
-    "_geometry/*": "a model's numbers: how they start, grow and are checked",
+    "_models/*": "what learning changes: how a model's numbers start, grow, are checked, merged and saved",
     "_registry.py": "the table of algorithms",
-    "_ascent/*.pxd": "dual ascent: what its files share",
-    "_ascent/*.pyx": "dual ascent: training loops and line searches",
-    "_ascent/*_state.py": "dual ascent: a model's numbers",
     "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
-    "_ascent/*": "dual ascent: the estimators",
-    "_kernelized/*": "learners in the space of a kernel",
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",
     "streams/*": "files of rows, in batches",
@@ -37,7 +30,7 @@ PARTS = {
     "reference/*": "the algorithms as one would write them down, slowly",
     "_evaluation.py": "progressive validation",
     "plotting.py": "curves of progressive validation",
-    "_certificates.py": "the same along a stream",
+    "_certificates.py": "bounds along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",
     "__init__.py": "the public names",
     "_cli/*": "the command line",
@@ -104,6 +97,19 @@ def test_imports_run_one_way():
         (str(path), str(target)) for path, target, name in imports() if part_of(target) > part_of(path) and name != "__version__"
     }
     assert upwards == set()
+
+
+def test_no_two_folders_import_each_other():
+    """Folders form no circle, with compiled files (.pxd, .pyx) counted."""
+    arrows = {}
+    for path, target, _ in imports():
+        here, there = (file.parent for file in (path, target))
+        if PurePosixPath() not in (here, there):
+            arrows.setdefault(here, set()).add(there)
+    left = set(arrows)
+    while free := {folder for folder in left if not arrows[folder] & left}:
+        left -= free
+    assert left == set(), sorted(map(str, left))
 
 
 def test_folders_keep_what_begins_with_an_underscore_to_themselves():

@@ -7,13 +7,13 @@ import pytest
 from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls
-from onlinecls import _core
-from onlinecls._ascent import ascent
+from onlinecls import _rules
+from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._registry import ALGORITHMS
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "algorithms.md"
-IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose kernels are in _ascent and beside it
+IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose loops are in _compiled/dual_ascent.pyx and forel.pyx
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 
@@ -22,7 +22,7 @@ def test_a_row_names_what_there_is(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
-        assert algorithm.rule in _core.RULES and set(algorithm.geometries) <= set(_core.GEOMETRIES)
+        assert algorithm.rule in _rules.RULES and set(algorithm.geometries) <= set(_rules.GEOMETRIES)
     own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel", "forel_log"}}
     twins = own.get(algorithm.tasks, MODELS)  # (Hedge's is in test_dual_ascent.py, FoReL's in test_follow_the_leader.py)
     assert algorithm.name in twins, "every algorithm has its slow twin"
@@ -31,9 +31,9 @@ def test_a_row_names_what_there_is(algorithm):
 
 
 def test_every_compiled_rule_is_offered():
-    assert {a.rule for a in ALGORITHMS.values()} == {*_core.RULES, *IN_ASCENT}
-    offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in _core.RULES}
-    assert offered == set(_core.GEOMETRIES)
+    assert {a.rule for a in ALGORITHMS.values()} == {*_rules.RULES, *IN_ASCENT}
+    offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in _rules.RULES}
+    assert offered == set(_rules.GEOMETRIES)
 
 
 @every_algorithm

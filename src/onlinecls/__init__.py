@@ -23,10 +23,11 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import reference as reference
     from . import streams as streams
     from . import text as text
-    from ._ascent.baselines import *  # noqa: F403
-    from ._ascent.dual_ascent import *  # noqa: F403
-    from ._ascent.leader import *  # noqa: F403
+    from ._estimators.baselines import *  # noqa: F403
+    from ._estimators.dual_ascent import *  # noqa: F403
     from ._estimators.first_order import *  # noqa: F403
+    from ._estimators.follow_the_leader import *  # noqa: F403
+    from ._estimators.kernel import *  # noqa: F403
     from ._estimators.merging import merge as merge
     from ._estimators.multiplicative import *  # noqa: F403
     from ._estimators.one_class import *  # noqa: F403
@@ -34,7 +35,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
-    from ._kernelized.learners import *  # noqa: F403
 
 __version__ = "0.1.0"
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _core
-from ._ascent.baselines import OGDClassifier
-from ._ascent.dual_ascent import DualAscentClassifier
-from ._ascent.leader import FoReLClassifier
+from ._compiled import model
 from ._estimators.base import leaving_records
+from ._estimators.baselines import OGDClassifier
+from ._estimators.dual_ascent import DualAscentClassifier
 from ._estimators.first_order import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
+from ._estimators.follow_the_leader import FoReLClassifier
 from ._estimators.multiplicative import MultiplicativePassiveAggressiveClassifier
 from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
 from ._input.compat import issparse
@@ -76,11 +76,11 @@ class Records:
 
 
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Records:
-    """Learn the rows of a chunk in one pass, and record what each left (Record of _geometry/rounds.pxd)."""
-    record = np.zeros((len(y), len(_core.RECORD)))
+    """Learn the rows of a chunk in one pass, and record what each left (Record of _compiled/rounds.pxd)."""
+    record = np.zeros((len(y), len(model.RECORD)))
     with leaving_records(learner, record):
         learner.partial_fit(rows, y)
-    records = dict(zip(_core.RECORD, record.T, strict=True))
+    records = dict(zip(model.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
     if getattr(learner, "covariance", "") == "full":
         _peek(learner, records, y)

@@ -1,59 +1,19 @@
-"""The compiled base of all models: what a pass over rows reads and changes."""
-from libc.stdint cimport int32_t, int64_t
+"""The model of quadratic potentials."""
+from libc.stdint cimport int64_t
 
-from ._geometry.rounds cimport Batch, Books, Task
-from ._geometry.sparse cimport floating, index_t
-from ._rules cimport Params
-
-
-cdef class Lock:
-    cdef object who
-    cdef long held                  # 0: free; else FORKS when it was taken
-
-    cdef bint take(self) except -1
+from ._compiled.model cimport Model
+from ._compiled.rounds cimport Batch, Books, Task
+from ._compiled.sparse cimport floating, index_t
 
 
-cdef class Call:
-    """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
-    cdef tuple others               # the model's arrays beyond those that every model has
-    cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
-    cdef object classes, parameters
-    cdef list labels                # the classes as Python's objects
-    cdef Task task
-    cdef Py_ssize_t n_features
+cdef class QuadraticModel(Model):
+    cdef public object growth           # of a full covariance, see Full
+    cdef public int foresight, depth    # how a full covariance updates by many rows at once, see Full
 
-
-cdef class FewRows:
-    cdef public object data, indices
-    cdef Py_ssize_t n
-
-
-cdef class Model:
-    cdef public object values, drift, counts, tally     # arrays
-    cdef public object params                           # the parameters that it was last learnt with, a dict
-    cdef public object sigma, growth                    # growth: of a full covariance, see Full
-    cdef public object calibration, total               # arrays; see calibrate of rounds.pxd and mean_row.pxd
-    cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
-    cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
-    cdef public double records_from                     # rounds before its first row
-    cdef public int foresight, depth                    # how a full covariance meets many rows at once: see Full
-    cdef object bound                                   # the dict that p was made from
-    cdef Params p
-    cdef Call call                                      # what a small call must be like; None: none is taken
-
-    cdef int bind(self) except -1
-    cdef int open_pairs(self, Books* books) except -1
-    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
-    cdef bint learn_few(self, X, y, sample_weight) except -1
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
-    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
                     Books* books) except -1
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     Books* books) except -1
-    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1
     cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
                          double* scores, Py_ssize_t k) except -1
     cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,

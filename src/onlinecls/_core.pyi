@@ -1,71 +1,19 @@
-"""What Python sees of the compiled module."""
-
-from collections.abc import Sequence
-from typing import Any
+"""What Python sees of the model of quadratic potentials."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._compiled.model import Model
 from ._input.rows import Rows
 
-RULES: dict[str, int]
-TRIGGERS: dict[str, int]
-GEOMETRIES: dict[str, int]
-TASKS: dict[str, int]
 FORESIGHT: dict[str, int]
-TALLY: dict[str, int]
-TALLY_SIZE: int
-RECORD: tuple[str, ...]
 
-class Lock:
-    """Held by one call at a time; a second one gets a RuntimeError. A copy is free."""
+class QuadraticModel(Model):
+    """A model of a quadratic potential."""
 
-    def __init__(self, who: str) -> None: ...
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_: object) -> None: ...
-
-class Call:
-    """What a small call must be like to be learnt at once."""
-
-class FewRows:
-    """The rows of a small call."""
-
-    data: np.ndarray
-    indices: np.ndarray
-
-def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The number of each row's class."""
-
-class Model:
-    """What learning changes."""
-
-    values: NDArray[np.floating]
-    sigma: NDArray[np.floating]
-    calibration: NDArray[np.float64]
-    are_seen: bool
-    record: NDArray[np.float64] | None
-    records_from: float
-    drift: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    tally: NDArray[np.float64]
-    params: dict[str, Any]
+    growth: NDArray[np.float64]
     foresight: int
     depth: int
 
-    def learn(
-        self, task: int, rows: Rows, targets: np.ndarray, weights: NDArray[np.float64], class_weights: NDArray[np.float64],
-        order: NDArray[np.int64], predictions: NDArray[np.int32],
-    ) -> None:
-        """One pass over rows."""
-    def take_calls(
-        self, estimator: dict[str, Any], names: Sequence[str] | None, task: int, classes: np.ndarray | None = None,
-    ) -> None:
-        """From now on learn small calls of this estimator; None: no more."""
-    def learn_at_once(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
-        """Learn a small call, or answer False."""
-    def decide_at_once(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
-        """The scores of a small call, or None."""
-    def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
-        """Fill in the scores of rows."""
     def deviation(self, rows: Rows, deviations: NDArray[np.float64]) -> None:
         """Fill in the standard deviations of scores."""

@@ -1,80 +1,42 @@
-"""The training loops, the updates of a diagonal and of a full covariance, and the compiled base of all models.
+"""The training loops, the updates of a diagonal and of a full covariance, and the model they belong to.
 
 For each row the task says what the row is about (`Stats`), the rule which step to take (`Step`, _rules.pxd), and the geometry
 takes it. The two updates that narrow a covariance are
 
-    sparse, diagonal    `move_feature` of _geometry/sparse.pxd     σ_i <- σ_i / (1 + β x_i² σ_i)  for the non-zeros of a row
-    dense, full         `sherman_morrison` of _geometry/full.pxd   Σ <- Σ - k u u',  u = Σx,  k = β / (1 + β x'u)
+    sparse, diagonal    `move_feature` of _compiled/sparse.pxd     σ_i <- σ_i / (1 + β x_i² σ_i)  for the non-zeros of a row
+    dense, full         `sherman_morrison` of _compiled/full.pxd   Σ <- Σ - k u u',  u = Σx,  k = β / (1 + β x'u)
 
 Loops trust their input: the Python layer has checked all of it before the first write. State and counters are changed in place,
 row by row, so that an interrupt leaves a whole number of rows.
 """
-from cython cimport critical_section
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t, uint32_t
-
-import os
-from sys import modules
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._geometry.average cimport drift_score
-from ._geometry.blas cimport symm
-from ._geometry.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
-from ._geometry.full cimport (
+from ._compiled.average cimport drift_score
+from ._compiled.blas cimport symm
+from ._compiled.classes cimport are_many, move_all, move_some, peek, scan_classes, variances, variances_of_two
+from ._compiled.full cimport (
     ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, passes, peeked,
     product, score_all, sherman_morrison,
 )
-from ._geometry.mean_row cimport hear_row, settle, watch
-from ._geometry.rounds cimport (
-    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Example, Record, Round, Tally, Task,
-    averaged, charge, check_signals, example, fits, judge, judge_error, next_round, open_records, readable, row_at,
+from ._compiled.mean_row cimport hear_row, settle, watch
+from ._compiled.rounds cimport (
+    BINARY, OVR, QUANTUM, REGRESSION, Batch, Books, Example, Record, Round, Tally, Task,
+    averaged, charge, check_signals, example, fits, judge, judge_error, next_round, readable, row_at,
     said_by, top, unlikely,
 )
-from ._geometry.sparse cimport (
+from ._compiled.sparse cimport (
     Moves, Row, Sums, column, dense_t, floating, index_t, larger, move_one, peek_one, scan, write_variances_down,
 )
-from ._input.calls cimport FEW, are_finite, are_rows, is_aligned, are_weights, match_list, match_numbers, match_texts
 from ._rules cimport (
     ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule,
     precision, settled,
 )
 
-from ._rules import Geometry, Rule, Trigger
 
-RULES = {rule.name.lower(): int(rule) for rule in Rule}
-TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
-GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
-TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
-
-#: The counters of `tally`, by their names in Python.
-TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
-         "absolute": 9, "growth": 10}
-TALLY_SIZE = sizeof(Tally) // sizeof(double)
-
-#: The columns of `Model.record`: see Record of rounds.pxd.
-RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
-
-
-INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
-NO_INDICES = np.empty(0, np.uint8)
-
-
-def best_of(const double[:, ::1] scores):
-    """The number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
-    cdef Py_ssize_t i, c, best, k = scores.shape[1]
-    cdef int64_t[::1] found
-    codes = np.empty(scores.shape[0], INT64)
-    found = codes
-    with nogil:
-        for i in range(scores.shape[0]):
-            best = k == 1 and scores[i, 0] > 0.0
-            for c in range(1, k):
-                if scores[i, c] > scores[i, best]:
-                    best = c
-            found[i] = best
-    return codes
 
 
 cdef inline bint has_variances(const Params* p) noexcept nogil:
@@ -463,333 +425,11 @@ cdef int learn_full(Full* f, const Batch* b, Books* shared, floating[::1] state,
 
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
-cdef inline const double* doubles(const double[::1] numbers) noexcept:
-    """The numbers; NULL where there are none."""
-    return &numbers[0] if numbers.shape[0] else NULL
+cdef class QuadraticModel(Model):
+    """A model whose potential is quadratic: with the identity, a diagonal or a full matrix.
 
-
-cdef long FORKS = 1         # a process begun by fork has none of the other threads: what they held is free there
-
-
-def _forked():
-    global FORKS
-    FORKS += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
-cdef class Lock:
-    """`with lock:` raises RuntimeError while another call is inside: a model is learnt by one call at a time. A copied or pickled
-    lock is a new one, which is free.
-
-    It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block. Where
-    the interpreter has no lock of its own, the critical section makes of looking and taking one step.
+    Its state is a flat array: for each feature the first slots of all vectors, then the second slots; the constant feature last.
     """
-
-    def __init__(self, who):
-        self.who = who
-
-    def __reduce__(self):
-        return Lock, (self.who,)
-
-    def __enter__(self):
-        if not self.take():
-            raise RuntimeError(
-                f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait for "
-                "it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
-            )
-
-    def __exit__(self, *_):
-        self.held = 0
-
-    cdef bint take(self) except -1:
-        """Take it; False if another call has it."""
-        with critical_section(self):
-            if self.held == FORKS:
-                return False
-            self.held = FORKS
-        return True
-
-
-cdef inline bint is_array(array, dtype):
-    """A numpy array of one dimension, of just this dtype."""
-    return type(array) is np.ndarray and array.dtype is dtype and array.ndim == 1
-
-
-cdef class FewRows:
-    """The rows of a small call, for `run` and `decision`."""
-
-
-cdef bint is_csr(X) except -1:
-    """Whether X is one of scipy's own CSR matrices (not of a class that extends them)."""
-    scipy = modules.get("scipy.sparse")
-    return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
-
-
-cdef FewRows read_few(X, values, Py_ssize_t n_features, int64_t* indptr):
-    """X as rows of a model of these values, and their places, FEW + 1 at most; None if anything about them is unusual."""
-    cdef FewRows rows = FewRows()
-    cdef Py_ssize_t i, n
-    cdef bint is_dense = type(X) is np.ndarray
-    if not is_dense and not is_csr(X):
-        return None
-    shape = X.shape
-    if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != n_features:
-        return None
-    rows.n = n = shape[0]
-    if is_dense:
-        if not X.flags.c_contiguous:
-            return None
-        for i in range(n + 1):
-            indptr[i] = i * n_features
-        rows.data, rows.indices = X.reshape(-1), NO_INDICES
-    else:
-        rows.data, rows.indices = X.data, X.indices
-        if not read_places(X.indptr, indptr, n):
-            return None
-    if not is_array(rows.data, values.dtype):
-        return None
-    try:
-        if values.itemsize == 4:
-            return rows if check_rows[float](rows.data, rows.indices, indptr, n, n_features) else None
-        return rows if check_rows[double](rows.data, rows.indices, indptr, n, n_features) else None
-    except ValueError:              # strided, say
-        return None
-
-
-cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
-    """The indptr of a CSR matrix of n rows; False if it is not plain."""
-    cdef const int32_t[::1] short_places
-    cdef const int64_t[::1] long_places
-    cdef Py_ssize_t i
-    if type(places) is not np.ndarray or places.ndim != 1 or len(places) != n + 1:
-        return False
-    try:
-        if places.dtype is INT32:
-            short_places = places
-        elif places.dtype is INT64:
-            long_places = places
-        else:
-            return False
-    except ValueError:
-        return False
-    if not (is_aligned(&short_places[0], 4) if places.itemsize == 4 else is_aligned(&long_places[0], 8)):
-        return False
-    for i in range(n + 1):
-        indptr[i] = short_places[i] if places.itemsize == 4 else long_places[i]
-    return True
-
-
-cdef bint check_rows(const floating[::1] data, indices, const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) except -1:
-    """`are_rows`, by the type of the indices."""
-    cdef const int32_t[::1] short_indices
-    cdef const int64_t[::1] long_indices
-    cdef const dense_t[::1] no_indices
-    if indices is NO_INDICES:
-        no_indices = indices
-        return are_rows(data, no_indices, indptr, n, n_features)
-    if is_array(indices, INT32):
-        short_indices = indices
-        return are_rows(data, short_indices, indptr, n, n_features)
-    if is_array(indices, INT64):
-        long_indices = indices
-        return are_rows(data, long_indices, indptr, n, n_features)
-    return False
-
-
-cdef class Model:
-    """What learning changes, as the training loops see it. A state (_geometry/state.py) extends it by how it starts and grows.
-
-    values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
-    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. drift : see average.pxd, or empty.
-    counts : rows seen of each class. tally : counters. params : the parameters that it is learnt with, fields of `Params`.
-    """
-
-    cdef int bind(self) except -1:
-        """The parameters as the loops read them: converted when they have changed."""
-        if self.bound is not self.params:
-            with critical_section(self):        # several threads may read at once
-                self.p = self.params
-                self.bound = self.params
-
-    def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
-              const int64_t[::1] order, int32_t[::1] predictions):
-        """One pass over rows: the one way in which a model changes.
-
-        targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
-        both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or for the class that
-        predict would have named just before each row of weight > 0 was learnt.
-        """
-        cdef Batch b
-        cdef Books books
-        cdef const int64_t[::1] indptr = rows.indptr
-        cdef const int32_t[::1] labels
-        cdef const double[::1] numbers
-        cdef double[::1] tally = self.tally
-        self.bind()
-        self.enter(&b, &books, self.counts, tally, self.drift)
-        b.n_rows = indptr.shape[0] - 1
-        b.n = order.shape[0] if order.shape[0] else b.n_rows
-        b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
-        b.weights, b.class_weights = doubles(weights), doubles(class_weights)
-        b.predictions = &predictions[0] if predictions.shape[0] else NULL
-        if task == REGRESSION:
-            numbers = targets
-            b.targets = doubles(numbers)
-        elif task != ONE_CLASS:
-            labels = targets
-            b.labels = &labels[0] if labels.shape[0] else NULL
-        try:
-            self.run(task, rows, &b, &books)
-        finally:
-            (<Tally*>&tally[0])[0] = books.tally
-
-    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1:
-        """Begin a pass: a batch without labels and weights, and books that go on from the model's counters."""
-        b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
-        books.tally = (<Tally*>&tally[0])[0]
-        books.counts, books.n_classes = &counts[0], counts.shape[0]
-        books.columns = books.n_classes if books.n_classes > 2 else 1
-        books.drift = &drift[0] if drift.shape[0] else NULL
-        self.open_pairs(books)
-        open_records(books, self.record, self.records_from)
-        books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
-        books.budget = QUANTUM
-        return 0
-
-    cdef int open_pairs(self, Books* books) except -1:
-        """Platt's numbers and the sum of the rows, if there are any; rows that are seen again teach the numbers nothing."""
-        cdef double[:, ::1] calibration
-        cdef double[::1] total
-        books.pairs, books.are_seen = NULL, self.are_seen
-        books.total = books.met = NULL
-        if self.calibration is not None and len(self.calibration):
-            calibration, total = self.calibration, self.total
-            if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
-                raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
-            books.pairs = <Calibration*>&calibration[0, 0]
-            if total.shape[0]:
-                books.total, books.met = &total[0], &total[total.shape[0] - 1]
-        books.is_watched = books.drift != NULL or books.total != NULL
-        return 0
-
-    # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
-
-    def take_calls(self, dict estimator, names, Task task, classes=None):
-        """From now on learn small calls of an estimator whose parameters, of these names, are those of the model's last pass
-        (None: no more). classes : its classes."""
-        cdef Call call = Call()
-        call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
-            [part is one for one in (self.values, self.counts, self.tally, self.drift)])])
-        if names is None:
-            self.call = None
-            return
-        call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
-        call.classes, call.labels = classes, None if classes is None else classes.tolist()
-        if classes is not None and classes.dtype.kind == "U":
-            call.classes = classes.view(np.uint32).reshape(len(classes), -1)
-        call.task, call.parameters = task, self.params
-        call.n_features = estimator["n_features_in_"]
-        self.call = call
-
-    def learn_at_once(self, dict estimator, X, y, sample_weight):
-        """Learn a small call, or answer False: then nothing has happened, and it is to go the long way."""
-        cdef Call call = self.call
-        cdef Lock lock
-        cdef Py_ssize_t i
-        if call is None or self.params is not call.parameters:
-            return False
-        for i in range(len(call.names)):
-            if estimator.get(call.names[i]) is not call.values[i]:
-                return False
-        lock = estimator.get("_lock")
-        if lock is None or "_sparse_coef" in estimator:
-            return False
-        for i in range(len(call.others)):
-            if not call.others[i].flags.writeable:
-                return False
-        if not lock.take():
-            return False
-        try:
-            self.bind()                 # (a copy may have had a call without rows only)
-            return self.learn_few(X, y, sample_weight)
-        finally:
-            lock.held = 0
-
-    cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """X as rows, and the pass."""
-        cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows = read_few(X, self.values, self.call.n_features, indptr)
-        cdef Batch b
-        if rows is None:
-            return False
-        b.indptr, b.n = indptr, rows.n
-        return self.learn_checked(rows, &b, y, sample_weight)
-
-    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1:
-        """Labels and weights, and the pass."""
-        cdef int32_t[FEW] labels
-        cdef const double[::1] targets, weights
-        cdef const int64_t* indptr = b.indptr
-        cdef Py_ssize_t n = b.n
-        cdef Books books
-        cdef double[::1] tally, counts, drift
-        try:
-            tally, counts, drift = self.tally, self.counts, self.drift
-            if not self.values.flags.writeable:
-                return False
-            if sample_weight is not None:
-                if not is_array(sample_weight, FLOAT64):
-                    return False
-                weights = sample_weight
-            if self.call.task == REGRESSION:
-                if not is_array(y, FLOAT64) or len(y) != n:
-                    return False
-                targets = y
-            elif not self.match(y, n, labels):
-                return False
-        except ValueError:              # strided, or read-only where the model is
-            return False
-        if sample_weight is not None and not are_weights(weights, n):
-            return False
-        if self.call.task == REGRESSION and not (is_aligned(&targets[0], 8) and are_finite(targets, n)):
-            return False
-        self.enter(b, &books, counts, tally, drift)
-        b.n = b.n_rows = n
-        b.indptr, b.labels = indptr, labels
-        if self.call.task == REGRESSION:
-            b.targets, b.labels = &targets[0], NULL
-        if sample_weight is not None:
-            b.weights = &weights[0]
-        try:
-            self.run(self.call.task, rows, b, &books)
-        finally:
-            (<Tally*>&tally[0])[0] = books.tally
-        return True
-
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
-        """The labels' places among the classes."""
-        cdef const int64_t[::1] numbers, number_classes
-        cdef const double[::1] reals, real_classes
-        cdef const uint32_t[:, ::1] texts, text_classes
-        if type(y) is list:
-            return len(<list>y) == n and match_list(<list>y, self.call.labels, labels)
-        if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
-            return False
-        if y.dtype.kind == "U" and self.call.classes.ndim == 2 and y.flags.c_contiguous and y.dtype.isnative and y.dtype.itemsize:
-            texts, text_classes = y.view(np.uint32).reshape(n, -1), self.call.classes
-            return match_texts(texts, text_classes, labels)
-        if y.dtype is INT64 and self.call.classes.dtype is INT64:
-            numbers, number_classes = y, self.call.classes
-            return match_numbers(numbers, number_classes, labels)
-        if y.dtype is FLOAT64 and self.call.classes.dtype is FLOAT64:
-            reals, real_classes = y, self.call.classes
-            return match_numbers(reals, real_classes, labels)
-        return False
-
-    # --- the pass, in the types of the model and of the rows --------------------------------------------------------------------
 
     cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
         if self.values.itemsize == 4:
@@ -827,37 +467,6 @@ cdef class Model:
             return learn_classes(task, b, books, state, data, indices, &self.p)
         with nogil:
             return learn_vector(task, b, books, state, data, indices, &self.p)
-
-    # --- reading: never a write ------------------------------------------------------------------------------------------------
-
-    def decide_at_once(self, dict estimator, X):
-        """The scores of a small call, (rows, vectors); or None: it is to go the long way."""
-        cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows
-        cdef double[:, ::1] scores
-        if "feature_names_in_" in estimator:
-            return None
-        rows = read_few(X, self.values, self.n_features, indptr)
-        if rows is None:
-            return None
-        found = np.empty((rows.n, self.n_columns))
-        scores = found
-        self.decide_rows(rows, indptr, scores)
-        return found
-
-    def decision(self, rows, double[:, ::1] scores):
-        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
-        cdef const int64_t[::1] indptr = rows.indptr
-        self.decide_rows(rows, &indptr[0], scores)
-
-    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1:
-        cdef Batch b
-        b.n = b.n_rows = scores.shape[0]
-        b.order, b.indptr = NULL, indptr
-        self.bind()
-        if b.n:
-            self.decide(rows, &b, &scores[0, 0], scores.shape[1])
-        return 0
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         if self.values.itemsize == 4:

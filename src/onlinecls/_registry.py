@@ -242,13 +242,14 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Algorithm(NamedTuple):
     """One row of the table.
 
-    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_core`` or, of
-    dual ascent and its kin, in ``_ascent``. estimator : class that offers it. selects : constructor arguments that choose it
-    there. params : ranges of its own hyper-parameters. units : those whose default is in units of the rows. trials : settings of
-    them away from the defaults (which tuning may move), with which tests and digests run it. margin : that from which on a row is
-    no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that are not just a
-    parameter of the same name. paper : its source. tasks : the kernels that the estimator runs it in, ("binary", "multiclass"),
-    ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
+    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_rules.pxd`` or, for
+    dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments that
+    choose it there. params : ranges of its own hyper-parameters. units : those whose default is in units of the rows. trials :
+    settings of them away from the defaults (which tuning may move), with which tests and digests run it. margin : rows of at
+    least this margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields
+    that are not just a parameter of the same name. paper : its source. tasks : the loops that the estimator runs it in,
+    ("binary", "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or
+    ("leader",) where all rows are kept.
     merge : how models of parts of a stream become one, a key of MERGES; or else why they do not.
     """
 
@@ -504,7 +505,8 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 #: The files that have the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
-    "_ascent.dual_ascent", "_ascent.baselines", "_ascent.leader", "_estimators.online_to_batch", "_kernelized.learners",
+    "_estimators.dual_ascent", "_estimators.baselines", "_estimators.follow_the_leader", "_estimators.online_to_batch",
+    "_estimators.kernel",
 )
 
 

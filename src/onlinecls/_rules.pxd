@@ -37,7 +37,7 @@ cpdef enum Trigger:         # when a rule may take a step
     OWN_MARGIN              # m < margin, a parameter
 
 
-cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _geometry)
+cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _core and _compiled)
     ADDITIVE                # w, none -> w
     GAUSSIAN                # w, its variance σ -> w
     FORGETTING              # w, σ/s -> w  (σ grows with s, up to the first variance)

@@ -6,7 +6,7 @@ format's number, a SHA-256 over the whole file (with 64 zeros in its own place),
 
 A checksum tells damage, not malice: who can write the file can write the checksum too. Here only the file is checked. What the
 description and the arrays mean, and whether learning can have left them so, is checked by those whose they are: estimators
-(`_estimators/saving.py`) and models (`of_file` of `_geometry/state.py`).
+(`_estimators/saving.py`) and models (`of_file` of `_models/state.py`).
 """
 
 from __future__ import annotations

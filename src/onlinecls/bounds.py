@@ -33,12 +33,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast, overload
 import numpy as np
 
 from . import _certificates
-from ._ascent.baselines import HedgeClassifier, OGDClassifier
-from ._ascent.dual_ascent import DualAscentClassifier, DualAscentRegressor
-from ._ascent.leader import FoReLClassifier
 from ._certificates import Certificate
 from ._estimators.base import OnlineLearner
+from ._estimators.baselines import HedgeClassifier, OGDClassifier
+from ._estimators.dual_ascent import DualAscentClassifier, DualAscentRegressor
 from ._estimators.first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron, PNormPerceptron
+from ._estimators.follow_the_leader import FoReLClassifier
+from ._estimators.kernel import KernelOnlineClassifier
 from ._estimators.multiplicative import (
     MultiplicativePassiveAggressiveClassifier,
     MultiplicativePassiveAggressiveOneClass,
@@ -48,7 +49,6 @@ from ._estimators.one_class import PassiveAggressiveOneClass
 from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
 from ._input import validate
 from ._input.compat import issparse
-from ._kernelized.learners import KernelOnlineClassifier
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import TALLY
+from .._compiled.model import TALLY
 from .._registry import Algorithm, algorithms_of, select
 from .classifier import OnlineClassifier
 from .one_class import OnlineOneClass

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _core
-from .._geometry.state import NO_ORDER
-from .._geometry.states import STATES
+from .. import _core, _rules
+from .._compiled import model
+from .._compiled.lock import Lock
 from .._input import validate
 from .._input.compat import not_fitted
+from .._models.state import NO_ORDER
+from .._models.states import STATES
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
 from . import exporting, merging, saving, side_by_side
 from .routing import Routing
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-_ROUNDS, UNKNOWN = _core.TALLY["t"], Units()
+_ROUNDS, UNKNOWN = model.TALLY["t"], Units()
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
@@ -122,7 +124,7 @@ class Estimator(Routing):
         """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
         learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
         found = self.__dict__
-        with found.get("_lock") or found.setdefault("_lock", _core.Lock(type(self).__name__)):
+        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)):
             before, n_rows = found.copy(), self._rows_learnt(found)
             try:
                 return learn(*arguments)
@@ -314,8 +316,8 @@ class OnlineLearner(saving.Describing, Estimator):
                 "step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
             )
         params = {
-            "rule": _core.RULES[algorithm.rule], "trigger": _core.TRIGGERS[algorithm.trigger],
-            "geometry": _core.GEOMETRIES[algorithm.geometry_of(values)],
+            "rule": _rules.RULES[algorithm.rule], "trigger": _rules.TRIGGERS[algorithm.trigger],
+            "geometry": _rules.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "probability": int(values.get("probability", False)),
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
@@ -371,7 +373,7 @@ class OnlineLearner(saving.Describing, Estimator):
     @staticmethod
     def _state_class(params: dict) -> type[Any]:
         """The class of the models that are learnt with these parameters."""
-        return STATES[next(name for name, number in _core.GEOMETRIES.items() if number == params["geometry"])]
+        return STATES[next(name for name, number in _rules.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         """Of all arrays of a model."""
@@ -500,7 +502,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if moved:
             state.settle_levels(self._params)
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
-        state.learn(_core.TASKS[task], rows, targets, weights, class_weights, order, predictions)
+        state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
     @contextmanager
     def _learning(self, again: bool) -> Iterator[None]:
@@ -508,7 +510,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
         def say(seen: bool) -> None:
             self._are_seen, state = seen, self.__dict__.get("_state")
-            if isinstance(state, _core.Model):  # (small calls ask the model alone)
+            if isinstance(state, model.Model):  # (small calls ask the model alone)
                 state.are_seen = seen
 
         say(again)
@@ -521,7 +523,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _take_calls(self) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state, cls = self.__dict__.get("_state"), type(self)
-        if not isinstance(state, _core.Model):
+        if not isinstance(state, model.Model):
             return
         ordinary = cls._pass is OnlineLearner._pass and self._units.scale and cls._read_rows is OnlineLearner._read_rows
         compiled = self._params_of[0] is not None and self._compiled[2] is self._params_of[0]
@@ -531,7 +533,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
             state.take_calls(self.__dict__, None, 0)
             return
-        task = _core.TASKS[self._task(state, NO_WEIGHTS)[0]]
+        task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
         state.take_calls(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
@@ -556,11 +558,11 @@ class OnlineLearner(saving.Describing, Estimator):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-            loss_before = self._state.tally[_core.TALLY["loss"]]
+            loss_before = self._state.tally[model.TALLY["loss"]]
             with self._learning(again=epoch > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
-            loss = (self._state.tally[_core.TALLY["loss"]] - loss_before) / n_train
+            loss = (self._state.tally[model.TALLY["loss"]] - loss_before) / n_train
             if validation is not None:
                 weighted = len(weights) and weights[held_out].any()
                 loss = -self._validate(validation, targets[held_out], weights[held_out] if weighted else None)
@@ -597,7 +599,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 first[:-1] = values.T
             elif self.fit_intercept:
                 first[-1] = values
-        state.tally[_core.TALLY["reach"]] = np.abs(first).max()
+        state.tally[model.TALLY["reach"]] = np.abs(first).max()
         state.settle_levels(params)
         if len(state.drift):  # the average's books: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from .._core import best_of
-from .._geometry.state import NO_ORDER
+from .._compiled.model import best_of
 from .._input import validate
 from .._input.compat import classifier_tags, random_state
+from .._models.state import NO_ORDER
 from .base import NO_PREDICTIONS, UNKNOWN, WithVariances, WithWeights
 from .units import first_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._geometry.states import PNormState
+from .._models.states import PNormState
 from .cycles import ClassifierInCycles, RegressorInCycles
 from .docs import documented
 from .probabilities import WithProbabilities

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._geometry.state import Shard
 from .._input import validate
 from .._input.compat import not_fitted
+from .._models.state import Shard
 from .._registry import MERGES, UNMERGEABLE, algorithms_of, select
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
-    from .._geometry.state import State
     from .._input.rows import Rows
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from .._models.state import State
 
 
 class _Multiplicative(OnlineLearner):

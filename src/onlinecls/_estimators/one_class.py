@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._geometry import centre
-from .._geometry.state import NO_ORDER
+from .._compiled import centre
 from .._input import validate
 from .._input.compat import outlier_tags, random_state
+from .._models.state import NO_ORDER
 from .base import UNKNOWN, OnlineLearner
 from .cycles import OneClassInCycles
 from .docs import documented

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._geometry.calibration import log_probabilities
+from .._models.calibration import log_probabilities
 from .classifier import OnlineClassifier
 
 if TYPE_CHECKING:

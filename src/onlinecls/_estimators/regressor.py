@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from .. import _core
-from .._geometry.state import NO_ORDER
+from .._compiled import model
 from .._input import validate
 from .._input.compat import random_state, regressor_tags, warn_undefined_score
+from .._models.state import NO_ORDER
 from .base import UNKNOWN, WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ class OnlineRegressor(WithWeights):
 
     def _progressive(self, name: str) -> float:
         tally = self._fitted_state().tally
-        rounds = tally[_core.TALLY["t"]]
-        return float(tally[_core.TALLY[name]] / rounds) if rounds else float("nan")
+        rounds = tally[model.TALLY["t"]]
+        return float(tally[model.TALLY[name]] / rounds) if rounds else float("nan")
 
 
 class SecondOrderRegressor(WithVariances, OnlineRegressor):

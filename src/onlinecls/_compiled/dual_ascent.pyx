@@ -1,0 +1,805 @@
+"""Dual ascent (Shalev-Shwartz and Singer's tutorial) and what is of its form: one pass of each over rows.
+
+A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a
+row costs O(nnz) however κ moves.
+
+    f             state of a feature             the weight that predicts       κ
+    Euclidean     θ                              κ θ                            1/σ
+    entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
+     (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
+
+The entropic geometry is the simplex of _compiled/simplex.pxd, signed or the probability simplex.
+With σ = auto it also computes all powers anew when a growing σ has left its step of the grid (see `settle`).
+
+A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
+model are a `Shared` and a `Group` for each group, side by side in the array `books`.
+
+A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which say how
+far θ moves along the row.
+"""
+from cython cimport critical_section
+from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from .experts cimport chance, learn_experts, weigh_experts
+from .line_search cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
+from .dual_params cimport (
+    ABSOLUTE_LOSS, AUTO, DA1, DA2, DA3, FIXED, HINGE, LOG_LOSS, SQRT, SQUARED_LOSS, STRONGLY_CONVEX, AscentParams, Shared,
+)
+from .model cimport Model
+from .powers cimport exp_all, with_sign
+from .rounds cimport (
+    QUANTUM, REGRESSION, Batch, Books, Round, Task, averaged, charge, check_signals, hear, judge, judge_error, next_round,
+    row_at,     said_by, top,
+)
+from .simplex cimport (
+    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, scan_sums, step, whole,
+)
+from .simplex import GROUP, GROUP_SIZE
+from .sparse cimport Row, column, dense_t, floating, index_t, larger
+
+#: The numbers of a model in `books`, by their names in Python: three that its groups share, and those of each group.
+BOOKS = {"gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
+
+LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
+UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
+SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
+
+cdef double STEP_OF_GRID = 1.5
+cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
+LARGEST_STEP = HUGE
+
+cdef enum:
+    SIZES = 8               # of |x| in a row: so many are told apart
+
+ctypedef struct Work:       # of a row, a number for each vector
+    double* sums            # Σ x_i (what is stored of feature i)
+    double* scores
+    double* averages        # the scores by the average
+    double* shares          # the softmax of the scores
+    double* d               # the step: θ_c += d_c x for the vectors `moves`
+    double* alpha           # dual variables
+    double* start           # log loss: the shares at the beginning of a line, and
+    double* direction       # how they move along it
+    double* open            # 1: the class has joined
+    double* scratch
+    double* room            # three numbers for each vector
+    Py_ssize_t* every       # 0, 1, ..
+    Py_ssize_t* moves
+    Py_ssize_t* followed
+
+ctypedef struct Ascent:     # a pass: where the model's numbers are, what is known of the row at hand, and room for both
+    AscentParams p
+    Shared* shared
+    Group* groups
+    double* drift           # see average.pxd; NULL: no average
+    Py_ssize_t k            # vectors
+    Py_ssize_t width        # numbers in the state for each feature
+    Py_ssize_t n_features
+    Py_ssize_t n_groups
+    bint joint              # one dual problem of several classes
+    Size size               # of the row
+    double weight           # c
+    double steepness        # the dual norm of the loss's (sub)gradient, times c
+    double limit            # no |θ| may be larger
+    double loss             # of the row in the group at hand
+    double gain             # what its step adds to the dual value, but for f*
+    Py_ssize_t n_moves      # vectors that the step moves
+    Py_ssize_t* sizes       # of the row's |x|, by number
+    Simplex simplex         # of the group at hand
+    Entries row
+    Line line
+    Work work
+
+
+# --- a row and the model -------------------------------------------------------------------------------------------------------
+
+cdef inline double scale_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
+    """κ, after t rounds."""
+    if p.entropic:
+        return p.bound / normaliser(group)
+    if p.schedule == SQRT:
+        return 1.0
+    if p.schedule == STRONGLY_CONVEX:
+        return 1.0 / (p.sigma * t) if t > 0.0 else 0.0
+    return 1.0 / shared.sigma if shared.sigma > 0.0 else 0.0
+
+
+cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
+    return &a.groups[c if a.n_groups > 1 else 0]
+
+
+cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
+    """Scores after t rounds, from the sums."""
+    cdef Py_ssize_t c
+    for c in range(a.k):
+        a.work.scores[c] = scale_of(&a.p, a.shared, group_of(a, c), t) * a.work.sums[c]
+
+
+cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c, const floating[::1] data,
+                                    const index_t[::1] indices, Row row) noexcept nogil:
+    """value - drift.x of vector c."""
+    cdef Py_ssize_t j
+    for j in range(row.lo, row.hi):
+        value -= data[j] * a.drift[a.k * column(indices, j, row.lo) + c]
+    return value - a.p.bias * a.drift[a.k * a.n_features + c]
+
+
+cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                          const Round* r, const Books* books) noexcept nogil:
+    """The scores of a row by the weights as they are, those by the average, and its size."""
+    cdef Py_ssize_t c
+    cdef double rounds = averaged(books)
+    a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
+    a.weight = r.weight
+    scale_scores(a, books.tally.rounds - 1.0)
+    for c in range(a.k):
+        a.work.averages[c] = a.work.scores[c]
+        if rounds > 0.0:
+            a.work.averages[c] = score_of_average(group_of(a, c).ages * a.work.sums[c], a, c, data, indices, r.row) / rounds
+
+
+cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
+    """Whether nothing that follows for this row can overflow; at_rest : it makes no step."""
+    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.p.margin <= 1e280
+            and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
+            and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
+
+
+cdef inline void take_group(Ascent* a, Py_ssize_t g) noexcept nogil:
+    """The group at hand."""
+    a.simplex.group = &a.groups[g]
+    a.simplex.first = g if a.n_groups > 1 else 0
+    a.simplex.last = g + 1 if a.n_groups > 1 else a.k
+    a.loss, a.gain, a.n_moves = 0.0, 0.0, 0
+
+
+cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept nogil:
+    """σ of this round. True if the scores have changed by it otherwise than by a factor.
+
+    Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
+    half more; then all powers are computed anew.
+    """
+    cdef Py_ssize_t g
+    cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.p.is_signed else 1.0
+    cdef double size = entries * a.simplex.n * (a.k if a.n_groups == 1 else 1)
+    if a.p.schedule != AUTO:
+        a.shared.sigma = a.p.sigma
+        return False
+    a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
+    if not a.p.entropic:
+        a.shared.sigma = sqrt(2.0 * books.tally.rounds) * a.shared.lipschitz / a.p.bound
+        return False
+    wanted = a.shared.lipschitz * sqrt(books.tally.rounds / log(larger(size, <double>2.0)))
+    if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
+        return False
+    a.shared.sigma = wanted
+    if old > 0.0:
+        for g in range(a.n_groups):
+            take_group(a, g)
+            compute_powers(state, &a.simplex, old / wanted)
+    return old > 0.0
+
+
+cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                         Books* books) noexcept nogil:
+    """σ of this round, the scores by it, and what steps of this row need."""
+    if settle(a, state, books):
+        books.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
+        a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
+    if a.p.schedule == AUTO:
+        scale_scores(a, books.tally.rounds - 1.0)
+    a.line.entropic, a.line.sigma = a.p.entropic, a.shared.sigma
+    a.simplex.rate = a.p.bound / a.shared.sigma if a.p.entropic else 1.0
+    a.limit = a.p.limit
+    if not a.p.entropic and a.p.schedule != SQRT and a.shared.sigma < 1.0:      # the weights are θ/σ
+        a.limit = a.p.limit * a.shared.sigma
+    if a.p.entropic:
+        gather(&a.row, a.k, data, indices, row, a.p.bias, 2 * a.k * a.n_features)
+
+
+cdef inline void close_row(const Ascent* a, const Books* books) noexcept nogil:
+    """The weights after this round are in the average."""
+    cdef Py_ssize_t g
+    if a.drift != NULL and books.tally.rounds > books.average_from:
+        for g in range(a.n_groups):
+            a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], books.tally.rounds)
+
+
+# --- steps ---------------------------------------------------------------------------------------------------------------------
+
+cdef inline bint fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """Whether θ_c + d x is within the limit, Euclidean."""
+    cdef Py_ssize_t j
+    cdef double limit = a.limit
+    for j in range(row.lo, row.hi):
+        if not fabs(state[a.k * column(indices, j, row.lo) + c] + d * data[j]) <= limit:
+            return False
+    return fabs(state[a.k * a.n_features + c] + d * a.p.bias) <= limit
+
+
+cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                      const index_t[::1] indices, Row row) noexcept nogil:
+    """θ_c += d x, Euclidean."""
+    cdef Py_ssize_t j, at, k = a.k
+    cdef double before, ages = a.simplex.group.ages if a.drift != NULL else 0.0
+    if ages == 0.0:
+        for j in range(row.lo, row.hi):
+            state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
+        state[k * a.n_features + c] += <floating>(d * a.p.bias)
+        return
+    for j in range(row.lo, row.hi + 1):
+        at = k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
+        before = state[at]
+        state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
+        a.drift[at] += ages * (state[at] - before)
+
+
+cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                           double t) noexcept nogil:
+    """The step of the group at hand in round t, and what it adds to the dual value. False if it would leave the dtype's range."""
+    cdef Py_ssize_t i
+    cdef double squares = 0.0
+    cdef double* d = a.work.d
+    for i in range(a.n_moves):
+        if a.p.schedule == SQRT:
+            d[i] *= a.p.sigma / sqrt(t)
+        squares += d[i] * (2.0 * a.work.sums[a.work.moves[i]] + d[i] * a.size.q)
+    if a.p.entropic:
+        if not step(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
+            return False
+    else:
+        for i in range(a.n_moves):
+            if not fits(state, a, a.work.moves[i], d[i], data, indices, row):
+                return False
+        for i in range(a.n_moves):
+            move(state, a, a.work.moves[i], d[i], data, indices, row)
+        a.simplex.group.squares += squares
+    a.shared.gain += a.gain
+    return True
+
+
+# --- dual variables ------------------------------------------------------------------------------------------------------------
+
+cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
+    """Whether the best α is surely c, the most there may be, entropic: whether its derivative, the loss, falls to 0 before.
+
+    For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
+    parts move by e^(±c β max |x|) on the way.
+    """
+    cdef Py_ssize_t i, j
+    cdef const floating* x = <const floating*>a.row.x
+    cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0
+    cdef double root = root_of(<floating>a.simplex.group.shift) if a.p.is_signed else 0.0
+    cdef double bend = sigma * (beta * a.size.largest) * (beta * a.size.largest)
+    if a.loss >= a.weight * bend:
+        return True
+    for i in range(n):
+        for j in range(a.row.n):
+            total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + which[i]]) + root)
+    bend = sigma * beta * beta * exp(2.0 * a.weight * beta * a.size.largest) * total / normaliser(a.simplex.group)
+    return a.loss >= a.weight * bend
+
+
+cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
+    """Number the sizes |x| of a row in the order in which they are met, if there are at most SIZES; else 0."""
+    cdef Py_ssize_t j, s, n = 0
+    cdef const floating* x = <const floating*>a.row.x
+    cdef floating size
+    for j in range(a.row.n):
+        size = with_sign(x[j], <floating>1.0)
+        for s in range(n):
+            if met[s] == size:
+                break
+        else:
+            if n == SIZES:
+                return 0
+            met[n] = size
+            s = n
+            n += 1
+        a.sizes[j] = s
+    return n
+
+
+cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
+    """The masses of the row's features in these classes: of those of one |x| together, as they move together (the P and N of the
+    closed form), where there are few sizes of x, as of counts; else of each."""
+    cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
+    cdef const floating* x = <const floating*>a.row.x
+    cdef floating* sinh = <floating*>a.row.x + a.row.room
+    cdef floating[SIZES] met
+    cdef Line* line = &a.line
+    cdef double* up
+    cdef double* down
+    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>a.simplex.group.shift)
+    n_sizes = number_sizes(a, met)
+    line.entropic = True
+    line.z = normaliser(a.simplex.group)
+    line.steepest = beta * a.size.largest
+    line.m = n_sizes if n_sizes else m
+    for j in range(line.m):
+        line.h[j] = beta * (met[j] if n_sizes else x[j])
+    for i in range(n):
+        up = line.up + which[i] * line.room
+        down = line.down + which[i] * line.room
+        for j in range(m):
+            sinh[j] = state[a.row.places[j] + which[i]]
+        for j in range(m, whole(m)):
+            sinh[j] = 0.0
+        if a.p.is_signed:
+            masses_of(sinh, up, down, root, whole(m))
+        else:
+            for j in range(m):
+                up[j], down[j] = sinh[j], 0.0
+        if n_sizes == 0:
+            continue
+        n_met = 0
+        for j in range(m):      # (the s-th size is not met before the s-th feature: its sums take a place that is read already)
+            s = a.sizes[j]
+            rise = up[j] if x[j] > 0.0 else down[j]
+            fall = down[j] if x[j] > 0.0 else up[j]
+            if s == n_met:
+                up[s], down[s], n_met = rise, fall, n_met + 1
+            else:
+                up[s] += rise
+                down[s] += fall
+
+
+cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, double sign) noexcept nogil:
+    """The step of one vector c for a row on its positive or negative side."""
+    cdef double margin = sign * a.work.scores[c]
+    cdef int update = a.p.update
+    a.loss = a.p.margin - margin
+    if a.p.loss == LOG_LOSS:
+        a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
+    if not a.loss > 0.0:
+        return
+    a.work.moves[0], a.work.d[0] = c, sign
+    a.line.which, a.line.d, a.line.n = a.work.moves, a.work.d, 1
+    if a.p.entropic and update != DA1 and a.p.loss == HINGE and takes_all(a, state, a.work.moves, 1):
+        update = DA1
+    if update != DA1:
+        if a.p.entropic:
+            lay_out(a, state, a.work.moves, 1)
+        else:
+            a.line.slope = a.size.q / a.shared.sigma
+    a.work.d[0] = sign * single(&a.line, margin, a.p.margin, a.weight, &a.gain, a.p.loss, update)
+    a.n_moves = a.work.d[0] != 0.0
+
+
+cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const Books* books) noexcept nogil:
+    """The step of all classes' vectors in the joint construction."""
+    cdef Py_ssize_t c, rival = top(a.work.scores, books, label)
+    cdef double total = 0.0
+    if rival < 0:                               # (no learning leaves a class without a rival, but a file might)
+        return
+    for c in range(a.k):
+        a.work.open[c] = not (books.open_classes and books.counts[c] == 0.0)
+    a.loss = a.p.margin - (a.work.scores[label] - a.work.scores[rival])
+    if a.p.loss == LOG_LOSS:
+        a.loss = log_sum(a.work.scores, a.k, a.work.shares) - a.work.scores[label]
+        for c in range(a.k):
+            if c != label:
+                total += a.work.shares[c]
+        if a.loss > 0.0 and total > 0.0:
+            softmax_step(a, state, label, total)
+    elif a.loss > 0.0:
+        hinge_step(a, state, label, rival)
+
+
+cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival) noexcept nogil:
+    """The α_r of the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
+    cdef Py_ssize_t r, n = 0
+    cdef Line* line = &a.line
+    cdef double* alpha = a.work.alpha
+    cdef double* excess = a.work.start
+    cdef double c = a.weight, q = a.size.q / line.sigma, value
+    cdef Py_ssize_t* moves = a.work.moves
+    cdef double* d = a.work.d
+    for r in range(a.k):
+        alpha[r] = 0.0
+    alpha[rival] = c
+    moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
+    if a.p.update == DA2 and a.p.entropic and takes_all(a, state, moves, 2):
+        pass
+    elif a.p.update != DA1:
+        if a.p.entropic:
+            lay_out(a, state, a.work.every if a.p.update == DA3 else moves, a.k if a.p.update == DA3 else 2)
+            line.which, line.d, line.n = moves, d, 2
+            alpha[rival] = climb(line, c, a.p.margin, 0.0, NULL, NULL, 0, 0.0)
+        elif a.p.update == DA2 or not (q * c > 1e-300):
+            value = a.loss / (2.0 * q) if q > 0.0 else c
+            alpha[rival] = value if value < c else c
+        else:
+            for r in range(a.k):
+                excess[r] = 0.0
+                if r != label and a.work.open[r]:
+                    excess[r] = (a.p.margin - a.work.scores[label] + a.work.scores[r]) / q
+            share_out(excess, a.k, c, alpha, a.work.scratch)
+        if a.p.update == DA3 and a.p.entropic:
+            follow(line, alpha[rival])
+            alpha[label] = c - alpha[rival]
+            pairs(line, a.k, label, a.p.margin, c, a.work.open, alpha, a.work.scratch)
+            alpha[label] = 0.0
+    value = 0.0
+    for r in range(a.k):
+        if alpha[r] != 0.0 and r != label:
+            n += 1
+            moves[n], d[n] = r, -alpha[r]
+            value += alpha[r]
+    moves[0], d[0] = label, value
+    a.gain = a.p.margin * value
+    a.n_moves = n + 1 if value > 0.0 else 0
+
+
+cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, double total) noexcept nogil:
+    """The shares a of the classes in c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
+
+    They begin on the line from the label's, e_y, to the softmax p of the scores: a = e_y + s (p - e_y). total : what the wrong
+    classes have of p.
+    """
+    cdef Py_ssize_t r
+    cdef Line* line = &a.line
+    cdef double* shares = a.work.start
+    cdef double* direction = a.work.direction
+    cdef double* d = a.work.d
+    cdef double c = a.weight, q = a.size.q / line.sigma, value, s = 1.0
+    for r in range(a.k):
+        shares[r] = 0.0
+        direction[r] = a.work.shares[r]
+        d[r] = -c * a.work.shares[r]
+    shares[label], direction[label], d[label] = 1.0, -total, c * total
+    if a.p.update != DA1:
+        line.which, line.d, line.n = a.work.every, d, a.k
+        if a.p.entropic:
+            lay_out(a, state, a.work.every, a.k)
+        line.start = line.slope = 0.0
+        for r in range(a.k):
+            line.start += d[r] * a.work.scores[r]
+            line.slope += d[r] * d[r] * q
+        if a.p.update == DA2 or a.p.entropic:
+            s = climb(line, 1.0 / total, 0.0, c, shares, direction, a.k, 1.0)
+            if a.p.entropic and a.p.update == DA3:
+                follow(line, s)
+    for r in range(a.k):
+        shares[r] += s * direction[r]
+    if shares[label] < 0.0:
+        shares[label] = 0.0
+    if a.p.update == DA3:
+        if a.p.entropic:
+            interior(line, a.work.scratch, a.k, c, shares, a.work.room, a.work.followed)
+        else:
+            balance(a.work.scores, a.k, label, c * q, a.work.open, shares)
+    a.gain = c * entropy(shares, a.k)
+    value = 0.0
+    for r in range(a.k):
+        a.work.moves[r], d[r] = r, -c * shares[r]
+        if r != label:
+            value += c * shares[r]
+    d[label] = value
+    a.n_moves = a.k
+
+
+cdef inline double loss_of_zeros(const Ascent* a, const Books* books) noexcept nogil:
+    """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
+    cdef Py_ssize_t c, n = 0
+    if a.joint:
+        return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
+    for c in range(a.k):
+        n += not (a.k > 1 and books.open_classes and books.counts[c] == 0.0)
+    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
+
+
+cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
+    """A regressor's row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with
+    c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
+    cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
+    cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
+    a.loss = error * error if squared else fabs(error)
+    if error == 0.0:
+        return
+    a.work.moves[0] = 0
+    if a.p.entropic and a.p.update != DA1 and not squared and takes_all(a, state, a.work.moves, 1):
+        pass
+    elif a.p.update != DA1:
+        a.line.ridge = 0.5 / a.weight if squared else 0.0
+        a.work.d[0], a.line.which, a.line.d, a.line.n = sign, a.work.moves, a.work.d, 1
+        if a.p.entropic:
+            lay_out(a, state, a.work.moves, 1)
+            alpha = climb(&a.line, alpha, sign * y, 0.0, NULL, NULL, 0, 0.0)
+        else:
+            value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
+            alpha = value if value < alpha else alpha
+    a.work.d[0] = sign * alpha
+    a.gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
+    a.n_moves = alpha != 0.0
+
+
+# --- a pass --------------------------------------------------------------------------------------------------------------------
+
+cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                      Books* shared) except -1 nogil:
+    """One pass over labelled rows, one vector for two classes, else one a class."""
+    cdef Py_ssize_t i, c, g
+    cdef int taken
+    cdef bint fine, updated, skipped
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            read_row(a, state, data, indices, &r, &books)
+            judge(said_by(a.work.averages, &r, &books), &r, b, &books)
+            hear(a.work.averages, a.size.q, &r, b, &books)
+            a.steepness = a.weight * (
+                a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
+            fine = in_range(a, a.size.largest == 0.0)
+            for c in range(a.k):
+                fine &= isfinite(a.work.scores[c])
+            updated = skipped = False
+            if a.size.largest == 0.0:
+                a.shared.gain += a.weight * loss_of_zeros(a, &books) if fine else 0.0
+            elif not fine:
+                skipped = True
+            else:
+                prepare(a, state, data, indices, r.row, &books)
+                for g in range(1 if a.joint else a.k):
+                    take_group(a, g)
+                    if a.joint:
+                        joint_step(a, state, r.label, &books)
+                    elif not (books.open_classes and books.counts[g] == 0.0):
+                        own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
+                    charge(a.weight * a.loss, &books)
+                    if a.n_moves == 0:
+                        continue
+                    if take_step(a, state, data, indices, r.row, books.tally.rounds):
+                        updated = True
+                    else:
+                        skipped = True
+            books.tally.updates += updated
+            books.tally.skipped += skipped          # rows are counted, not classes
+            close_row(a, &books)
+            if books.record != NULL:
+                books.record.sigma = a.shared.sigma
+    finally:
+        shared[0] = books
+    return 0
+
+
+cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                       Books* shared) except -1 nogil:
+    """One pass over rows with targets, one vector."""
+    cdef Py_ssize_t i
+    cdef int taken
+    cdef bint fine, squared = a.p.loss == SQUARED_LOSS
+    cdef double y, error, size, slope
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            y = b.targets[r.at]
+            read_row(a, state, data, indices, &r, &books)
+            judge_error(y - a.work.averages[0], &books)
+            error = y - a.work.scores[0]
+            size = fabs(y) + fabs(a.work.scores[0])
+            slope = 2.0 * a.weight * fabs(error) if squared else a.weight
+            a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
+            fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
+            fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+            if a.size.largest == 0.0:               # (as in loss_of_zeros)
+                a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
+            elif not fine:
+                books.tally.skipped += 1.0
+            else:
+                prepare(a, state, data, indices, r.row, &books)
+                take_group(a, 0)
+                number_step(a, state, y, squared)
+                charge(a.weight * a.loss, &books)
+                if a.n_moves and take_step(a, state, data, indices, r.row, books.tally.rounds):
+                    books.tally.updates += 1.0
+                else:
+                    books.tally.skipped += a.n_moves
+            close_row(a, &books)
+    finally:
+        shared[0] = books
+    return 0
+
+
+# --- a model -------------------------------------------------------------------------------------------------------------------
+
+cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
+    """Where the model's numbers are: own, of `books`; k vectors in a state of this size."""
+    a.k, a.width = k, 2 * k if a.p.entropic else k
+    a.n_groups = 1 if a.p.joint else k
+    a.n_features = size // a.width - 1
+    a.shared, a.groups = <Shared*>own, <Group*>(<Shared*>own + 1)
+    a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.bias > 0.0)
+
+
+cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
+    """Places of the work of a row in the room for it; k : at least 2."""
+    cdef Work* w = &a.work
+    cdef Py_ssize_t c, room = a.row.room
+    w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
+    w.alpha, w.start, w.direction = numbers + 5 * k, numbers + 6 * k, numbers + 7 * k
+    w.open, w.scratch, w.room = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
+    numbers += 13 * k
+    a.line.room, a.line.ridge = room, 0.0
+    a.line.h, a.line.powers, a.line.up, a.line.down = numbers, numbers + room, numbers + 3 * room, numbers + (3 + a.k) * room
+    w.every, w.moves, w.followed = places, places + k, places + 2 * k
+    for c in range(a.k):
+        w.every[c] = c
+    a.row.places, a.sizes = places + 3 * k, places + 3 * k + room
+
+
+cdef class AscentModel(Model):
+    """A model of dual ascent, or of Hedge. `books`, an array of float64: a `Shared`, and the numbers of each group."""
+    cdef public object books
+    cdef AscentParams q
+
+    cdef int bind(self) except -1:
+        if self.bound is not self.params:
+            with critical_section(self):        # several threads may read at once
+                self.q = self.params
+                self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
+                self.p.average_from = self.params["average_from"]
+                self.bound = self.params
+        return 0
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        if self.values.itemsize == 4:
+            return self.learn_in[float](task, self.values, rows.data, rows.indices, b, books)
+        return self.learn_in[double](task, self.values, rows.data, rows.indices, b, books)
+
+    cdef int learn_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                      Books* books) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.learn_on(task, state, data, short_indices, b, books)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.learn_on(task, state, data, long_indices, b, books)
+        no_indices = indices
+        return self.learn_on(task, state, data, no_indices, b, books)
+
+    cdef int learn_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                      Books* books) except -1:
+        cdef Py_ssize_t i, n_masses, longest = 0, k = max(books.columns, 2)
+        cdef double[::1] own = self.books, numbers
+        cdef Py_ssize_t[::1] places
+        cdef floating[::1] entries
+        cdef Ascent a
+        a.p = self.q
+        if a.p.experts:
+            numbers = np.empty(state.shape[0] - 1)
+            with nogil:
+                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, books, &a.p)
+        place_model(&a, &own[0], books.columns, state.shape[0])
+        a.joint, a.drift = a.p.joint and a.k > 1, books.drift
+        a.simplex.counts, a.simplex.drift, a.simplex.limit = NULL, books.drift, a.p.limit
+        for i in range(b.n_rows):
+            longest = max(longest, b.indptr[i + 1] - b.indptr[i])
+        a.row.room = whole(longest + 1)
+        n_masses = 2 * a.k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
+        numbers = np.zeros(13 * k + (3 + n_masses) * a.row.room)
+        places = np.zeros(3 * k + 2 * a.row.room, np.intp)
+        entries = np.empty(n_work(a.k) * a.row.room if a.p.entropic else 1, np.float32 if floating is float else np.float64)
+        a.row.x = &entries[0]
+        share_room(&a, &numbers[0], &places[0], k)
+        with nogil:
+            if task == REGRESSION:
+                return learn_numbers(&a, state, data, indices, b, books)
+            return learn_labels(&a, state, data, indices, b, books)
+
+    # --- reading: never a write ------------------------------------------------------------------------------------------------
+
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
+        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        if self.values.itemsize == 4:
+            return self.read_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.read_in[double](self.values, rows.data, rows.indices, b, scores, k)
+
+    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                     double* scores, Py_ssize_t k) except -1:
+        cdef const int32_t[::1] short_indices
+        cdef const int64_t[::1] long_indices
+        cdef const dense_t[::1] no_indices
+        if indices.itemsize == 4:
+            short_indices = indices
+            return self.read_on(state, data, short_indices, b, scores, k)
+        elif indices.itemsize == 8:
+            long_indices = indices
+            return self.read_on(state, data, long_indices, b, scores, k)
+        no_indices = indices
+        return self.read_on(state, data, no_indices, b, scores, k)
+
+    cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                     const Batch* b, double* scores, Py_ssize_t k) except -1:
+        cdef Py_ssize_t i, c, budget = QUANTUM
+        cdef const double[::1] own = self.books, drift = self.drift, tally = self.tally
+        cdef double[::1] scales, ages = np.empty(k)
+        cdef double rounds = tally[0] - self.p.average_from if drift.shape[0] else 0.0
+        cdef Ascent a
+        cdef Row row
+        a.p = self.q
+        scales = self.expert_weights() if a.p.experts else np.empty(k)
+        place_model(&a, <double*>&own[0], k, state.shape[0])
+        a.drift = <double*>&drift[0] if drift.shape[0] else NULL
+        for c in range(0 if a.p.experts else k):
+            scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), tally[0]), group_of(&a, c).ages
+        with nogil:
+            for i in range(b.n):
+                row = row_at(b, i)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                if a.p.experts:
+                    scores[i * k] = chance(scales, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
+                    continue
+                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i * k])
+                for c in range(k):
+                    if rounds > 0.0:
+                        scores[i * k + c] = score_of_average(ages[c] * scores[i * k + c], &a, c, data, indices, row) / rounds
+                    else:
+                        scores[i * k + c] *= scales[c]
+        return 0
+
+    def scales(self, Py_ssize_t k):
+        """κ of each of k vectors: what the stored numbers are to be multiplied by."""
+        cdef const double[::1] own = self.books, tally = self.tally
+        cdef Ascent a
+        self.bind()
+        a.p = self.q
+        place_model(&a, <double*>&own[0], k, len(self.values))
+        return np.array([scale_of(&a.p, a.shared, group_of(&a, c), tally[0]) for c in range(k)])
+
+    def expert_weights(self):
+        """Hedge: w of the next round."""
+        cdef const double[::1] tally = self.tally
+        cdef const float[::1] floats
+        cdef const double[::1] doubles
+        cdef double[::1] w = np.empty(len(self.values) - 1)
+        self.bind()
+        if self.values.itemsize == 4:
+            floats = self.values
+            weigh_experts(floats, tally[0] + 1.0, w, &self.q)
+        else:
+            doubles = self.values
+            weigh_experts(doubles, tally[0] + 1.0, w, &self.q)
+        return np.asarray(w)
+
+    # --- beginning -------------------------------------------------------------------------------------------------------------
+
+    def begin_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
+        """The groups' numbers and all powers, from u: of a model that begins, or whose classes have changed."""
+        if self.values.itemsize == 4:
+            self.begin_in[float](self.values, k, n_live, joint, is_signed)
+        else:
+            self.begin_in[double](self.values, k, n_live, joint, is_signed)
+
+    cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
+        cdef double[::1] own = self.books
+        cdef Ascent a
+        cdef Py_ssize_t g
+        a.p.joint, a.p.entropic, a.p.is_signed, a.p.bias = joint, True, is_signed, 0.0
+        place_model(&a, &own[0], k, state.shape[0])
+        a.simplex.n, a.simplex.counts, a.simplex.drift = n_live, NULL, NULL
+        with nogil:
+            for g in range(a.n_groups):
+                take_group(&a, g)
+                begin(state, &a.simplex)
+        return 0
+
+
+def powers(floating[::1] x):
+    """x[i] = e^x[i]: for tests of _compiled/powers.pxd."""
+    exp_all(&x[0], x.shape[0])

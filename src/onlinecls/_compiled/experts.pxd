@@ -1,0 +1,73 @@
+"""Hedge: the weights of experts are powers of what their advice has lost, all of them new in each round: O(experts) a row."""
+from libc.math cimport exp, log, sqrt
+
+from .dual_params cimport AUTO, AscentParams, Shared
+from .rounds cimport Batch, Books, Round, charge, judge, next_round
+from .sparse cimport Row, column, floating, index_t, larger
+
+
+cdef inline double hedge_rate(double t, Py_ssize_t n, const AscentParams* p) noexcept nogil:
+    """η of round t = 1, 2, ..."""
+    return sqrt(8.0 * log(<double>n) / t) if p.schedule == AUTO else p.sigma
+
+
+cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const AscentParams* p) noexcept nogil:
+    """The weights of round t, w_j = exp(η θ_j) / Σ exp(η θ)."""
+    cdef Py_ssize_t j, n = w.shape[0]
+    cdef double rate = hedge_rate(t, n, p), most = theta[0], total = 0.0
+    for j in range(n):
+        most = larger(most, <double>theta[j])
+    for j in range(n):
+        w[j] = exp(rate * (theta[j] - most))
+        total += w[j]
+    for j in range(n):
+        w[j] /= total
+
+
+cdef inline double chance(const double[::1] w, const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
+    """w.x of advice in [0, 1]"""
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(row.lo, row.hi):
+        total += data[j] * w[column(indices, j, row.lo)]
+    return total
+
+
+cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] state, const floating[::1] data,
+                              const index_t[::1] indices, const Batch* b, Books* shared, const AscentParams* p) except -1 nogil:
+    """One pass over rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
+
+    The expected loss of the randomised prediction is summed, weighted in tally.loss and as it is in numbers.gain.
+    w : room for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, for all experts share the other part.
+    """
+    cdef Py_ssize_t i, j
+    cdef int taken
+    cdef bint moved
+    cdef double score, share = 0.5 if p.is_signed else 1.0
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            books.budget -= 4 * w.shape[0]
+            weigh_experts(state, books.tally.rounds, w, p)
+            score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
+            judge(1 - r.label if r.newcomer else score > 0.5, &r, b, &books)
+            if r.label:
+                score = 1.0 - score
+            numbers.gain += score
+            charge(r.weight * score, &books)
+            if books.tally.reach + r.weight > p.limit:
+                books.tally.skipped += 1.0
+                continue
+            books.tally.reach += r.weight
+            moved = False       # (dense rows have zeros, too)
+            for j in range(r.row.lo, r.row.hi):
+                state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
+                moved |= data[j] != 0.0
+            books.tally.updates += moved
+    finally:
+        shared[0] = books
+    return 0

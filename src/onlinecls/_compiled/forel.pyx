@@ -1,0 +1,367 @@
+"""Follow the regularized leader (the tutorial's part III): after each row w is the best there is for all rows so far.
+
+    w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w),    the hinge or the log loss,    by coordinate ascent on its dual
+
+    D(α) = Σ g_i(α_i) - ||θ||²/(2σ),   0 <= α <= c (joint: Σ_r α_r <= c),   θ = Σ α Δφ,   w = θ/σ,
+
+g_i = Σ_r α_ir (hinge) or c_i H(α_i / c_i) (log loss; H the entropy of these shares and of what they leave of 1), which goes on
+from the α of the rounds before. The gap between primal and dual is a sum over rows, none of them negative:
+
+    σ/2 ||w||² + Σ c loss - D = Σ_i c_i loss_i(w) - g_i + Σ_r α_ir m_ir
+
+so that one scan of all rows at a fixed w tells it, and which rows there is something to gain from: a sweep goes over these.
+"""
+from libc.math cimport exp, fabs, isfinite, log1p, sqrt
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+import numpy as np
+
+from .line_search cimport balance, entropy, log_sum, share_out, squash
+from .dual_params cimport HINGE, LOG_LOSS
+from .rounds cimport (
+    QUANTUM, Batch, Books, Round, Tally, charge, check_signals, hear, judge, next_round, open_records, said_by,
+)
+from .sparse cimport floating, larger
+
+cdef enum:                  # slots of books
+    GAP                     # after the last row
+    PENDING                 # 1 + the sweep before which an interrupt came; 0: none did
+    N_BOOKS
+
+BOOKS = {"gap": GAP, "pending": PENDING, "size": N_BOOKS}
+
+cdef enum:
+    MOST = 1000             # sweeps a row
+
+cdef double HUGE = 1e140    # rows beyond it are left out, so that nothing below overflows
+
+ctypedef struct ForelParams:
+    int loss
+    int joint
+    double sigma
+    double tolerance
+    double bias
+    double limit
+
+
+cdef class Leader:
+    """The rows so far, their dual variables, and θ: the arrays of a ForelState; and room for numbers of one row."""
+    cdef ForelParams p
+    cdef const int64_t[::1] indices, indptr
+    cdef const int32_t[::1] labels
+    cdef double[::1] weights        # of rows; 0: left out for their size
+    cdef double[::1] books
+    cdef double[:, ::1] alpha       # (rows, k)
+    cdef double[:, ::1] theta       # (features + 1, k)
+    cdef Py_ssize_t k
+    cdef double[::1] scores, excess, shares, sorted, open
+    cdef Py_ssize_t[::1] active     # rows with a part in the gap
+
+    def __init__(self, params, state):
+        self.p = params
+        self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
+        self.alpha, self.theta, self.books = state.alpha, state.theta, state.books
+        self.k = self.theta.shape[1]
+        room = np.zeros((5, max(self.k, 2)))
+        self.scores, self.excess, self.shares, self.sorted, self.open = room
+        self.active = np.empty(self.labels.shape[0] + 1, np.intp)
+
+
+cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
+                      double* scores, const ForelParams* p) noexcept nogil:
+    """scores[c] = w_c.x; returns ||x||²."""
+    cdef Py_ssize_t j, c, k = theta.shape[1], last = theta.shape[0] - 1
+    cdef double q = p.bias * p.bias, x
+    for c in range(k):
+        scores[c] = 0.0
+    for j in range(lo, hi):
+        x = data[j]
+        q += x * x
+        for c in range(k):
+            scores[c] += x * theta[indices[j], c]
+    for c in range(k):
+        scores[c] = (scores[c] + p.bias * theta[last, c]) / p.sigma
+    return q
+
+
+cdef inline void move(double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
+                      Py_ssize_t c, double step, const ForelParams* p) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(lo, hi):
+        theta[indices[j], c] += step * data[j]
+    theta[theta.shape[0] - 1, c] += step * p.bias
+
+
+cdef inline double sign_of(Py_ssize_t label, Py_ssize_t c, Py_ssize_t k) noexcept nogil:
+    return 2.0 * label - 1.0 if k == 1 else 1.0 if label == c else -1.0
+
+
+cdef inline bint has_joined(const Books* books, Py_ssize_t c) noexcept nogil:
+    return not (books.open_classes and books.counts[c] == 0.0)
+
+
+cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcept nogil:
+    """The loss of a row, from its scores; one against the rest: all columns' together."""
+    cdef Py_ssize_t c, n = 0, k = leader.k
+    cdef double loss = 0.0, margin
+    if leader.p.loss == LOG_LOSS:
+        for c in range(k):
+            if k > 1 and not has_joined(books, c):
+                continue
+            margin = sign_of(label, c, k) * leader.scores[c]
+            loss += log1p(exp(-margin)) if margin > -30.0 else -margin
+            leader.excess[n] = leader.scores[c]
+            n += 1
+        return loss if k == 1 or not leader.p.joint else log_sum(&leader.excess[0], n, &leader.shares[0]) - leader.scores[label]
+    for c in range(k):
+        if k > 1 and not has_joined(books, c):
+            continue
+        if k == 1 or not leader.p.joint:
+            loss += larger(1.0 - sign_of(label, c, k) * leader.scores[c], <double>0.0)
+        elif c != label:
+            loss = larger(loss, 1.0 - (leader.scores[label] - leader.scores[c]))
+    return loss
+
+
+cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
+    """Row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
+    cdef Py_ssize_t c, k = leader.k, label = leader.labels[i]
+    cdef bint joint = k > 1 and leader.p.joint
+    cdef double margin, gap = leader.weights[i] * loss, rest = 1.0
+    cdef double[2] share
+    for c in range(k):
+        if leader.alpha[i, c] == 0.0:
+            continue
+        margin = leader.scores[label] - leader.scores[c] if joint else sign_of(label, c, k) * leader.scores[c]
+        if leader.p.loss == HINGE:
+            gap -= leader.alpha[i, c] * (1.0 - margin)
+            continue
+        share[0] = leader.alpha[i, c] / leader.weights[i]
+        share[1] = 0.0 if joint else 1.0 - share[0]
+        rest -= share[0]
+        gap += leader.alpha[i, c] * margin - leader.weights[i] * entropy(share, 2)
+    if joint and leader.p.loss == LOG_LOSS:
+        gap -= leader.weights[i] * entropy(&rest, 1)
+    return gap
+
+
+cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
+    """The best α of row i, of zeros: all there may be, for no weights make its loss less. Whether it is another than before."""
+    cdef Py_ssize_t c, k = leader.k
+    cdef double weight = leader.weights[i], total = 0.0
+    cdef double[:, ::1] alpha = leader.alpha
+    cdef bint changed = False
+    if leader.p.loss == LOG_LOSS:       # a share of 1/2, joint: of 1/n each
+        for c in range(k):
+            total += k == 1 or has_joined(books, c)
+        weight *= 1.0 / total if k > 1 and leader.p.joint else 0.5
+        for c in range(k):
+            if (k == 1 or has_joined(books, c)) and not (k > 1 and leader.p.joint and c == leader.labels[i]):
+                changed |= alpha[i, c] != weight
+                alpha[i, c] = weight
+        return changed
+    if k > 1 and leader.p.joint:
+        for c in range(k):
+            total += alpha[i, c]
+        for c in range(k):
+            if total < weight and c != leader.labels[i] and has_joined(books, c):
+                alpha[i, c] += weight - total
+                return True
+        return False
+    for c in range(k):
+        if (k == 1 or has_joined(books, c)) and alpha[i, c] != weight:
+            alpha[i, c] = weight
+            changed = True
+    return changed
+
+
+cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const Books* books) noexcept nogil:
+    """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
+    cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
+    cdef double new, margin, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
+    cdef double[:, ::1] alpha = leader.alpha
+    cdef bint changed = False
+    if q == 0.0:
+        return fill(leader, i, books)
+    if k == 1 or not leader.p.joint:
+        for c in range(k):
+            if k > 1 and not has_joined(books, c):
+                continue
+            margin = sign_of(label, c, k) * leader.scores[c]
+            if leader.p.loss == LOG_LOSS:
+                new = weight * squash(margin - alpha[i, c] / ratio, weight / ratio)
+            else:
+                new = alpha[i, c] + (1.0 - margin) * ratio
+            new = 0.0 if not new > 0.0 else weight if new > weight else new
+            if new != alpha[i, c]:
+                move(leader.theta, data, leader.indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), &leader.p)
+                alpha[i, c] = new
+                changed = True
+        return changed
+    for c in range(k):
+        whole += alpha[i, c]
+    if leader.p.loss == LOG_LOSS:
+        for c in range(k):                  # the scores without this row
+            leader.open[c] = has_joined(books, c)
+            leader.excess[c] = leader.scores[c] + (-whole if c == label else alpha[i, c]) / ratio
+        balance(&leader.excess[0], k, label, weight / ratio, &leader.open[0], &leader.shares[0])
+        for c in range(k):
+            leader.shares[c] *= weight
+    else:
+        for c in range(k):                  # 1 - m without this row, by q/σ
+            leader.excess[c] = 0.0
+            if c != label and has_joined(books, c):
+                leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
+        share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
+    for c in range(k):
+        if c != label and leader.shares[c] != alpha[i, c]:
+            move(leader.theta, data, leader.indices, lo, hi, c, alpha[i, c] - leader.shares[c], &leader.p)
+            alpha[i, c] = leader.shares[c]
+            changed = True
+        if c != label:
+            total += alpha[i, c]
+    if total != whole:
+        move(leader.theta, data, leader.indices, lo, hi, label, total - whole, &leader.p)
+    return changed
+
+
+cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept nogil:
+    """Fisher and Yates, by the numbers of splitmix64: the same seed, the same order."""
+    cdef Py_ssize_t i, j
+    cdef uint64_t mixed
+    for i in range(n - 1, 0, -1):
+        seed += 0x9E3779B97F4A7C15U
+        mixed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9U
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU
+        j = <Py_ssize_t>((mixed ^ (mixed >> 31)) % <uint64_t>(i + 1))
+        rows[i], rows[j] = rows[j], rows[i]
+
+
+cdef inline double score_row(Leader leader, const floating[::1] data, Py_ssize_t i) noexcept nogil:
+    """The scores of row i; returns ||x||²."""
+    return scores_of(leader.theta, data, leader.indices, leader.indptr[i], leader.indptr[i + 1], &leader.scores[0], &leader.p)
+
+
+cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, Books* books) except -1 nogil:
+    """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it).
+
+    A sweep goes, in a random order (a tenth of the sweeps that the order of arrival takes), over the rows with a part in the gap.
+    """
+    cdef Py_ssize_t i, j, n_active, sweep
+    cdef double q, gap, size, term, loss
+    cdef bint changed
+    for sweep in range(<Py_ssize_t>larger(leader.books[PENDING] - 1.0, <double>0.0), MOST):
+        leader.books[PENDING] = sweep + 1.0
+        books.budget = check_signals(books.budget, (leader.indptr[n] + 8 * n) * leader.k)
+        gap = size = 0.0
+        n_active = 0
+        for i in range(n):
+            if leader.weights[i] > 0.0:
+                score_row(leader, data, i)
+                loss = loss_of(leader, leader.labels[i], books)
+                term = gap_of(leader, i, loss)
+                gap += term
+                size += leader.weights[i] * loss
+                if term * n > leader.p.tolerance:       # (if none were, the gap would be within the tolerance)
+                    leader.active[n_active] = i
+                    n_active += 1
+        leader.books[GAP] = gap
+        if gap <= larger(leader.p.tolerance, 1e-13 * size):
+            break
+        changed = False
+        shuffle(&leader.active[0], n_active, (<uint64_t>n << 20) + <uint64_t>sweep)
+        for j in range(n_active):
+            i = leader.active[j]
+            q = score_row(leader, data, i)
+            changed |= ascend(leader, data, i, q, books)
+        if not changed:
+            break
+    leader.books[PENDING] = 0.0
+    return 0
+
+
+cdef bint in_range(Leader leader, double weight, double q, double reach) noexcept nogil:
+    """Whether nothing can overflow for a row of these scores; reach : of the model after it."""
+    cdef Py_ssize_t c
+    cdef bint fine = q <= HUGE and weight <= HUGE and reach <= leader.p.limit and leader.p.sigma <= HUGE * q
+    for c in range(leader.k):
+        fine &= isfinite(leader.scores[c]) and fabs(leader.scores[c]) * leader.p.sigma <= HUGE * q
+    return fine
+
+
+cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, const Batch* b, Books* shared) except -1 nogil:
+    """The rows first .. b.n - 1; what came before them has been learnt."""
+    cdef Py_ssize_t i
+    cdef double q, stride, loss
+    cdef bint fine
+    cdef Books books = shared[0]
+    cdef Round r
+    try:
+        if leader.books[PENDING] > 0.0:
+            sweep_rows(leader, data, first, &books)
+        for i in range(first, b.n):
+            if next_round(&r, i, b, &books) == 0:
+                continue
+            leader.weights[i] = r.weight
+            q = score_row(leader, data, i)
+            judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
+            hear(&leader.scores[0], q, &r, b, &books)
+            stride = r.weight * sqrt(q)
+            fine = in_range(leader, r.weight, q, books.tally.reach + stride)
+            if q == 0.0 and r.weight <= HUGE:
+                fill(leader, i, &books)
+                if not r.newcomer:
+                    continue
+            elif not fine:
+                books.tally.skipped += q > 0.0
+                leader.weights[i] = 0.0
+                if not r.newcomer:
+                    continue
+            books.tally.reach += stride if leader.weights[i] > 0.0 else 0.0
+            loss = loss_of(leader, r.label, &books)
+            if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
+                charge(r.weight * loss if leader.weights[i] > 0.0 else 0.0, &books)
+                if leader.weights[i] > 0.0:
+                    books.tally.updates += ascend(leader, data, i, q, &books)
+                sweep_rows(leader, data, i + 1, &books)
+    finally:
+        shared[0] = books
+    return 0
+
+
+def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t n, int32_t[::1] predictions):
+    """Learn the rows first .. n - 1 of a ForelState, whose rows before them have been learnt. data : the state's.
+
+    The state's weights are, on return, those by which the rows count (0: left out for their size). predictions : empty, or for
+    what predict would have said before each row, by the row's number.
+    """
+    cdef Leader leader = Leader(params, state)
+    cdef double[::1] counts = state.counts, tally = state.tally
+    cdef Batch b
+    cdef Books books
+    if n == 0:
+        return
+    b.n, b.n_rows, b.indptr, b.order = n, leader.labels.shape[0], &leader.indptr[0], NULL
+    b.labels, b.targets, b.weights, b.class_weights = &leader.labels[0], NULL, &leader.weights[0], NULL
+    b.predictions = &predictions[0] if predictions.shape[0] else NULL
+    books.tally = (<Tally*>&tally[0])[0]
+    books.counts, books.n_classes = &counts[0], counts.shape[0]
+    books.pairs = NULL
+    open_records(&books, state.record, state.records_from)
+    books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
+    books.open_classes, books.balanced = params["open_classes"], params["balanced"]
+    try:
+        with nogil:
+            learn_rows(leader, data, first, &b, &books)
+    finally:
+        (<Tally*>&tally[0])[0] = books.tally
+
+
+def decision(ForelParams p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr,
+             const double[:, ::1] theta, double[:, ::1] scores):
+    """scores[i, c] = w_c.x_i"""
+    cdef Py_ssize_t i, budget = QUANTUM
+    with nogil:
+        for i in range(scores.shape[0]):
+            budget = check_signals(budget, (indptr[i + 1] - indptr[i] + 8) * theta.shape[1])
+            scores_of(theta, data, indices, indptr[i], indptr[i + 1], &scores[i, 0], &p)

@@ -1,0 +1,39 @@
+"""The compiled base of all models: what a pass over rows reads and changes."""
+from libc.stdint cimport int32_t, int64_t
+
+from .._rules cimport Params
+from .few_rows cimport FewRows
+from .rounds cimport Batch, Books, Task
+
+
+cdef class Call:
+    """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
+    cdef tuple others               # the model's arrays beyond those that every model has
+    cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
+    cdef object classes, parameters
+    cdef list labels                # the classes as Python's objects
+    cdef Task task
+    cdef Py_ssize_t n_features
+
+
+cdef class Model:
+    cdef public object values, drift, counts, tally     # arrays
+    cdef public object params                           # the parameters that it was last learnt with, a dict
+    cdef public object sigma                            # full covariances, or an empty array
+    cdef public object calibration, total               # arrays; see calibrate of rounds.pxd and mean_row.pxd
+    cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
+    cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
+    cdef public double records_from                     # rounds before its first row
+    cdef object bound                                   # the dict that p was made from
+    cdef Params p
+    cdef Call call                                      # what a small call must be like; None: none is taken
+
+    cdef int bind(self) except -1
+    cdef int open_pairs(self, Books* books) except -1
+    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
+    cdef bint learn_few(self, X, y, sample_weight) except -1
+    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
+    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1
+    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1

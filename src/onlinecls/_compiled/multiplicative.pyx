@@ -1,0 +1,341 @@
+"""Learning on the simplex (simplex.pxd): the multiplicative passive-aggressive algorithms (PA 6), an exponentiated gradient.
+
+A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. A ball's centre,
+which the one-class learner has, moves along x - w, which no feature is missing from: O(n_features) a step.
+"""
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from .model cimport Model
+from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
+from .rounds cimport (
+    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, hear, judge,
+    judge_error,     next_round, readable, row_at, said_by,
+)
+from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
+from .sparse cimport Row, column, dense_t, floating, index_t, larger
+
+from .simplex import GROUP, GROUP_SIZE
+
+
+ctypedef struct Weights:    # of a model
+    Group* groups           # one, or one of each vector
+    Py_ssize_t n_groups
+    double* scores          # room for a score of each vector
+    Simplex simplex         # of one group at a time: see `turn_to`
+    Entries row
+
+
+cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
+                        const Params* p) noexcept:
+    """counts : of classes that join the sum as they come; NULL: all are in it. (Groups may be read-only where one only reads.)"""
+    cdef Weights w
+    w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
+    w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
+    w.simplex.n = n_values // (2 * k) - (p.bias == 0.0)
+    w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
+    w.simplex.drift, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
+    w.row.n = w.row.room = 0
+    turn_to(&w, 0)
+    return w
+
+
+cdef inline void turn_to(Weights* w, Py_ssize_t c) noexcept nogil:
+    """Make the simplex that of vector c."""
+    w.simplex.first, w.simplex.last, w.simplex.group = 0, w.simplex.k, w.groups
+    if w.n_groups > 1:
+        w.simplex.first, w.simplex.last, w.simplex.group = c, c + 1, &w.groups[c]
+
+
+cdef inline double gain_of(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
+    """What the powers of vector c are to be multiplied by."""
+    return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
+
+
+cdef Py_ssize_t begin_unknown(floating[::1] state, Weights* w) noexcept nogil:
+    """Sum the groups of which nothing is known yet; returns the work that it was."""
+    cdef Py_ssize_t c, work = 0
+    for c in range(w.n_groups):
+        if w.groups[c].high == 0.0:
+            turn_to(w, c)
+            begin(state, &w.simplex)
+            work += state.shape[0]
+    return work
+
+
+cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
+                           const Params* p) noexcept nogil:
+    """The scores of all vectors, into w.scores."""
+    cdef Py_ssize_t c, k = w.simplex.k
+    cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
+    cdef double gain = gain_of(w, 0, p)
+    for c in range(k):
+        if w.n_groups > 1:
+            gain = gain_of(w, c, p)
+        w.scores[c] *= gain
+    return size
+
+
+cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double tau, Books* books) noexcept nogil:
+    """Take the step tau along the joint example of the row that has been gathered."""
+    cdef Py_ssize_t[2] which
+    cdef double[2] d
+    cdef double shift
+    which[0], which[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
+    turn_to(w, z.c[0])
+    shift = w.simplex.group.shift
+    if not step(state, &w.simplex, &w.row, which, d, z.n):
+        books.tally.skipped += 1.0
+        return False
+    if w.simplex.group.shift != shift:              # all powers have been computed anew
+        books.budget -= state.shape[0]
+    return True
+
+
+cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+                        const index_t[::1] indices, const Params* p) except -1 nogil:
+    """One pass over rows of classes or numbers."""
+    cdef Py_ssize_t i, number, k = w.simplex.k, n_steps = w.simplex.k if task == OVR else 1
+    cdef double skipped
+    cdef int taken
+    cdef bint updated, gathered
+    cdef Books books = shared[0]
+    cdef Round r
+    cdef Stats s
+    cdef Step found
+    cdef Example z
+    cdef Size size
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
+                join(state, &w.simplex)
+            books.budget -= begin_unknown(state, w)
+            size = score_all(state, w, data, indices, r.row, p)
+            if task == REGRESSION:
+                judge_error(b.targets[r.at] - w.scores[0], &books)
+            else:
+                judge(said_by(w.scores, &r, &books), &r, b, &books)
+                hear(w.scores, size.q, &r, b, &books)
+            updated = gathered = False
+            skipped = books.tally.skipped
+            for number in range(n_steps):
+                z = example(task, number, &r, b, w.scores, &books, p.epsilon)
+                s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
+                if z.n == 0 or not readable(&s, &books):
+                    continue
+                charge(s.weight * (p.margin - s.margin), &books)
+                if settled(s.margin, p):
+                    continue
+                # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
+                s.v = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
+                found = apply_rule(&s, p)
+                if found.tau != 0.0 and fits(p.geometry, &s, found, &books, p):
+                    if not gathered:
+                        gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
+                        gathered = True
+                    updated |= move(state, w, &z, found.tau, &books)
+            if books.tally.skipped > skipped:       # rows are counted, not classes
+                books.tally.skipped = skipped + 1.0
+            books.tally.updates += updated
+    finally:
+        shared[0] = books
+    return 0
+
+
+# --- the centre of a ball ------------------------------------------------------------------------------------------------------
+
+cdef void begin_centre(floating[::1] state, Weights* w) noexcept nogil:
+    """Powers, their sum and the sum of their squares, from θ."""
+    cdef Py_ssize_t j
+    cdef double squares = 0.0
+    begin(state, &w.simplex)
+    for j in range(w.simplex.n):
+        squares += <double>state[2 * j] * state[2 * j]
+    w.groups.squares = squares
+
+
+cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
+                                    const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
+    """||x - w||², a difference of numbers as large as size."""
+    cdef double product = 0.0, gain = gain_of(w, 0, p)
+    cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
+    size[0] = x.q + gain * gain * w.groups.squares
+    return larger(size[0] - 2.0 * gain * product, <double>0.0)
+
+
+cdef inline double difference(const floating[::1] state, Py_ssize_t j, double gain, const floating[::1] data,
+                              const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
+    """x_j - w_j, for one j after the other; at : the row's next non-zero."""
+    cdef double found = -gain * state[2 * j]
+    if at[0] < row.hi and column(indices, at[0], row.lo) == j:
+        found += data[at[0]]
+        at[0] += 1
+    return found
+
+
+cdef int learn_centre(Weights* w, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+                      const index_t[::1] indices, const Params* p) except -1 nogil:
+    """One pass over rows: the centre of a ball of radius epsilon around them."""
+    cdef Py_ssize_t i, j, at, n = w.simplex.n
+    cdef int taken
+    cdef double way, square, farthest, share, gain, size = 0.0
+    cdef Books books = shared[0]
+    cdef Round r
+    cdef Stats s
+    try:
+        for i in range(b.n):
+            taken = next_round(&r, i, b, &books)
+            if taken == 0:
+                continue
+            if w.groups.high == 0.0:
+                begin_centre(state, w)
+            s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
+            s.weight, s.q, s.v = r.weight, 1.0, size
+            if not readable(&s, &books) or s.margin >= 0.0:
+                continue
+            books.tally.mistakes += 1.0
+            charge(s.weight * (p.margin - s.margin), &books)
+            books.budget -= 4 * n
+
+            # Again without the difference of squares, which is worth nothing where x is near the centre.
+            at, square, farthest, gain = r.row.lo, 0.0, 0.0, gain_of(w, 0, p)
+            for j in range(n):
+                way = difference(state, j, gain, data, indices, r.row, &at)
+                square += way * way
+                farthest = larger(farthest, fabs(way))
+            s.margin, s.v = p.epsilon - sqrt(square), p.norm_bound * farthest
+            share = apply_rule(&s, p).tau               # of x - w
+            if share == 0.0:
+                continue
+            if not (p.tiny <= share <= p.limit and books.tally.reach + share * farthest <= p.limit):
+                books.tally.skipped += 1.0
+                continue
+            books.tally.reach += share * farthest
+            at = r.row.lo
+            for j in range(n):
+                state[2 * j + 1] += <floating>(share * difference(state, j, gain, data, indices, r.row, &at))
+            begin_centre(state, w)
+            books.tally.updates += 1.0
+    finally:
+        shared[0] = books
+    return 0
+
+
+# --- a model -------------------------------------------------------------------------------------------------------------------
+
+cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
+    """Room for the non-zeros of any row, the constant feature and the lanes."""
+    cdef Py_ssize_t i, most = 0
+    for i in range(b.n_rows):
+        most = max(most, b.indptr[i + 1] - b.indptr[i])
+    return whole(most + 1)
+
+
+cdef class SimplexModel(Model):
+    """groups : float64, (1 or vectors, GROUP_SIZE), a `Group` each; high = 0: nothing is known of one yet."""
+
+    cdef public object groups
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        if self.values.itemsize == 4:
+            return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
+        return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
+
+    cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                    Books* books) except -1:
+        if indices.itemsize == 4:
+            return self.run_on[floating, int32_t](task, state, data, indices, b, books)
+        elif indices.itemsize == 8:
+            return self.run_on[floating, int64_t](task, state, data, indices, b, books)
+        return self.run_on[floating, dense_t](task, state, data, indices, b, books)
+
+    cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    Books* books) except -1:
+        cdef Py_ssize_t k = books.columns, n = k if task == OVR else 1, room
+        cdef double[::1] scores = np.empty(k)
+        cdef Py_ssize_t[::1] places
+        cdef floating[::1] numbers
+        cdef Weights w
+        if len(self.groups) != n:       # the task has changed
+            self.groups = np.zeros((n, GROUP_SIZE))
+        w = weights_of(self.groups, k, state.shape[0], books.counts, &self.p)
+        w.scores = &scores[0]
+        if self.p.rule == MULTIPLICATIVE_CENTRE:
+            with nogil:
+                return learn_centre(&w, b, books, state, data, indices, &self.p)
+        room = longest(b)
+        places = np.empty(room, np.intp)
+        numbers = np.empty(room * (1 + n_work(2)), np.float32 if floating is float else np.float64)
+        w.row.room, w.row.places, w.row.x = room, &places[0], &numbers[0]
+        with nogil:
+            return learn_products(task, &w, b, books, state, data, indices, &self.p)
+
+    def known(self):
+        """(values, groups) to read with: copies where something of the groups is not known yet, for reading never writes."""
+        self.bind()
+        if (self.groups[:, GROUP["high"]] > 0.0).all():
+            return self.values, self.groups
+        values, groups = self.values.copy(), self.groups.copy()
+        if values.itemsize == 4:
+            self.begin_in[float](values, groups)
+        else:
+            self.begin_in[double](values, groups)
+        return values, groups
+
+    cdef int begin_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
+        cdef const double[::1] counts = self.counts
+        cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
+        if self.p.rule == MULTIPLICATIVE_CENTRE:
+            begin_centre(values, &w)
+        else:
+            begin_unknown(values, &w)
+        return 0
+
+    def fresh_power(self):
+        """What is stored of a θ of 0, where one group is all there is: in the model's own digits."""
+        cdef const double[:, ::1] groups = self.groups
+        cdef double shift = (<const Group*>&groups[0, 0]).shift
+        if self.values.itemsize == 4:
+            return <double>root_of(<float>shift)
+        return root_of(shift)
+
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
+        if self.values.itemsize == 4:
+            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
+        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
+
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
+        if indices.itemsize == 4:
+            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
+        elif indices.itemsize == 8:
+            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
+        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
+
+    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+        """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||² and the size of the numbers of which it is a difference."""
+        cdef Py_ssize_t i, budget = QUANTUM
+        cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
+        cdef const floating[::1] values
+        cdef const double[:, ::1] groups
+        cdef Weights w
+        cdef Row row
+        found = self.known()
+        values, groups = found[0], found[1]
+        w = weights_of(groups, n_vectors, values.shape[0], NULL, &self.p)
+        with nogil:
+            for i in range(b.n):
+                row = row_at(b, i)
+                budget = check_signals(budget, (row.hi - row.lo + 8) * n_vectors)
+                w.scores = &scores[i * k]
+                if self.p.rule == MULTIPLICATIVE_CENTRE:
+                    scores[i * k] = squared_distance(values, &w, data, indices, row, &scores[i * k + 1], &self.p)
+                else:
+                    score_all(values, &w, data, indices, row, &self.p)
+        return 0

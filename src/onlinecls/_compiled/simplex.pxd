@@ -1,0 +1,215 @@
+"""The geometry of the simplex: weights that a step multiplies and that share a sum.
+
+    signed      w_j = W sinh θ_j / Σ cosh θ      EG±: x and -x share a simplex, w is the difference of their weights
+    unsigned    w_j = W e^θ_j / Σ e^θ            the probability simplex
+
+A step moves θ along x. (In dual ascent what is called θ here is Wθ/σ.) The first slot of a feature keeps the power r, the
+second θ, and the weights are a number that all of them have in common times r, so that scores only multiply:
+
+                r                  Z                   w
+    signed      e^-K sinh θ_j      e^-K Σ cosh θ       (W / Z) r_j
+    unsigned    e^(θ_j - K)        Σ e^(θ - K)         (W / Z) r_j
+
+A group is the vectors that share Z: all classes of a joint learner, or one vector. Z is kept in two doubles: each term is a
+function of the r that is stored, so that what a step takes out is what was put in, to the bit. K is the largest |θ| (unsigned:
+θ) of the group when all of its powers were last computed, which happens again, in O(features), when some θ has passed K by
+SPREAD, or Z has fallen by 2^40 below its largest.
+
+Steps go along a row whose non-zeros have been gathered side by side (`Entries`), for any vectors of a group at a time.
+"""
+from libc.math cimport fabs
+
+from .powers cimport exp_all
+from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
+
+cdef extern from "_compiled/simplex.h":
+    enum: LANES "ONLINECLS_LANES"
+    void exp_of_floats "onlinecls_exp_of_floats" (float*, const float*, float, Py_ssize_t) noexcept nogil
+    void exp_of_doubles "onlinecls_exp_of_doubles" (double*, const double*, double, Py_ssize_t) noexcept nogil
+    void sinh_of_floats "onlinecls_sinh_of_floats" (float*, const float*, float, float, Py_ssize_t) noexcept nogil
+    void sinh_of_doubles "onlinecls_sinh_of_doubles" (double*, const double*, double, double, Py_ssize_t) noexcept nogil
+    void cosh_of_floats "onlinecls_cosh_of_floats" (float*, float, Py_ssize_t) noexcept nogil
+    void cosh_of_doubles "onlinecls_cosh_of_doubles" (double*, double, Py_ssize_t) noexcept nogil
+    float largest_of_floats "onlinecls_largest_of_floats" (const float*, Py_ssize_t) noexcept nogil
+    double largest_of_doubles "onlinecls_largest_of_doubles" (const double*, Py_ssize_t) noexcept nogil
+    void masses_of_floats "onlinecls_masses_of_floats" (const float*, double*, double*, double, Py_ssize_t) noexcept nogil
+    void masses_of_doubles "onlinecls_masses_of_doubles" (const double*, double*, double*, double, Py_ssize_t) noexcept nogil
+    void changes_of_floats "onlinecls_changes_of_floats" (const float*, const float*, Py_ssize_t, double*) noexcept nogil
+    void changes_of_doubles "onlinecls_changes_of_doubles" (const double*, const double*, Py_ssize_t, double*) noexcept nogil
+
+
+ctypedef struct Group:      # the numbers of a group: a run of an array of doubles, which is part of the model
+    double ages             # with an average: the sum of W/Z over its rounds, since the powers were last computed
+    double squares          # a sum of squares, for those who keep one (Euclidean dual ascent: ||θ||²)
+    double high             # Z = high + low
+    double low
+    double shift            # K
+    double peak             # the largest Z since the powers were last computed
+    double top              # the largest |θ| (unsigned: θ) since then
+
+
+ctypedef struct Simplex:    # where a group is in a model, and what its steps are to keep to
+    bint is_signed          # EG±
+    Py_ssize_t k            # vectors in the state
+    Py_ssize_t first, last  # of which first .. last - 1 are the group's
+    Py_ssize_t n            # features of each: without an intercept the constant one is none
+    const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
+    double* drift           # the average's sums, see average.pxd: ages times r less what is meant; NULL: no average
+    double rate             # a step d moves θ by rate d x
+    double limit            # no |θ| may be larger
+    Group* group
+
+
+ctypedef struct Entries:    # a row without its zeros, side by side
+    Py_ssize_t n
+    Py_ssize_t room         # there may be, a `whole` number
+    Py_ssize_t* places      # of their first slots in the state, those of vector 0
+    void* x                 # in the model's type: room numbers, and after them room for n_work(vectors that move at once)
+
+
+cdef inline Py_ssize_t whole(Py_ssize_t n) noexcept nogil:
+    """n, or the next number above it that fills the lanes of the widest registers: the loops of simplex.h have no rest then."""
+    return (n + 7) // 8 * 8
+
+
+cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
+    """How many times `room` numbers Entries.x needs for steps that move so many vectors at once: θ, what a term was, and for
+    one vector after the other the power and its term."""
+    return 2 * n_vectors + 3
+
+
+cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil
+cdef void begin(floating[::1] state, Simplex* s) noexcept nogil
+cdef void join(floating[::1] state, Simplex* s) noexcept nogil
+cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssize_t* which, const double* d,
+               Py_ssize_t n) noexcept nogil
+
+
+cdef inline double normaliser(const Group* group) noexcept nogil:
+    return group.high + group.low
+
+
+cdef inline floating root_of(floating shift) noexcept nogil:
+    """e^-K as the powers of features have it, so that the r of θ = 0 is exactly 0 (unsigned: exactly this)."""
+    cdef floating root = -shift
+    exp_all(&root, 1)
+    return root
+
+
+# --- a row ---------------------------------------------------------------------------------------------------------------------
+
+ctypedef struct Size:       # of a row
+    double q                # ||x||²
+    double largest          # max |x_i|
+
+
+cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data,
+                           const index_t[::1] indices, Row row, double bias, double* sums) noexcept nogil:
+    """sums[c] = Σ x_i (the first slot of feature i, vector c), from left to right, and the size of the row itself.
+
+    width : slots of a feature in the state, k or 2k.
+    """
+    cdef Py_ssize_t i, c, at
+    cdef double x, total = 0.0, q = 0.0, largest = 0.0
+    if k == 1:
+        for i in range(row.lo, row.hi):
+            if index_t is not dense_t:
+                prefetch(&state[width * <Py_ssize_t>indices[i + row.ahead]])
+            x = data[i]
+            total += x * state[width * column(indices, i, row.lo)]
+            q += x * x
+            largest = larger(largest, fabs(x))
+        sums[0] = total + bias * state[state.shape[0] - width]
+    else:
+        for c in range(k):
+            sums[c] = 0.0
+        for i in range(row.lo, row.hi):
+            x = data[i]
+            at = width * column(indices, i, row.lo)
+            for c in range(k):
+                sums[c] += x * state[at + c]
+            q += x * x
+            largest = larger(largest, fabs(x))
+        for c in range(k):
+            sums[c] += bias * state[state.shape[0] - width + c]
+    return Size(q + bias * bias, larger(largest, bias))
+
+
+cdef inline void gather(Entries* entries, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices, Row row,
+                        double bias, Py_ssize_t constant) noexcept nogil:
+    """A row's non-zeros; constant : the place of the constant feature, of this bias."""
+    cdef Py_ssize_t j, n = 0
+    cdef floating* x = <floating*>entries.x
+    for j in range(row.lo, row.hi):
+        if data[j] != 0.0:
+            entries.places[n] = 2 * k * column(indices, j, row.lo)
+            x[n] = data[j]
+            n += 1
+    if bias > 0.0:
+        entries.places[n], x[n], n = constant, <floating>bias, n + 1
+    entries.n = n
+
+
+# --- many numbers at once ------------------------------------------------------------------------------------------------------
+
+cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s, floating shift, floating root,
+                           Py_ssize_t n) noexcept nogil:
+    """r from θ, root = e^-shift."""
+    if s.is_signed:
+        if floating is float:
+            sinh_of_floats(r, theta, shift, root, n)
+        else:
+            sinh_of_doubles(r, theta, shift, root, n)
+    else:
+        if floating is float:
+            exp_of_floats(r, theta, shift, n)
+        else:
+            exp_of_doubles(r, theta, shift, n)
+
+
+cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
+    """r to terms of Z: the same number whenever it is asked, without another power."""
+    if not s.is_signed:
+        return
+    if floating is float:
+        cosh_of_floats(r, root, n)
+    else:
+        cosh_of_doubles(r, root, n)
+
+
+cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept nogil:
+    """max |θ|"""
+    if floating is float:
+        return largest_of_floats(theta, n)
+    else:
+        return largest_of_doubles(theta, n)
+
+
+cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
+    """e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x but for W/Z."""
+    if floating is float:
+        masses_of_floats(r, up, down, root, n)
+    else:
+        masses_of_doubles(r, up, down, root, n)
+
+
+cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
+    """(high, low) += value, the rounding of the sum kept."""
+    cdef double total = high[0] + value, part = total - high[0]
+    low[0] += (high[0] - (total - part)) + (value - part)
+    high[0] = total
+
+
+cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
+    """Z += Σ (after - before), with what each difference and sum rounds away."""
+    cdef Py_ssize_t j
+    cdef double high = group.high, low = group.low      # (in registers)
+    cdef double[2 * LANES] sums
+    if floating is float:
+        changes_of_floats(before, after, n, sums)
+    else:
+        changes_of_doubles(before, after, n, sums)
+    for j in range(LANES):
+        add_to(&high, &low, sums[j])
+        low += sums[LANES + j]
+    group.high, group.low = high, low

@@ -1,0 +1,447 @@
+"""The kernel learners' recursion: one pass of a rule over rows that are known by their kernel values alone.
+
+A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
+(AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
+
+    w.φ(x) = a.k,   φ(x)'Σφ(x) = scale k(x, x) - k.u,   Σφ(x) = Σ g_i φ(x_i) with g = -u on the support set and scale on x itself,
+
+so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + βv) g g': O(s) for a first-order rule, O(s^2) for the others.
+Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
+
+Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
+block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
+"""
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+import numpy as np
+
+from .model cimport Model
+from .rounds cimport (
+    ONE_CLASS, OVR, REGRESSION, Batch, Books, Example, Round, Task, charge, example, judge, judge_error, next_round, said_by,
+)
+from .._rules cimport (
+    AGGRESSIVE_SOP, LOSS, PEEKED_LOSS, PEEKED_MISTAKE, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
+)
+
+cdef enum:
+    PROJECTED = -1
+    NOWHERE = -2
+
+cdef double LIMIT = 1e150   # coefficients and kernel values: a product of two is still a double
+cdef double TINY = 2.2250738585072014e-308
+cdef double NOVELTY = 1e-6  # with Q: a row whose squared distance from the span is below this k(x, x) is taken as its projection
+
+
+# --- vectors and packed symmetric matrices -------------------------------------------------------------------------------------
+
+cdef inline double dot(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
+    """Eight sums: the compiler pairs them, and the processor need not wait for one."""
+    cdef double[8] sums
+    cdef Py_ssize_t i, k, whole = n - n % 8
+    for k in range(8):
+        sums[k] = 0.0
+    for i in range(0, whole, 8):
+        for k in range(8):
+            sums[k] += a[i + k] * b[i + k]
+    for i in range(whole, n):
+        sums[0] += a[i] * b[i]
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+
+
+cdef inline void add(double* to, double factor, const double* a, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        to[i] += factor * a[i]
+
+
+cdef inline double largest(const double* a, Py_ssize_t n) noexcept nogil:
+    """max |a_i|; NaN or infinity if there is one."""
+    cdef double top = 0.0
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not fabs(a[i]) <= top:
+            top = fabs(a[i])
+            if top != top:
+                return top
+    return top
+
+
+cdef inline Py_ssize_t triangle(Py_ssize_t n) noexcept nogil:
+    return n * (n + 1) // 2
+
+
+cdef inline double entry(const double* M, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    return M[triangle(i) + j] if i >= j else M[triangle(j) + i]
+
+
+cdef inline void times(const double* M, const double* x, double* to, Py_ssize_t n) noexcept nogil:
+    """to = M x, each entry of the triangle read once."""
+    cdef Py_ssize_t i
+    cdef const double* row = M
+    for i in range(n):
+        to[i] = dot(row, x, i) + row[i] * x[i]
+        add(to, x[i], row, i)
+        row += i + 1
+
+
+cdef inline void rank_one(double* M, double factor, const double* g, Py_ssize_t n) noexcept nogil:
+    """M += factor g g'."""
+    cdef Py_ssize_t i
+    cdef double* row = M
+    for i in range(n):
+        add(row, factor * g[i], g, i + 1)
+        row += i + 1
+
+
+cdef inline void column(const double* M, Py_ssize_t j, double* to, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        to[i] = entry(M, i, j)
+
+
+cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+    """Take row and column j out; those behind move up."""
+    cdef Py_ssize_t i, k
+    cdef double* to = M + triangle(j)
+    cdef double* row
+    for i in range(j + 1, n):
+        row = M + triangle(i)
+        for k in range(i + 1):
+            if k != j:
+                to[0] = row[k]
+                to += 1
+
+
+# --- the model -----------------------------------------------------------------------------------------------------------------
+
+cdef class SupportSet(Model):
+    """A kernel learner's model while it learns a block of rows, which are given by their kernel values.
+
+    The arrays of a `SupportState` (see there), of which some have room for vectors to come:
+    alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). scale : (columns,).
+    Q : packed inverse of the Gram matrix where vectors are given up by projection, else empty. norms : k(x_i, x_i).
+    origin : number of the row in the present `fit` that a vector is, else -1. slot_of : the way back; empty outside of `fit`.
+    """
+    cdef readonly Py_ssize_t size
+    cdef readonly int64_t[::1] members      # column of K in which a vector has its kernel values
+    cdef readonly Py_ssize_t dropped        # support vectors given up for the budget
+    cdef readonly double norm               # one class: ||w||^2
+    cdef double[:, ::1] alpha, P, u
+    cdef const double[:, ::1] K
+    cdef double[::1] scale, Q, norms, k, e, g, taus, betas, v, scores
+    cdef int64_t[::1] origin, slot_of, which
+    cdef const int64_t[::1] numbers
+    cdef Py_ssize_t budget, n_columns, n_old, row, n_steps
+    cdef bint second_order, potential
+    cdef double self_product
+
+    def __init__(self, state, room, const int64_t[::1] numbers, Py_ssize_t budget):
+        """room : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
+        self.alpha, self.P, self.Q, self.norms, self.origin = room
+        self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
+        self.size, _, _, tally, self.dropped, self.norm = state.support
+        self.counts, self.tally, self.drift = state.counts, tally.copy(), np.empty(0)
+        cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
+        self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
+        self.members = np.arange(capacity, dtype=np.int64)
+        self.k, self.e, self.g = np.empty(capacity), np.empty(capacity), np.empty(capacity)
+        self.u = np.empty((k, capacity if self.second_order else 0))
+        self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+        self.which = np.empty(k, np.int64)
+
+    cdef int bind(self) except -1:
+        """The parameters that the task has; its rules read no others."""
+        cdef dict given = self.params
+        cdef Params p
+        memset(&p, 0, sizeof(Params))
+        p.rule, p.margin, p.epsilon = given.get("rule", 0), given.get("margin", 0.0), given.get("epsilon", 0.0)
+        p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
+        p.r2 = p.r
+        p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
+        p.trigger = PEEKED_MISTAKE if p.rule == SOP else PEEKED_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
+        self.p, self.potential = p, p.trigger != LOSS
+        return 0
+
+    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+        self.K = rows.array()
+        with nogil:
+            if task == ONE_CLASS:
+                return enclose(self, b, books)
+            return learn_rows(self, task, b, books)
+
+    cdef inline void look(self, Py_ssize_t i, Books* books) noexcept nogil:
+        """Gather the kernel values of the block's row i."""
+        cdef Py_ssize_t j
+        for j in range(self.size):
+            self.k[j] = self.K[i, self.members[j]]
+        self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
+        if self.second_order or self.Q.shape[0]:
+            books.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
+
+    cdef inline bint readable(self, Books* books) noexcept nogil:
+        """Whether the row can be learnt from; counted if it cannot: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
+        cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # its inverse will be in Q
+        if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
+            return True
+        books.tally.skipped += 1.0
+        return False
+
+    cdef inline double score(self, Py_ssize_t c) noexcept nogil:
+        return dot(&self.alpha[c, 0], &self.k[0], self.size)
+
+    cdef inline double spread(self, Py_ssize_t c) noexcept nogil:
+        """v = φ(x)'Σφ(x) of a column; u is kept for the step. 0 for a first-order rule."""
+        cdef double v
+        if not self.second_order:
+            return 0.0
+        times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.size)
+        v = self.scale[c] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
+        self.v[c] = v if v > 0.0 else 0.0       # it is >= 0 but for rounding, and for kernels that are none
+        return self.v[c]
+
+    cdef inline double peeked(self, const Example* z, double beta) noexcept nogil:
+        """m' = z'Σ_tθ, the margin with the row already in Σ."""
+        cdef Py_ssize_t j
+        cdef double margin = 0.0
+        for j in range(z.n):
+            margin += z.sign[j] * self.scores[z.c[j]] / (1.0 + beta * self.v[z.c[j]])
+        return margin
+
+    cdef inline void propose(self, const Example* z, Step step, Books* books) noexcept nogil:
+        """Put down a rule's step as one along Σφ(x) for each column of the joint example; none, and counted, if a number of the
+        model would go beyond range. `reach` bounds |a_i|, `curvature` |P_ij|.
+
+        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
+        """
+        cdef Py_ssize_t j, c
+        cdef double tau, g = 1.0, reach = books.tally.reach, curvature = books.tally.curvature
+        cdef bint fits = True
+        for j in range(z.n):
+            c, tau = z.c[j], z.sign[j] * step.tau
+            self.which[self.n_steps + j], self.betas[self.n_steps + j] = c, step.beta
+            if self.potential:
+                tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
+            if self.second_order:
+                g = largest(&self.u[c, 0], self.size) + self.scale[c]
+                self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
+                curvature += self.betas[self.n_steps + j] * g * g
+            reach += fabs(tau) * g
+            fits &= tau == 0.0 or TINY <= fabs(tau)
+            self.taus[self.n_steps + j] = tau
+        if not (fits and reach <= LIMIT and curvature <= LIMIT):
+            books.tally.skipped += 1.0
+            return
+        books.tally.reach, books.tally.curvature = reach, curvature
+        self.n_steps += z.n
+
+    cdef inline Py_ssize_t place(self) noexcept nogil:
+        """The slot of the row that is about to change the model. PROJECTED: the combination e of the others stands for it.
+        NOWHERE: it would take Q beyond range."""
+        cdef Py_ssize_t c, j, s = self.size
+        cdef int64_t number = self.numbers[self.row]
+        cdef double novelty, size
+        if self.slot_of.shape[0] and self.slot_of[number] >= 0:
+            return self.slot_of[number]
+        if self.Q.shape[0]:
+            times(&self.Q[0], &self.k[0], &self.e[0], s)
+            novelty = self.self_product - dot(&self.e[0], &self.k[0], s)
+            size = largest(&self.e[0], s)
+            if not size * size <= LIMIT:
+                return NOWHERE
+            if novelty <= NOVELTY * self.self_product:
+                for j in range(self.n_steps):
+                    self.norm -= self.taus[j] * self.taus[j] * novelty
+                return PROJECTED
+            if not size * size / novelty <= LIMIT:
+                return NOWHERE
+            rank_one(&self.Q[0], 1.0 / novelty, &self.e[0], s)
+            for j in range(s):
+                self.Q[triangle(s) + j] = -self.e[j] / novelty
+            self.Q[triangle(s) + s] = 1.0 / novelty
+        for c in range(self.n_columns):
+            self.alpha[c, s] = 0.0
+            if self.second_order:
+                memset(&self.P[c, triangle(s)], 0, (s + 1) * sizeof(double))
+                self.u[c, s] = 0.0
+        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, -1
+        if self.slot_of.shape[0]:
+            self.slot_of[number], self.origin[s] = s, number
+        self.size += 1
+        return s
+
+    cdef void commit(self, Books* books) noexcept nogil:
+        """Take the steps that were put down, then give up vectors beyond the budget."""
+        cdef Py_ssize_t i, j, c, at, s
+        cdef double tau, weight
+        at = self.place()
+        if at == NOWHERE:
+            books.tally.skipped += 1.0
+            return
+        s = self.size
+        for i in range(self.n_steps):
+            c, tau = self.which[i], self.taus[i]
+            weight = self.scale[c]
+            if not self.second_order and at >= 0:
+                self.alpha[c, at] += tau * weight
+                continue
+            for j in range(s):
+                self.g[j] = -self.u[c, j] if self.second_order else 0.0
+            if at >= 0:
+                self.g[at] += weight
+            else:
+                add(&self.g[0], weight, &self.e[0], s)
+            add(&self.alpha[c, 0], tau, &self.g[0], s)
+            if self.betas[i] > 0.0:
+                rank_one(&self.P[c, 0], self.betas[i], &self.g[0], s)
+        books.tally.updates += 1.0
+        while self.size > self.budget:
+            self.drop()
+
+    cdef void drop(self) noexcept nogil:
+        """Give up the vector without which w changes least, the oldest of equals.
+
+        First order: ||Δw|| = |a_j| √k(x_j, x_j). With Q: φ(x_j) is replaced by its projection on the span of the others,
+        ||Δw|| = |a_j| / √Q_jj, the same in Σ, which so stays between 0 and the identity.
+        """
+        cdef Py_ssize_t i, c, j = 0, s = self.size
+        cdef double change, least = -1.0, q, p_j
+        for i in range(s):
+            change = 0.0
+            for c in range(self.n_columns):
+                change += self.alpha[c, i] * self.alpha[c, i]
+            change = change / self.Q[triangle(i) + i] if self.Q.shape[0] else change * self.norms[i]
+            if least < 0.0 or change < least:
+                least, j = change, i
+        if self.Q.shape[0]:
+            column(&self.Q[0], j, &self.e[0], s)
+            q = self.e[j]
+            for i in range(s):
+                self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; what row and column j get goes
+            for c in range(self.n_columns):
+                self.norm -= self.alpha[c, j] * self.alpha[c, j] / q
+                add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
+                if self.second_order:               # P += P_j e' + e P_j' + P_jj e e', as two squares
+                    column(&self.P[c, 0], j, &self.g[0], s)
+                    p_j = self.g[j]
+                    self.symmetric(c, p_j, s)
+            rank_one(&self.Q[0], -q, &self.e[0], s)
+            remove(&self.Q[0], j, s)
+        for c in range(self.n_columns):
+            if self.second_order:
+                remove(&self.P[c, 0], j, s)
+            for i in range(j + 1, s):
+                self.alpha[c, i - 1] = self.alpha[c, i]
+        if self.slot_of.shape[0] and self.origin[j] >= 0:
+            self.slot_of[self.origin[j]] = -1
+        for i in range(j + 1, s):
+            self.norms[i - 1], self.members[i - 1], self.origin[i - 1] = self.norms[i], self.members[i], self.origin[i]
+            if self.slot_of.shape[0] and self.origin[i] >= 0:
+                self.slot_of[self.origin[i]] = i - 1
+        self.size -= 1
+        self.dropped += 1
+
+    cdef void clear(self) noexcept nogil:
+        """Forget all vectors: their coefficients are 0."""
+        cdef Py_ssize_t j
+        for j in range(self.size):
+            if self.slot_of.shape[0] and self.origin[j] >= 0:
+                self.slot_of[self.origin[j]] = -1
+        self.size = 0
+
+    cdef inline void symmetric(self, Py_ssize_t c, double p_j, Py_ssize_t s) noexcept nogil:
+        """P += g e' + e g' + p_j e e', g being the column of P that goes."""
+        cdef Py_ssize_t i
+        for i in range(s):
+            add(&self.P[c, triangle(i)], self.g[i] + p_j * self.e[i], &self.e[0], i + 1)
+            add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
+
+
+# --- the tasks -----------------------------------------------------------------------------------------------------------------
+
+cdef int learn_rows(SupportSet model, Task task, const Batch* b, Books* books) except -1 nogil:
+    """Learn a block of rows with labels or targets."""
+    cdef Py_ssize_t i, j, number, n_examples = books.columns if task == OVR else 1
+    cdef int taken
+    cdef double skipped
+    cdef const Params* p = &model.p
+    cdef Round r
+    cdef Stats s
+    cdef Step step
+    cdef Example z
+    for i in range(b.n):
+        taken = next_round(&r, i, b, books)
+        if taken == 0:
+            continue
+        model.look(i, books)
+        for j in range(books.columns):
+            model.scores[j] = model.score(j)
+        if task == REGRESSION:
+            judge_error(b.targets[i] - model.scores[0], books)
+        else:
+            judge(said_by(&model.scores[0], &r, books), &r, b, books)
+        if not model.readable(books) or model.self_product == 0.0:      # φ(x) = 0 teaches nothing
+            continue
+
+        skipped = books.tally.skipped
+        for number in range(n_examples):
+            z = example(task, number, &r, b, &model.scores[0], books, p.epsilon)
+            if z.n == 0:
+                continue
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * model.self_product, 0.0
+            charge(s.weight * (p.margin - s.margin), books)
+            if settled(s.margin, p) or (p.trigger == PEEKED_MISTAKE and z.n == 1 and s.margin > 0.0):   # m' has the sign of m
+                continue
+            for j in range(z.n):
+                s.v += model.spread(z.c[j])
+            if model.potential:
+                s.margin = model.peeked(&z, precision(&s, p))
+            step = apply_rule(&s, p)
+            # Least squares learns from a residual of 0 too: how certain the model is.
+            if step.tau != 0.0 or (task == REGRESSION and step.beta > 0.0):
+                model.propose(&z, step, books)
+        if model.n_steps:
+            model.commit(books)
+        if books.tally.skipped > skipped:       # rows are counted, not classes
+            books.tally.skipped = skipped + 1.0
+    return 0
+
+
+cdef int enclose(SupportSet model, const Batch* b, Books* books) except -1 nogil:
+    """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside until it is inside.
+
+    n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept beside.
+    """
+    cdef Py_ssize_t i, j
+    cdef int taken
+    cdef double score, square, distance, share, epsilon = model.p.epsilon
+    cdef Round r
+    for i in range(b.n):
+        taken = next_round(&r, i, b, books)
+        if taken == 0:
+            continue
+        model.look(i, books)
+        if not model.readable(books):
+            continue
+        if books.tally.rounds - books.tally.skipped == 1.0:     # the first row is the centre: a beginning, no update
+            share, score = 1.0, 0.0
+            books.tally.updates -= 1.0
+        else:
+            score = model.score(0)
+            square = model.self_product - 2.0 * score + model.norm
+            distance = sqrt(square) if square > 0.0 else 0.0
+            charge(r.weight * (distance - epsilon), books)
+            if not distance > epsilon:
+                continue
+            books.tally.mistakes += 1.0
+            share = smaller(1.0, r.weight) * (distance - epsilon) / distance
+        if share == 1.0:
+            model.clear()
+        for j in range(model.size):
+            model.alpha[0, j] *= 1.0 - share
+        model.norm *= (1.0 - share) * (1.0 - share)
+        model.norm += share * (2.0 * (1.0 - share) * score + share * model.self_product)
+        model.which[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
+        model.commit(books)
+    return 0

@@ -1,0 +1,303 @@
+"""Learners to compare with: online gradient descent, and Hedge over experts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._compiled import dual_ascent as ascent
+from .._estimators.docs import documented
+from .._estimators.probabilities import WithProbabilities
+from .._input.compat import random_state as generator_of
+from .._models.dual_ascent import BOOKS
+from .dual_ascent_base import AscentClassifier, AscentRegressor
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+
+
+@documented
+class OGDClassifier(WithProbabilities, AscentClassifier):
+    """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
+
+    With the margin m = y w.x and the row's weight c, in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + [m < 1] c y x / (alpha t)
+        learning_rate="sqrt":              w <- w + [m < 1] eta0 c y x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+ with step 1/(alpha t), whose regret grows as log t (Pegasos with
+    one row a step); the sum z of c y x is kept, and w is z / (alpha t). For each class against the rest or, with
+    ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one, and m the difference of their scores.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation, > 0; of "strongly_convex" alone.
+        "auto", with s = ``scale_``: {auto_alpha}.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float or "auto", default="auto"
+        Step size in the first round, > 0; of "sqrt" alone.
+        "auto", with s = ``scale_``: {auto_eta0}.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDClassifier
+    >>> learner = OGDClassifier(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], classes=[0, 1])
+    >>> learner.coef_.tolist()  # (y_1 x_1 + y_2 x_2) / (alpha t)
+    [[1.0, -1.0]]
+    """
+
+    _schedules = ("strongly_convex", "sqrt")
+
+    alpha: FloatOrAuto
+    learning_rate: Literal["strongly_convex", "sqrt"]
+    eta0: FloatOrAuto
+
+    def __init__(
+        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
+        eta0: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
+    ) -> None:
+        self._assign(locals())
+
+    def _own_params(self, values: dict) -> dict:
+        rate = values["learning_rate"]
+        return {"schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
+
+
+@documented
+class OGDRegressor(AscentRegressor):
+    """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
+
+    With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + c g x / (alpha t)
+        learning_rate="sqrt":              w <- w + eta0 c g x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c loss(e) with step 1/(alpha t), whose regret grows as log t.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation, > 0; of "strongly_convex" alone. On the squared loss steps are 2 c ||x||^2 / (alpha t)
+        times the error: they overshoot until t is that large.
+        "auto", with s = ``scale_``: {auto_alpha}.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float or "auto", default="auto"
+        Step size in the first round, > 0; of "sqrt" alone.
+        "auto", with s = ``scale_``: {auto_eta0}.
+    loss : {"absolute", "squared"}, default="absolute"
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDRegressor
+    >>> learner = OGDRegressor(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1.0, -3.0])
+    >>> learner.coef_.tolist()  # (x_1 - x_2) / (alpha t)
+    [1.0, -1.0]
+    """
+
+    _schedules = ("strongly_convex", "sqrt")
+
+    alpha: FloatOrAuto
+    learning_rate: Literal["strongly_convex", "sqrt"]
+    eta0: FloatOrAuto
+    loss: Literal["absolute", "squared"]
+
+    def __init__(
+        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
+        eta0: FloatOrAuto = "auto", loss: Literal["absolute", "squared"] = "absolute", fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
+    ) -> None:
+        self._assign(locals())
+
+    def _own_params(self, values: dict) -> dict:
+        rate = values["learning_rate"]
+        sigma = float(values["eta0" if rate == "sqrt" else "alpha"])
+        return {"loss": ascent.LOSSES[values["loss"]], "schedule": ascent.SCHEDULES[rate], "sigma": sigma}
+
+
+class HedgeClassifier(AscentClassifier):
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
+
+    Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
+    expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
+
+        P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
+
+    `predict` says ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as the bound has it: with
+    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
+    A row costs O(n_features), for every weight changes.
+
+    With ``signed=True`` advice is in [-1, 1], its sign the class that it speaks for, 0 (also what a sparse row leaves out) for
+    neither: x stands for the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
+
+    Parameters
+    ----------
+    eta0 : float or "auto", default="auto"
+        eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
+    max_iter : int, default=1
+        Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
+    tol : float or None, default=1e-3
+        `fit` stops when an epoch's mean loss was above the best one - tol for `n_iter_no_change` epochs. None: never early.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before each epoch.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling.
+    warm_start : bool, default=False
+    n_iter_no_change : int, default=5
+    verbose : int, default=0
+    dtype : numpy.float32, numpy.float64 or None, default=None
+    class_weight : dict, "balanced" or None, default=None
+    signed : bool, default=False
+        Whether advice is in [-1, 1].
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, n_features)
+        The experts' weights w of the next round, >= 0, of sum 1.
+    intercept_ : ndarray of shape (1,)
+        -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
+    expected_loss_ : float
+        The sum over the rounds, each counted once, of the chance of the randomised prediction to be wrong.
+    n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
+        As of the other classifiers; n_mistakes_ of the deterministic prediction.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as of the other classifiers, advice out of range, a third class.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+
+    Examples
+    --------
+    >>> from onlinecls import HedgeClassifier
+    >>> learner = HedgeClassifier().partial_fit([[1.0, 0.0], [0.9, 0.6], [0.1, 0.8]], ["spam", "spam", "ham"])
+    >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
+    (['spam'], [[0.7, 0.3]])
+    """
+
+    average, early_stopping = False, False
+
+    eta0: FloatOrAuto
+    signed: bool
+
+    def __init__(
+        self, eta0: FloatOrAuto = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
+        random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
+        dtype: FloatType | None = None, class_weight: ClassWeight = None, signed: bool = False,
+    ) -> None:
+        self._assign(locals())
+
+    def _own_params(self, values: dict) -> dict:
+        auto = isinstance(values["eta0"], str)
+        schedule = ascent.SCHEDULES["auto" if auto else "fixed"]
+        signed = int(bool(values["signed"]))
+        return {"experts": 1, "is_signed": signed, "schedule": schedule, "sigma": 1.0 if auto else float(values["eta0"])}
+
+    def _read_rows(self, X: Matrix, first: bool) -> Rows:
+        rows = super()._read_rows(X, first)
+        least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
+        lowest = -1.0 if self.signed else 0.0
+        if least < lowest or most > 1.0:
+            meant = "Each feature is an expert's chance of the second class; signed=True takes advice in [-1, 1]."
+            raise ValueError(
+                f"{type(self).__name__}: X must be advice in [{lowest:g}, 1], got {least if least < lowest else most:g}. "
+                + ("Divide it by the largest size that it can have." if self.signed else meant)
+            )
+        return rows
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        if n_classes > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
+            )
+
+    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """The chances 1 - w.x and w.x of the two classes (signed=True: (1 - w.x)/2 and (1 + w.x)/2).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        chances : ndarray of float64, shape (n_samples, 2)
+        """
+        second = np.clip(self.decision_function(X) * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (but for rounding, it is)
+        return np.column_stack([1.0 - second, second])
+
+    def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
+        """The class of each row, drawn: ``classes_[1]`` with chance w.x.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        """
+        chances = self.predict_proba(X)[:, 1]
+        drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
+        return self.classes_[(drawn < chances).astype(np.intp)]
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """The experts' weights of the next round."""
+        weights = self._fitted_state().expert_weights()[None]
+        return self.__dict__.get("_sparse_coef", weights)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """-1/2, or 0 with signed=True."""
+        self._fitted_state()
+        return np.array([0.0 if self.signed else -0.5])
+
+    @property
+    def expected_loss_(self) -> float:
+        """Sum over the rounds of the chance of the randomised prediction to be wrong."""
+        return float(self._fitted_state().books[BOOKS["gain"]])

@@ -1,0 +1,242 @@
+"""Follow the regularized leader: the support vector machine of all rows so far, after each row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _rules
+from .._compiled import dual_ascent as ascent
+from .._compiled import forel
+from .._estimators import side_by_side
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.docs import documented
+from .._estimators.saving import FLAG
+from .._input import validate
+from .._models.follow_the_leader import GAP, ForelState
+from .._registry import NOT_NEGATIVE, POSITIVE
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Params
+    from .._registry import Algorithm
+
+_LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
+_DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
+
+
+@documented
+class FoReLClassifier(OnlineClassifier):
+    """Follow the regularized leader: after each row the weights that would have been best for all rows so far.
+
+        w_t = argmin  sigma/2 ||w||^2 + sum over i <= t of c_i loss_i(w)
+
+        hinge loss [1 - y w.x]+:            the support vector machine, C = 1/sigma
+        log loss log(1 + exp(-y w.x)):      logistic regression (joint: that of the softmax), C = 1/sigma
+
+    Every row is kept, and has a dual variable alpha in [0, c] (joint: one for each wrong class, of sum <= c). A row with a loss
+    takes its best alpha, which is DA2's step (joint: DA3's), and coordinate ascent over all rows goes on from there until the
+    duality gap is at most `gap_tol`: P(w_t) - min P <= gap_tol, and sigma/2 ||w_t - w_t*||^2 <= gap_tol. A row without a loss
+    changes nothing: w is the best for it too. So the dual rises by no less than dual ascent's, and the regret bound is theirs.
+
+    A row that has a loss costs a few sweeps over all rows so far: O(n^2) a pass over n rows, and memory for all of them. It is
+    for short streams, and to compare the others with; `DualAscentClassifier` costs O(nnz) a row.
+
+    Parameters
+    ----------
+    sigma : float or None, default=None
+        Strength of the regularizer, > 0.
+        None, with s = ``scale_``: {auto_sigma}.
+    gap_tol : float, default=1e-3
+        The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
+        1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
+    loss : {"hinge", "log_loss"}, default="hinge"
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    gap_ : float
+        The duality gap after the last row.
+    dual_value_ : float
+        D = sum of alpha - ||theta||^2 / (2 sigma), theta = sigma w; log loss: the rows' c H(alpha/c), H the entropy of the shares
+        alpha/c and of what they leave of 1, in the place of alpha. P(w_t) is D + `gap_`.
+    dual_coef_ : ndarray of shape (t_, 1) or (t_, n_classes)
+        alpha of each row kept, in their order: of the row, of the wrong classes, or of each learner. (Rows before there were two
+        classes are not kept.)
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    `fit` is one pass in the order given: more would but repeat rows that are kept already. ``average`` is not offered. When a
+    third class joins, two rows of weights with theta/2 and alpha/2 each take the one vector's place (the scores stay), and the
+    best weights for all rows and the new rival are found from there. `onlinecls.reference.LeaderClassifier` and `LeaderRegressor`
+    have any other regularizer, the entropic one say, and targets.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (aggressive
+       dual ascent schemes II, online SVM by following the leader).
+
+    Examples
+    --------
+    >>> from onlinecls import FoReLClassifier
+    >>> learner = FoReLClassifier(0.5, fit_intercept=False, gap_tol=1e-9)
+    >>> learner.partial_fit([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, 0, 1], classes=[0, 1]).coef_.round(4).tolist()
+    [[1.5, -0.5]]
+    >>> learner.gap_ <= 1e-9
+    True
+    """
+
+    random_state, early_stopping, shuffle = None, False, False  # no parameters
+    _fields = {
+        "geometry": _rules.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
+        "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
+        "limit": NOT_NEGATIVE,
+    }
+
+    sigma: float | None
+    gap_tol: float
+    loss: Literal["hinge", "log_loss"]
+
+    def __init__(
+        self, sigma: float | None = None, *, gap_tol: float = 1e-3, loss: Literal["hinge", "log_loss"] = "hinge",
+        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", warm_start: bool = False,
+        average: bool | int = False, verbose: int = 0, dtype: FloatType | None = None, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
+    ) -> None:
+        self._assign(locals())
+
+    def _check_parameters(self, values: dict) -> None:
+        if values["average"]:
+            raise ValueError(
+                f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is the best for all "
+                "rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
+            )
+
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        return {
+            "loss": ascent.LOSSES[values["loss"]], "joint": int(values["multi_class"] == "crammer_singer"),
+            "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]),
+            "open_classes": 0, "balanced": 0, "limit": 0.0,
+            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
+            "geometry": _rules.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+        }
+
+    def _is_another_kind(self, params: dict) -> bool:
+        kind = "loss", "joint", "sigma", "bias"
+        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
+            dtype is None or dtype == self._state.dtype
+        )
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        """It grows with the rows; what it will need is not known before."""
+
+    @staticmethod
+    def _state_class(params: dict) -> type[ForelState]:
+        return ForelState
+
+    @classmethod
+    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+        geometry = {name: number for name, number in _rules.GEOMETRIES.items() if number == compiled["geometry"]}
+        return {**cls._fields, "geometry": geometry}
+
+    def _pass(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
+    ) -> None:
+        state = self._state = self._state.writable()
+        self.__dict__.pop("_sparse_coef", None)
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        self._params_of = (params,)
+        self._params = {
+            **params, "open_classes": int(self._open), "balanced": int(balanced),
+            "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
+        }
+        state.params = self._params
+        weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
+        live = weights > 0.0
+        old, before = len(state.labels), state.count("t")
+        said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
+        state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
+        try:
+            _LEARN[state.dtype.itemsize](self._params, state, state.data, old, len(state.labels), said)
+        finally:
+            state.truncate(old + state.count("t") - before)  # (an interrupt comes between two rows)
+            if len(predictions):
+                predictions[live] = said[old:]
+
+    def _epochs(
+        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, *_: Any,
+    ) -> None:
+        self._learn(params, rows, targets, weights, class_weights)
+        if self.verbose:
+            print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
+
+    def _scores(self, rows: Rows) -> np.ndarray:
+        state = self._state_for(rows)
+        scores = np.empty((rows.n_rows, state.n_columns))
+        params = state.scores_params(self._params["sigma"], self._params["bias"])
+        decision = _DECISION[state.dtype.itemsize]
+
+        def read(part: Rows, found: np.ndarray) -> None:
+            decision(params, *_entries(part), state.theta, found)
+
+        side_by_side.read_rows(type(self).__name__, read, rows, scores, self.n_jobs)
+        return scores
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights θ/σ, one row a class, read-only."""
+        state = self._fitted_state()
+        if "_sparse_coef" in self.__dict__:
+            return self._sparse_coef
+        return state.weights_of(self._params["sigma"], slice(0, state.n_features))
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
+        state = self._fitted_state()
+        found = state.weights_of(self._params["sigma"], slice(state.n_features, None))[:, 0]
+        return found * np.asarray(self._params["bias"], state.dtype)
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """α of the rows kept, a copy."""
+        return self._fitted_state().alpha.copy()
+
+    @property
+    def dual_value_(self) -> float:
+        """D(α) = Σ α - ||θ||²/(2σ)."""
+        return self._fitted_state().value(self._params["sigma"])
+
+    @property
+    def gap_(self) -> float:
+        """The duality gap after the last row."""
+        return float(self._fitted_state().books[GAP])
+
+
+def _entries(rows: Rows, live: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows' non-zeros as CSR of int64; `live`: of these rows alone."""
+    lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
+    data = rows.data.reshape(-1)[lo:hi]
+    if rows.indices.dtype == np.uint8:  # dense storage
+        indices = np.tile(np.arange(rows.n_features, dtype=np.int64), rows.n_rows)
+    else:
+        indices = rows.indices[lo:hi].astype(np.int64, copy=False)
+    keep, lengths = data != 0.0, np.diff(rows.indptr)
+    if live is not None:
+        keep &= np.repeat(live, lengths)
+    ends = np.append(0, np.cumsum(keep))[np.asarray(rows.indptr) - lo]
+    if live is not None:
+        ends = np.append(0, ends[1:][live])
+    return data[keep], indices[keep], ends.astype(np.int64)

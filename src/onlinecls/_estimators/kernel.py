@@ -1,0 +1,883 @@
+"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for three tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _rules
+from .._compiled.model import TALLY, TASKS
+from .._estimators import saving
+from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
+from .._estimators.classifier import OnlineClassifier
+from .._estimators.regressor import r_squared
+from .._input import validate
+from .._input.compat import random_state, regressor_tags
+from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
+from .._registry import (
+    AGGRESSIVENESS,
+    COMMON,
+    EVIDENCE,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Boolean,
+    Either,
+    Integer,
+    Options,
+    Real,
+    parameter_error,
+)
+from .._saving import packed, require, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._compiled import support
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params, RandomState
+    from .._registry import Units
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+GAMMA = Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products.")
+
+#: Ranges of the parameters that all kernel learners share.
+SHARED = {
+    **{name: COMMON[name] for name in ("fit_intercept", "max_iter", "tol", "shuffle", "n_iter_no_change", "verbose")},
+    "warm_start": COMMON["warm_start"],
+    "intercept_scaling": INTERCEPT_SCALING,
+    "gamma": GAMMA,
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+}
+
+#: (algorithm, choice) -> compiled rule; choice: the value of the parameter named beside.
+CLASSIFIER_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
+    "arow": (None, {None: "arow"}),
+    "pa": ("loss", {"hinge": "pa1", "squared_hinge": "pa2"}),
+    "perceptron": ("aggressive", {False: "perceptron", True: "aggressive_perceptron"}),
+    "sop": ("aggressive", {False: "sop", True: "aggressive_sop"}),
+}
+REGRESSOR_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
+    "pa": ("loss", {"epsilon_insensitive": "pa1", "squared_epsilon_insensitive": "pa2"}),
+    "arow": (None, {None: "least_squares"}),
+}
+SECOND_ORDER = ("arow", "sop")
+_NO_WEIGHTS = np.empty(0)
+
+
+if TYPE_CHECKING:  # for the types of what is borrowed below: at run time only the classifier is an OnlineLearner
+    _Base = OnlineLearner
+else:
+
+    class _Base(saving.Describing, Estimator):
+        pass
+
+
+class _KernelModel(_Base):
+    """What the three tasks share: parameters, the kernel, the support set to look at."""
+
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    budget: int | None
+    algorithm: str
+    _compiled_task: str
+    _state_kind: Kind
+
+    dtype = np.float64  # no parameter: coefficients and kernel values are float64
+    _kernel_names: tuple[str, ...] = KERNELS
+    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
+
+    def _read_parameters(self, ranges: Mapping) -> None:
+        who = type(self).__name__
+        for name, allowed in {**SHARED, **ranges}.items():
+            if name in self._parameter_names() and getattr(self, name) not in allowed:
+                raise parameter_error(who, name, allowed, getattr(self, name))
+        if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
+            raise ValueError(
+                f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
+            )
+        if not (self.kernel_params is None or isinstance(self.kernel_params, dict)):
+            raise ValueError(f"{who}: kernel_params must be None or a dict, got kernel_params={self.kernel_params!r}.")
+        if self.kernel_params and not callable(self.kernel):
+            raise ValueError(
+                f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they "
+                "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
+            )
+
+    def _rule(self, rules: Mapping) -> str:
+        """The compiled rule that algorithm, and the parameter that goes with it, name."""
+        who = type(self).__name__
+        if self.algorithm not in Options(tuple(rules)):
+            raise parameter_error(who, "algorithm", Options(tuple(rules)), self.algorithm)
+        name, choices = rules[self.algorithm]
+        value = None if name is None else getattr(self, name)
+        if value not in Options(tuple(choices)):
+            raise parameter_error(who, name, Options(tuple(choices)), value)
+        return choices[value]
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _kind_asked(self) -> Kind:
+        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
+        return Kind(
+            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
+            self._projects(second_order),
+        )
+
+    def _projects(self, second_order: bool) -> bool:
+        return second_order and self.budget is not None
+
+    def _new_state(self, n_features: int, n_classes: int) -> SupportState:
+        kind = self._kind_asked()
+        return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
+
+    def _check_precomputed(self, X: Matrix) -> None:
+        """A precomputed kernel is learnt from whole, the same rows each time."""
+        if self.kernel != "precomputed":
+            return
+        who, shape = type(self).__name__, np.shape(X)
+        if hasattr(X, "format"):
+            raise ValueError(f"{who}: X must be a dense array for kernel='precomputed', got a sparse matrix. Use X.toarray().")
+        if len(shape) == 2 and shape[0] != shape[1]:
+            raise ValueError(
+                f"{who}: Precomputed matrix must be a square matrix to learn from (k of each row with each), got shape {shape}. "
+                "For streams give the kernel itself, as a callable."
+            )
+
+    def _check_stream(self) -> None:
+        if self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
+            raise ValueError(
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
+                "variance of a whole set. Call fit first, or give gamma."
+            )
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A callable kernel may raise, or give NaN, half-way through: the model is then what it was."""
+        if not callable(self.kernel):
+            yield
+            return
+        before = self.__dict__.copy()
+        if "_state" in before:
+            self._state = before["_state"].copy()
+        try:
+            yield
+        except BaseException:
+            self._restore(before)
+            raise
+
+    def _with_numbers(self, state: SupportState, rows: Rows, learn: Callable[[], None]) -> None:
+        """Run `fit`'s epochs with numbered rows: one that is learnt from again moves its own coefficient."""
+        if state.kernel.uses_gamma and state.kernel.gamma is None:
+            state.kernel.gamma = scale_gamma(rows)
+        if self.kernel != "precomputed":
+            state.forget_origins(rows.n_rows)
+        try:
+            learn()
+        finally:
+            if self.kernel != "precomputed":
+                state.forget_origins(0)
+
+    def _budget(self) -> int | None:
+        return None if self.budget is None else int(self.budget)
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        for kernel in (self._kind_learnt().kernel, self.kernel):
+            if callable(kernel):
+                raise ValueError(
+                    f"{type(self).__name__}: save must have a kernel that has a name, got kernel={kernel!r}, whose code a file "
+                    "without pickle cannot hold. Use pickle."
+                )
+        return super()._described(metadata)
+
+    def _packed_learnt(self) -> dict:
+        return {name: packed(value) for name, value in self._kind_learnt()._asdict().items()}
+
+    @classmethod
+    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
+        """The parameters that a model would be learnt with now, with the kind of the one that there is."""
+        names = list(compiled["kind"]._asdict())
+        require(told.keys() == set(names), f"learnt_with of {names}", sorted(told))
+        kind = Kind(**{name: unpacked(value) for name, value in told.items()})
+        require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
+        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
+        allowed = (0.0,) if cls._compiled_task == "one_class" else Either((Options((0.0,)), INTERCEPT_SCALING))
+        require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
+        flags = kind.second_order, kind.projects
+        require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
+        return {**compiled, "kind": kind}
+
+    @staticmethod
+    def _state_class(params: dict) -> type[SupportState]:
+        return SupportState
+
+    if TYPE_CHECKING:
+
+        def _kind_learnt(self) -> Kind:
+            """Of the model that there is."""
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
+        state = self._fitted_state()
+        if state.kernel.name == "precomputed":
+            raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
+        vectors = state.vectors
+        return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
+        state = self._fitted_state()
+        if state.kernel.name != "precomputed":
+            raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
+        return state.origin[: state.size].copy()
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
+        state = self._fitted_state()
+        size, _, alpha, *_ = state.support
+        return alpha[:, :size].copy()
+
+    @property
+    def n_support_(self) -> int:
+        """Number of support vectors."""
+        return self._fitted_state().size
+
+    @property
+    def n_dropped_(self) -> int:
+        """Support vectors given up for the budget."""
+        return self._fitted_state().support.dropped
+
+    @property
+    def gamma_(self) -> float:
+        """The kernel's gamma, a number."""
+        return self._fitted_state().kernel.gamma
+
+
+class _WithWeights(_KernelModel):
+    """A learner of vectors of weights: all but the one-class learner, whose w is a centre."""
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
+        return _linear_weights(self)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        state = self._fitted_state()
+        size, _, alpha, *_ = state.support
+        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
+
+
+class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
+    """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
+
+    The same updates as the linear learners', with w and a full Σ on the rows learnt from (AROW, Lemma 1; s of them):
+
+        w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
+
+    With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
+    arow: O(s²) a row that is learnt from, s²/2 numbers a column).
+
+    Parameters
+    ----------
+    algorithm : {"arow", "pa", "perceptron", "sop"}, default="arow"
+        See `AROWClassifier`, `PassiveAggressiveClassifier`, `Perceptron` and `SecondOrderPerceptron`.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as scikit-learn's SVC has them; or a
+        callable of two matrices that returns the matrix of their kernel values. "precomputed": X is that matrix, square to learn
+        from (each call to `partial_fit` is one pass over the same rows), rows against the learnt ones to predict.
+    gamma : float > 0, "auto" or "scale", default="auto"
+        "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) of the rows of `fit`.
+    degree : int, default=3
+        Of "poly", >= 1.
+    coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        pa: PA-I or PA-II.
+    r : float, default=0.1
+        arow, sop: noise variance of a row, > 0.
+    eta0 : float, default=1.0
+        perceptron: step, > 0.
+    aggressive : bool, default=False
+        perceptron, sop: update on margins below 1 instead of on those <= 0 only.
+    budget : int or None, default=None
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes
+        least, the oldest of equals: perceptron, pa, the smallest ||a_i|| √k(x_i, x_i), simply removed; sop, arow, the smallest
+        ||a_i|| / √Q_ii with Q the inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others
+        (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its
+        projection, without a vector of its own.
+    fit_intercept : bool, default=True
+        Learn an intercept: the weight of a constant feature, that is + intercept_scaling² on the kernel.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature, > 0.
+    max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
+        As the linear learners'. A row learnt from in several epochs of one `fit` is one support vector.
+    class_weight : dict, "balanced" or None, default=None
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        For three classes or more; one support set, and coefficients (and a covariance) for each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
+    dual_coef_ : ndarray of shape (1 or n_classes, n_support_)
+    intercept_ : ndarray of shape (1 or n_classes,)
+    coef_ : ndarray of shape (1 or n_classes, n_features)
+        Only with a linear kernel.
+    gamma_ : float
+    n_support_, n_dropped_ : int
+        Support vectors there are, and those given up for the budget.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        As the linear learners'. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as the linear learners; a precomputed matrix that is not square; a
+        callable kernel that returns another shape, NaN or infinity.
+
+    Notes
+    -----
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
+    them), and bit for bit where these do not depend on the split: a callable that computes each alone, any but that on CSR.
+    A callable kernel's calls learn all rows or none; the model is copied for this.
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, Lemma 1.
+    .. [2] L. Csató, M. Opper. Sparse On-Line Gaussian Processes. Neural Computation 14, 2002 (the projection under a budget).
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineClassifier
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    >>> learner = KernelOnlineClassifier(kernel="rbf", gamma=2.0).partial_fit(X, y, classes=[0, 1])
+    >>> learner.predict(X).tolist(), learner.n_support_
+    ([0, 1, 1, 0], 4)
+    """
+
+    average = False  # no parameter
+    _compiled_task = "classes"
+
+    algorithm: Literal["arow", "pa", "perceptron", "sop"]
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    C: float
+    loss: Literal["hinge", "squared_hinge"]
+    r: float
+    eta0: float
+    aggressive: bool
+    budget: int | None
+
+    def __init__(
+        self, algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow", *, kernel: KernelFunction = "rbf",
+        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None, C: float = 1.0, loss: Literal["hinge", "squared_hinge"] = "hinge",
+        r: float = 0.1, eta0: float = 1.0, aggressive: bool = False, budget: int | None = None, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        random_state: RandomState = None, warm_start: bool = False, early_stopping: bool = False,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, class_weight: ClassWeight = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+    ) -> None:
+        self._assign(locals())
+
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        own = ("early_stopping", "validation_fraction", "multi_class")
+        self._read_parameters(
+            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE,
+             "aggressive": Boolean(), "loss": Options(("hinge", "squared_hinge"))}
+        )
+        rule = self._rule(CLASSIFIER_RULES)
+        return {
+            "rule": _rules.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
+            "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
+        }
+
+    def _is_another_kind(self, params: dict) -> bool:
+        return params["kind"] != self._params["kind"]
+
+    def _kind_learnt(self) -> Kind:
+        return self._params["kind"]
+
+    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
+
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
+        """Every parameter fits a double."""
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        """The support set grows with the rows; what it will need is not known before."""
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
+        return self._new_state(n_features, n_classes)
+
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Arguments, errors and the joining of labels as `AROWClassifier.partial_fit`.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit_alone(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool,
+    ) -> np.ndarray:
+        self._kernel_params()
+        self._check_precomputed(X)
+        self._check_stream()
+        with self._all_or_nothing():
+            return super()._partial_fit_alone(X, y, classes, sample_weight, predict)
+
+    def _fit_alone(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Self:
+        self._kernel_params()
+        self._check_precomputed(X)
+        with self._all_or_nothing():
+            return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
+
+    def _epochs(self, params: Params, rows: Rows, *others: Any) -> None:
+        self._state = self._state.writable()
+        self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
+
+    def _pass(
+        self, params: dict, rows: Rows, codes: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
+    ) -> None:
+        state = self._state = self._state.writable()
+        self._params, self._params_of = params, (params,)
+        task, is_open, balanced = self._task(state, class_weights)
+
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
+            said = predictions[taken] if len(predictions) else predictions
+            model.learn(
+                TASKS[task], block, codes[taken], weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS,
+                said,
+            )
+            if len(said):
+                predictions[taken] = said
+
+        state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
+
+    def _scores(self, rows: Rows) -> np.ndarray:
+        return self._state_for(rows).scores(type(self).__name__, rows)
+
+    @property
+    def sparsify(self) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
+
+    densify = sparsify
+
+
+def _linear_weights(model: _KernelModel) -> np.ndarray:
+    state = model._fitted_state()
+    if state.kernel.name != "linear":
+        raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
+    size, vectors, alpha, *_ = state.support
+    if size == 0:
+        return np.zeros((len(alpha), state.n_features))
+    return np.asarray(alpha[:, :size] @ matrix_of(vectors))
+
+
+class _KernelEstimator(_KernelModel):
+    """What regression and one class share beside: reading rows, epochs."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    if TYPE_CHECKING:
+
+        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray: ...
+
+    else:
+        _fitted_state = OnlineClassifier._fitted_state
+        _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
+        _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
+        t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
+
+    def _kind_learnt(self) -> Kind:
+        return self._state_kind
+
+    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+        self._state, self._state_kind = state, learnt["kind"]
+
+    def _learn_from(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
+        return self._alone(self._learn_from_alone, X, y, sample_weight, whole)
+
+    def _learn_from_alone(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
+        """`fit` (whole) and `partial_fit`: everything is read before the first write."""
+        who = type(self).__name__
+        params = self._kernel_params()
+        self._check_precomputed(X)
+        if not whole:
+            self._check_stream()
+        generator: Any = random_state(who, self.random_state) if whole else None
+        again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
+        if again and self._state_kind != params["kind"]:
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
+                "Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, int(whole))
+        y = self._read_targets(y, rows.n_rows)
+        if whole:
+            weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
+        else:
+            weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        with self._all_or_nothing():
+            self._state = self._state.writable() if again else self._new_state(rows.n_features, 1)
+            if not again:
+                self._state_kind, self.n_features_in_ = params["kind"], rows.n_features
+                self.__dict__.pop("feature_names_in_", None)
+                names = validate.feature_names(who, X)
+                if names is not None:
+                    self.feature_names_in_ = names
+            self.n_iter_ = 1
+            if whole:
+                self._with_numbers(self._state, rows, lambda: self._epochs(params, rows, y, weights, generator))
+            else:
+                self._learn(params, rows, y, weights, NO_NUMBERS)
+        return self
+
+    def _learn(  # type: ignore[override]
+        self, params: dict, rows: Rows, y: np.ndarray, weights: np.ndarray, order: np.ndarray
+    ) -> None:
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
+            model.learn(
+                TASKS[self._compiled_task], block, y[taken] if len(y) else y, weights[taken] if len(weights) else weights,
+                _NO_WEIGHTS, NO_NUMBERS, NO_PREDICTIONS,
+            )
+
+        self._state.learn(type(self).__name__, rows, order, params, step)
+
+    def _epochs(  # type: ignore[override]
+        self, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, generator: Generator
+    ) -> None:
+        best, idle, slot = np.inf, 0, TALLY["loss"]
+        for epoch in range(1, self.max_iter + 1):
+            order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
+            before = self._state.tally[slot]
+            self._learn(params, rows, y, weights, order)
+            self.n_iter_ = epoch
+            loss = (self._state.tally[slot] - before) / rows.n_rows
+            if self.verbose:
+                print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} mean loss={loss:.6f}")
+            if self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
+
+
+class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
+    """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
+
+    With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
+
+        pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
+        arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
+
+    A row's weight c makes C into C c, r into r/c.
+
+    Parameters
+    ----------
+    algorithm : {"pa", "arow"}, default="pa"
+    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept, intercept_scaling
+        As `KernelOnlineClassifier`'s.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    epsilon : float, default=0.1
+        pa: a miss up to this is no loss, >= 0, in units of y.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    r : float, default=0.1
+        arow: noise variance of a target, > 0, relative to the prior's.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as the linear learners'.
+
+    Attributes
+    ----------
+    support_vectors_, dual_coef_, coef_, gamma_, n_support_, n_dropped_
+        As `KernelOnlineClassifier`'s, one column.
+    intercept_ : ndarray of shape (1,)
+    t_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`; targets that are not finite numbers.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2-5.
+    .. [2] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7 and Lemma 1.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineRegressor
+    >>> learner = KernelOnlineRegressor(kernel="rbf", gamma=1.0, epsilon=0.0, C=10.0, fit_intercept=False)
+    >>> learner.partial_fit([[0.0], [5.0]], [1.0, -2.0]).predict([[0.0], [5.0]]).round(6).tolist()
+    [1.0, -2.0]
+    """
+
+    _estimator_type = "regressor"
+    _compiled_task = "regression"
+
+    algorithm: Literal["pa", "arow"]
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    C: float
+    epsilon: float
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    r: float
+    budget: int | None
+
+    def __init__(
+        self, algorithm: Literal["pa", "arow"] = "pa", *, kernel: KernelFunction = "rbf",
+        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None, C: float = 1.0, epsilon: float = 0.1,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive", r: float = 0.1,
+        budget: int | None = None, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
+        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
+        n_iter_no_change: int = 5, verbose: int = 0,
+    ) -> None:
+        self._assign(locals())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = regressor_tags(False)
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        self._read_parameters(
+            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": EVIDENCE, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
+        )
+        rule = self._rule(REGRESSOR_RULES)
+        return {
+            "rule": _rules.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
+            "budget": self._budget(),
+            "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
+        }
+
+    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
+        return validate.read_targets(type(self).__name__, y, n_rows)
+
+    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn_from(X, y, sample_weight, whole=False)
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
+        return self._learn_from(X, y, sample_weight, whole=True)
+
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
+        """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        return self._state_for(rows).scores(type(self).__name__, rows)[:, 0]
+
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R^2 of the predictions, as `PassiveAggressiveRegressor.score`."""
+        return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
+
+
+
+class KernelOnlineOneClass(_KernelEstimator):
+    """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
+
+    The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
+    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c makes l/n into
+    min(1, c) l/n.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.5
+        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
+        so that a radius of 1 holds nearly everything.
+    kernel, gamma, degree, coef0, kernel_params
+        As `KernelOnlineClassifier`'s, but for "precomputed", which does not tell ||φ(x)|| of a new row.
+    budget : int or None, default=None
+        Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
+        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is taken as its
+        projection.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as the linear learners'.
+
+    Attributes
+    ----------
+    offset_ : float
+        -epsilon: ``decision_function`` is ``score_samples - offset_``.
+    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
+        As `KernelOnlineClassifier`'s, one column.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        Mistakes: rounds after the first whose row was outside the ball.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineOneClass
+    >>> learner = KernelOnlineOneClass(epsilon=0.5, gamma=1.0).partial_fit([[0.0], [0.1], [-0.1]])
+    >>> learner.predict([[0.05], [3.0]]).tolist()
+    [1, -1]
+    """
+
+    _estimator_type = "outlier_detector"
+    _compiled_task = "one_class"
+    _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
+
+    epsilon: float
+    kernel: KernelFunction
+    gamma: float | Literal["auto", "scale"]
+    degree: int
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    budget: int | None
+
+    def __init__(
+        self, epsilon: float = 0.5, *, kernel: KernelFunction = "rbf", gamma: float | Literal["auto", "scale"] = "auto",
+        degree: int = 3, coef0: float = 0.0, kernel_params: dict[str, Any] | None = None, budget: int | None = None,
+        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
+    ) -> None:
+        self._assign(locals())
+
+    def __sklearn_tags__(self) -> Tags:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
+
+    def _bias(self) -> float:
+        return 0.0  # a constant feature cancels in φ(x) - w
+
+    def _projects(self, second_order: bool) -> bool:
+        return self.budget is not None
+
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        self._read_parameters({"epsilon": NOT_NEGATIVE})
+        return {"epsilon": float(self.epsilon), "kind": self._kind_asked(), "budget": self._budget()}
+
+    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
+        return np.empty(0)
+
+    def partial_fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn_from(X, y, sample_weight, whole=False)
+
+    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
+        return self._learn_from(X, y, sample_weight, whole=True)
+
+    def score_samples(self, X: Matrix) -> NDArray[np.float64]:
+        """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
+        return -np.sqrt(self._squares(X)[0])
+
+    def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """||φ(x) - w||², and how far rounding may have taken it."""
+        self._fitted_state()
+        rows, who = self._read_rows(X, False), type(self).__name__
+        state = self._state_for(rows)
+        scores, norm = state.scores_and_norm(who, rows)
+        size = state.self_products(who, rows) + norm
+        return np.maximum(size - 2.0 * scores[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
+
+    @property
+    def offset_(self) -> float:
+        """-epsilon: where score_samples turns from outlier to inlier."""
+        self._fitted_state()
+        return -float(self.epsilon)
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
+
+        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+        """
+        square, rounding = self._squares(X)
+        distance = self.offset_ + np.sqrt(square)
+        return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
+
+    def predict(self, X: Matrix) -> NDArray[np.int64]:
+        """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+        """`fit`, then `predict` of the same rows."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Rounds, but for the first, whose row predict, asked just before the update, would have called an outlier."""
+        return self._fitted_state().count("mistakes")

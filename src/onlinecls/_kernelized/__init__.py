@@ -1,1 +1,0 @@
-"""Learners in the space of a kernel: a model is a set of support vectors."""

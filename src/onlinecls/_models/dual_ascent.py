@@ -1,0 +1,307 @@
+"""What dual ascent and gradient descent change when they learn, a class for each regularizer."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._compiled import dual_ascent as ascent
+from .._compiled import simplex
+from .._saving import require
+from .state import Shard, State, read_only
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+BOOKS = ascent.BOOKS
+
+
+def check_joint(joint: object, params: dict) -> None:
+    """Of a model in a file: the joint construction of three classes or more, or one against the rest."""
+    require(type(joint) is bool, "joint true or false", joint)
+    require(joint == bool(params["joint"]), "the construction that learning had", joint)
+
+
+class AscentState(State, ascent.AscentModel):
+    """Dual ascent with the squared norm as its regularizer.
+
+    values : θ, and other arrays as in ascent.pyx. books : float64, the numbers of the model and of each of its groups.
+    """
+
+    geometry = "additive"
+    KEEPS_ROWS = False  # (σ, which divides all weights, may change with every row)
+    ENTROPIC = 0
+    PARTS = (*State.PARTS, "bias", "books", "joint")
+    SCALARS = (*State.SCALARS, "bias", "joint")
+
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.joint, self.bias = bool(params["joint"]), params["bias"]
+        self._open_books(np.zeros(BOOKS["shared"]))
+
+    @classmethod
+    def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
+        layout = super().layout(n_features, n_classes, dtype, average)
+        return {**layout, "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), np.dtype(np.float64))}
+
+    @staticmethod
+    def n_groups_told(told: dict, arrays: dict) -> int:
+        return 1 if told["joint"] else told["n_columns"]
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(told, arrays, n_classes, params)
+        check_joint(told["joint"], params)
+        bias = told["bias"]
+        fits = type(bias) is float and 0.0 <= bias <= np.finfo(arrays["values"].dtype).max
+        require(fits, "a bias >= 0", bias)
+
+    def _problem_of_values(self, tally: dict) -> str:
+        largest = float(np.abs(self.values).max())
+        if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, tally["t"]):
+            return "weights beyond their reach"
+        shared, groups = self.books[: BOOKS["shared"]], self.groups
+        if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
+            return "books below 0"
+        if groups[:, BOOKS["ages"]].any() and not len(self.drift):
+            return "an age of an average that there is not"
+        if len(self.drift) and not (np.abs([self._aged(), self._summed()]) <= 1e300).all():
+            return "an average beyond its range"
+        if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
+            return "a step longer than any that is taken"
+        return self._problem_of_companions()
+
+    def _passes_all(self, largest: float, rounds: float) -> bool:
+        """Whether the largest θ is beyond what learning allows (`prepare` in ascent.pyx), by σ as it is or of the next row."""
+        if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
+            return False
+        lipschitz, sigma = (float(self.books[BOOKS[name]]) for name in ("lipschitz", "sigma"))
+        return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        ages = self.groups[:, BOOKS["ages"]].copy()
+        self.bias = params["bias"]
+        self._open_books(self.books[: BOOKS["shared"]])
+        self.groups[:, BOOKS["ages"]] = ages
+
+    @property
+    def n_groups(self) -> int:
+        return 1 if self.joint else self.n_columns
+
+    def _open_books(self, shared: np.ndarray) -> None:
+        """Begin the numbers of the groups, from the values."""
+        self.books = np.zeros(BOOKS["shared"] + self.n_groups * BOOKS["group"])
+        self.books[: len(shared)] = shared
+        self._open_groups()
+
+    def _open_groups(self) -> None:
+        energy = np.square(self.view[:, 0], dtype=np.float64).sum(axis=0)
+        self.groups[:, BOOKS["squares"]] = energy.sum() if self.joint else energy
+
+    @property
+    def groups(self) -> np.ndarray:
+        return self.books[BOOKS["shared"] :].reshape(self.n_groups, -1)
+
+    def of_columns(self, numbers: ArrayLike) -> np.ndarray:
+        """A number of each group, for each column."""
+        return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
+
+    def _summed(self) -> np.ndarray:
+        """The sum of the weights over the rounds of the average, (features + 1, columns)."""
+        return self._aged() - self.drift.reshape(-1, self.n_columns)
+
+    def _aged(self) -> np.ndarray:
+        """What it would be, had the last θ been there in all rounds."""
+        return self.of_columns(self.groups[:, BOOKS["ages"]]) * self.view[:, 0]
+
+    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
+        """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        grown = self._like(counts)
+        grown.sigma = self.sigma
+        self._calibrate_in(grown, places)
+        if grown.n_columns == self.n_columns:
+            grown.values, grown.drift, grown.books = self.values.copy(), self.drift.copy(), self.books.copy()
+            return grown
+        if self.n_columns > 1:
+            return self._moved(grown, np.arange(self.n_columns), places)
+        spread = np.zeros((1, n_classes))
+        spread[0, places] = (-share, share)[: len(places)]
+        return self._spread(grown, spread)
+
+    def only(self, keep: np.ndarray) -> AscentState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self._like(self.counts[keep])
+        rest.sigma, rest.calibration = self.sigma, self._calibration_of(keep)
+        if rest.n_columns > 1:
+            return self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
+        spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)
+        spread[keep, 0] = (-1.0, 1.0)
+        return self._spread(rest, spread)
+
+    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
+        """These columns at places of another model, to the bit; the others are what they would be, had they been there."""
+        shared = self.books[: BOOKS["shared"]]
+        values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
+        new.values, new.drift = values.reshape(-1), self.drift
+        if self.joint:
+            values[:, :, places] = self.view[:, :, old]
+            new._open_books(shared)
+        else:
+            new._open_books(shared)
+            values[:, :, places] = self.view[:, :, old]
+            new.groups[places] = self.groups[old]
+        self._keep_groups_in(new)
+        if len(self.drift):
+            drift = np.zeros((self.n_features + 1, new.n_columns))
+            drift[:, places] = self._drift_in(new)[:, old]
+            new.drift = drift.reshape(-1)
+        return new
+
+    def _keep_groups_in(self, new: AscentState) -> None:
+        """What a model with more columns of 0 knows of its groups already."""
+        if self.joint:
+            new.groups[:] = self.groups
+        else:
+            new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
+
+    def _drift_in(self, new: AscentState) -> np.ndarray:
+        """The books of the average as they count in a model with more columns of 0."""
+        return self.drift.reshape(-1, self.n_columns)
+
+    def _spread(self, new: AscentState, spread: np.ndarray) -> AscentState:
+        """θ, and the sums of the average, as combinations in the columns of another model."""
+        values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
+        values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
+        new.values = values.reshape(-1)
+        new.drift = (-self._summed() @ spread).reshape(-1) if len(self.drift) else self.drift
+        new._open_books(self.books[: BOOKS["shared"]])
+        return new
+
+    # --- merging -------------------------------------------------------------------------------------------------------------
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """The mean of the weights, whatever σ they were divided by; Hedge's losses add up."""
+        shared = np.sum([shard.state.books[: BOOKS["shared"]] for shard in shards], axis=0)
+        factors = [1.0] * len(shards)
+        if not self.params["experts"]:
+            lengths = [self._longest(shard) for shard in shards]
+            shared[BOOKS["lipschitz"]] = max(lengths)
+            shared[BOOKS["sigma"]] = self._sigma(float(self.tally[self.TALLY["t"]]), max(lengths))
+            factors = [share * self._factor(shard, shared) for shard, share in zip(shards, shares, strict=True)]
+            shared[BOOKS["gain"]] = sum(
+                share * self._worth(shard, shared) * float(shard.state.books[BOOKS["gain"]])
+                for shard, share in zip(shards, shares, strict=True)
+            )
+        super()._merge_values(shards, factors)
+        self._open_books(shared)
+
+    def _merge_bounds(self) -> None:
+        """None is kept but Hedge's, a sum of weights."""
+
+    def _sigma(self, rounds: float, longest: float) -> float:
+        """σ after so many rounds, none with a longer step."""
+        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
+            return self.params["sigma"]
+        return sqrt(2.0 * rounds) * longest / self.params["bound"]
+
+    def _longest(self, shard: Shard) -> float:
+        """The largest dual norm of a step of a shard."""
+        return float(shard.state.books[BOOKS["lipschitz"]])
+
+    def _factor(self, shard: Shard, shared: np.ndarray) -> float:
+        """What makes θ of a shard one that stands for the same weights in the result: w = κ θ."""
+        schedule, rounds = self.params["schedule"], float(self.tally[self.TALLY["t"]])
+        if schedule == ascent.SCHEDULES["sqrt"]:
+            return 1.0
+        sigma, own = float(shared[BOOKS["sigma"]]), float(shard.state.books[BOOKS["sigma"]])
+        if schedule == ascent.SCHEDULES["strongly_convex"]:
+            sigma, own = sigma * rounds, shard.params["sigma"] * shard.rounds
+        return sigma / own if own > 0.0 else 0.0
+
+    def _worth(self, shard: Shard, shared: np.ndarray) -> float:
+        """What a shard's dual variables are multiplied by, beside its share: their part of the dual value is, too."""
+        return self._factor(shard, shared)
+
+    def mean_weights(self, shard: Shard) -> np.ndarray:
+        rounds = self.average_rounds(shard.params)
+        found = self._summed() / rounds if rounds else self.view[:, 0] * self.scales(self.n_columns)
+        found = found.astype(np.float64)
+        found[-1] *= shard.constant
+        return found
+
+    def _keep_average(self, average: np.ndarray) -> None:
+        self.groups[:, BOOKS["ages"]] = 0.0
+        self.drift = (-self.average_rounds(self.params) * average).reshape(-1)
+
+    def reading_params(self, params: dict) -> dict:
+        return {**params, "entropic": self.ENTROPIC}
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        rounds = self.average_rounds(params)
+        first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
+        # (θ/σ may be beyond the dtype, which its scores, in double, are not.)
+        return read_only(np.clip(first, -self._largest, self._largest).astype(self.dtype).T)
+
+
+class EntropicState(AscentState):
+    """The same with the relative entropy: weights on a simplex. values : powers and θ."""
+
+    geometry = "entropic"
+    ENTROPIC = 1
+    IS_SIGNED = True
+    SLOTS = 2
+
+    @property
+    def _n_live(self) -> int:
+        """Features that are in the simplex: without an intercept the constant one is not."""
+        return self.n_features + (self.bias > 0.0)
+
+    def _open_groups(self) -> None:
+        self.begin_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The mean of u = Wθ/σ; the powers follow from it."""
+        found = self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
+        found[:, 0] = 0.0
+        return found
+
+    def _sigma(self, rounds: float, longest: float) -> float:
+        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
+            return self.params["sigma"]
+        size = (2.0 if self.IS_SIGNED else 1.0) * self._n_live * self.n_columns / self.n_groups
+        return longest * sqrt(rounds / log(max(size, 2.0)))
+
+    def _longest(self, shard: Shard) -> float:
+        return super()._longest(shard) * self.params["bound"] / shard.params["bound"]
+
+    def _factor(self, shard: Shard, shared: np.ndarray) -> float:
+        """A fixed σ divides sums of rows, which are as they are; one that grows keeps u where it was."""
+        if self.params["schedule"] == ascent.SCHEDULES["auto"]:
+            return 1.0
+        return (self.params["bound"] / shard.params["bound"]) * (shard.params["sigma"] / self.params["sigma"])
+
+    def _worth(self, shard: Shard, shared: np.ndarray) -> float:
+        own = float(shard.state.books[BOOKS["sigma"]])
+        return float(shared[BOOKS["sigma"]]) / own if own > 0.0 else 0.0
+
+    def _keep_groups_in(self, new: AscentState) -> None:
+        """Nothing: columns of 0 make another simplex, whose ages begin anew."""
+
+    def _drift_in(self, new: AscentState) -> np.ndarray:
+        return -self._summed() if self.joint else super()._drift_in(new)
+
+    def _problem_of_companions(self) -> str:
+        powers, u = self.view[: self._n_live].transpose(1, 0, 2)
+        return simplex.problem(powers, u, self.groups, self.IS_SIGNED)
+
+
+class UnsignedEntropicState(EntropicState):
+    """The same on the probability simplex: weights >= 0 of the sum W, uniform at the start."""
+
+    geometry = "simplex"
+    IS_SIGNED = False

@@ -1,0 +1,170 @@
+"""What follow the regularized leader keeps: the rows so far, their dual variables, and what follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._compiled import forel, model
+from .._compiled.dual_ascent import LOSSES
+from .._input.validate import FLOATS, rows_in_order
+from .._saving import require
+from .dual_ascent import check_joint
+from .state import OfFile, n_vectors, read_only
+
+GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
+
+
+class ForelState(OfFile):
+    """The rows so far, their dual variables, and θ.
+
+    data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
+    alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, tally : as
+    State's. books : see forel.BOOKS.
+    """
+
+    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
+    PARTS = (*ARRAYS, "joint", "n_features")
+
+    record, records_from = None, 0.0  # as Model's
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
+        k = n_vectors(n_classes)
+        self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
+        self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
+        self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
+        self.tally, self.books = np.zeros(model.TALLY_SIZE), np.zeros(forel.BOOKS["size"])
+
+    def learn_at_once(self, *call) -> bool:
+        """All rows are kept: there is no shorter way."""
+        return False
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        check_joint(told["joint"], params)
+        require(arrays["data"].dtype in FLOATS, "data of float32 or float64", arrays["data"].dtype)
+
+    @classmethod
+    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        n_features, n_rows, k = told["n_features"], len(arrays["labels"]), n_vectors(n_classes)
+        n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
+        double, whole = np.dtype(np.float64), np.dtype(np.int64)
+        return {
+            "data": ((n_entries,), dtype), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
+            "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
+            "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((model.TALLY_SIZE,), double),
+            "books": ((forel.BOOKS["size"],), double),
+        }
+
+    def _problem_of_values(self, tally: dict) -> str:
+        if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
+            return "rows that are no CSR matrix in order"
+        if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
+            return "labels of no class"
+        if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
+            return "more rows than were counted"
+        pending, (lengths, theta), live = self.books[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
+        if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
+            return "a sweep that is none"
+        taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
+        beyond = (taken > self.weights * (1.0 + 1e-9)).any()
+        if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
+            return "dual variables out of their range"
+        if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
+            return "rows beyond their reach"
+        if not np.abs(self.theta - theta).max() <= 1e-6 * tally["reach"]:
+            return "weights that are not those of the dual variables"
+        return ""
+
+    def _follows(self, bias: float) -> tuple[np.ndarray, np.ndarray]:
+        """||x|| of the rows and θ = Σ α Δφ, summed anew."""
+        from scipy.sparse import csr_array
+
+        k, rows = self.n_columns, np.arange(len(self.labels))
+        if k == 1:
+            steps = self.alpha * (2.0 * self.labels[:, None] - 1.0)
+        elif self.joint:
+            steps = -self.alpha
+            steps[rows, self.labels] = self.alpha.sum(axis=1)
+        else:
+            steps = np.where(np.arange(k) == self.labels[:, None], self.alpha, -self.alpha)
+        places, shape = (self.indices, self.indptr), (len(rows), self.n_features)
+        X = csr_array((self.data.astype(np.float64), *places), shape=shape)
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows left out for their size, and of numbers that nobody learnt
+            squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features) + bias**2
+            steps = steps * (squares > 0.0)[:, None]  # (rows of zeros move nothing, nor do those whose squares are 0)
+            return np.sqrt(squares), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
+
+    @property
+    def dtype(self):
+        return self.data.dtype
+
+    @property
+    def n_columns(self) -> int:
+        return self.theta.shape[1]
+
+    def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
+        """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
+        grown = self.copy()
+        grown.counts = np.zeros(n_classes)
+        grown.counts[places] = self.counts
+        grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
+        if n_classes <= 2:
+            return grown
+        grown.theta, grown.alpha = np.zeros((self.n_features + 1, n_classes)), np.zeros((len(self.labels), n_classes))
+        if self.n_columns > 1:
+            grown.theta[:, places], grown.alpha[:, places] = self.theta, self.alpha
+        elif len(places) == 2:
+            grown.theta[:, places] = self.theta * [-0.5, 0.5]
+            if self.joint:  # α_r of the wrong class
+                grown.alpha[np.arange(len(self.labels)), np.asarray(places)[1 - self.labels]] = self.alpha[:, 0] / 2
+            else:
+                grown.alpha[:, places] = self.alpha / 2
+        return grown
+
+    def only(self, keep: np.ndarray) -> ForelState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self.copy()
+        rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
+        rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
+        if rest.theta.shape[1] == 2:
+            rest.theta = np.ascontiguousarray(rest.theta[:, 1:] - rest.theta[:, :1])
+            rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
+        return rest
+
+    def take_units(self, params: dict) -> None:
+        """Rows of zeros, which came before, are kept but count no more."""
+        self.params, self.weights, self.alpha = params, np.zeros(len(self.labels)), np.zeros(self.alpha.shape)
+
+    def append(self, data, indices, indptr, labels, weights) -> None:
+        """Rows that are to be learnt next."""
+        zeros = np.zeros((len(labels), self.n_columns))
+        added = {"data": data, "indices": indices, "labels": labels, "weights": weights, "alpha": zeros}
+        longer = {name: np.concatenate([getattr(self, name), rows]) for name, rows in added.items()}
+        longer["indptr"] = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
+        self.__dict__.update(longer)  # all at once, when there was memory for all
+
+    def truncate(self, n: int) -> None:
+        """Keep the first n rows."""
+        end = self.indptr[n]
+        self.data, self.indices, self.indptr = self.data[:end], self.indices[:end], self.indptr[: n + 1]
+        self.labels, self.weights, self.alpha = self.labels[:n], self.weights[:n], self.alpha[:n]
+
+    def value(self, sigma: float) -> float:
+        """D(α)."""
+        found = self.alpha.sum()
+        if self.params["loss"] == LOSSES["log_loss"]:
+            live = self.weights > 0.0
+            shares = self.alpha[live] / self.weights[live, None]
+            rest = 1.0 - (shares.sum(axis=1, keepdims=True) if self.joint and self.n_columns > 1 else shares)
+            shares = np.concatenate([shares, rest], axis=1)
+            shares = np.where(shares > 0.0, shares, 1.0)
+            found = self.weights[live] @ -(shares * np.log(shares)).sum(axis=1)
+        return float(found - np.square(self.theta).sum() / (2.0 * sigma))
+
+    def scores_params(self, sigma: float, bias: float) -> dict:
+        return {"loss": 0, "joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0,
+                "bias": bias, "limit": 0.0}
+
+    def weights_of(self, sigma: float, features: slice) -> np.ndarray:
+        return read_only((self.theta[features] / sigma).astype(self.dtype).T)

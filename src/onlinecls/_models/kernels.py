@@ -1,0 +1,510 @@
+"""Kernel functions on blocks of rows, and the model of a kernel learner: its support set, whose arrays `support` changes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compiled import model, support
+from .._input import validate
+from .._input.compat import issparse
+from .._input.rows import NO_INDICES, Rows
+from .._saving import require
+from .state import OfFile, n_vectors
+
+BLOCK = 256  # rows whose kernel values are computed in one call
+READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
+NO_NUMBERS = np.empty(0, np.int64)
+LARGEST = 1e150  # of kernel values and coefficients: the learners' own limit
+
+
+def _csr_array(*parts, **options):
+    from scipy.sparse import csr_array
+
+    return csr_array(*parts, **options)
+
+
+def _stacked(above, below):
+    from scipy.sparse import vstack
+
+    return _csr_array(vstack([above, below]))
+
+
+def matrix_of(vectors) -> Any:
+    """The matrix of support vectors that a `Support` has."""
+    return vectors.stacked() if isinstance(vectors, Unstacked) else vectors
+
+
+def first_row_number(rows: validate.Rows) -> int:
+    """Where dense rows begin in the matrix that they are a part of."""
+    return int(rows.indptr[0]) // rows.n_features
+
+
+def _alike(X, vectors):
+    """X dense or CSR as the support vectors are."""
+    if issparse(X) == issparse(vectors):
+        return X
+    return _csr_array(X) if issparse(vectors) else X.toarray()
+
+
+def _rows_of(K: np.ndarray) -> Rows:
+    """Kernel values as rows of a call."""
+    n_rows, n_columns = K.shape
+    return Rows(K.reshape(-1), NO_INDICES, np.arange(n_rows + 1, dtype=np.int64) * n_columns, n_rows, n_columns)
+
+
+def _products(A, B) -> np.ndarray:
+    product = A @ B.T
+    return product.toarray() if issparse(product) else product
+
+
+def _squares(A) -> np.ndarray:
+    return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1) if issparse(A) else np.einsum("ij,ij->i", A, A)
+
+
+class Kind(NamedTuple):
+    """What a model must keep: it could not go on with another kernel, geometry or sort of budget.
+
+    The first five are the estimator's parameters. second_order : whether there is a Σ. projects : whether vectors beyond the
+    budget are replaced by their projections.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    kernel_params: dict | None
+    bias: float
+    second_order: bool
+    projects: bool
+
+    def kernel_of(self, n_features: int, scale: float | None) -> Kernel:
+        """Its kernel; scale : what gamma="scale" came to."""
+        gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": scale}
+        gamma = gammas.get(self.gamma, self.gamma)
+        return Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self.bias)
+
+
+class Kernel:
+    """k(x, z), plus bias^2 for the constant feature.
+
+    name : "linear", "rbf", "poly", "sigmoid", "precomputed" or a callable of two matrices. gamma : a number; None until
+    it is known.
+    """
+
+    def __init__(self, name, gamma, degree, coef0, params, bias: float):
+        self.name, self.gamma, self.degree, self.coef0, self.params, self.bias = name, gamma, degree, coef0, params or {}, bias
+
+    @property
+    def uses_gamma(self) -> bool:
+        return self.name in ("rbf", "poly", "sigmoid")
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether its Gram matrices are known to have no negative eigenvalue."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0.0)
+
+    def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
+        """k of each row of A with each of B, (len(A), len(B)) float64. same: B is A. Only a callable's values are checked."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.name == "precomputed":
+                K = A[:, B[:, 0].astype(np.intp)]
+            elif callable(self.name):
+                K = self._called(who, A, B)
+            elif self.name == "linear":
+                K = _products(A, B)
+            elif self.name == "rbf":
+                squares = _squares(A)[:, None], _squares(B)[None, :]
+                K = -2.0 * _products(A, B)
+                K += squares[0]
+                K += squares[1]
+                np.maximum(K, 0.0, out=K)
+                if not (np.isfinite(squares[0]).all() and np.isfinite(squares[1]).all()):
+                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so far out, far from all
+                if same:
+                    np.fill_diagonal(K, 0.0)
+                K = np.exp(-self.gamma * K)
+            else:
+                products = _products(A, B)
+                K = self.gamma * products + self.coef0
+                K = K**self.degree if self.name == "poly" else np.tanh(K)
+                if same:  # a row whose square leaves double's range is none to learn, though its tanh is 1
+                    far = np.flatnonzero(~np.isfinite(products.diagonal()))
+                    K[far, far] = np.inf
+            return K + self.bias**2
+
+    def _called(self, who: str, A, B) -> np.ndarray:
+        K = self.name(A, B, **self.params)
+        K = validate.read_numbers(f"{who}: what kernel returns", K.toarray() if issparse(K) else K)
+        if K.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"{who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} rows, "
+                f"got shape {K.shape}. It is called with two matrices, as SVC's."
+            )
+        if not np.isfinite(K).all():
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(K))[0])
+            raise ValueError(
+                f"{who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row {column} "
+                "of its second argument. The model is what it was."
+            )
+        return K
+
+
+def scale_gamma(rows: validate.Rows) -> float:
+    """SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
+    X = rows.array()
+    mean = X.mean()
+    variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
+    return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
+
+
+class Unstacked(NamedTuple):
+    """Support vectors as places (sorted) among the old ones and then the rows of a block: what a model has of them until they are
+    one matrix. It takes no memory to make: where there is none for the matrix, the model is a whole one all the same."""
+
+    old: Any
+    block: Any
+    members: np.ndarray
+
+    def stacked(self) -> Any:
+        n_old = 0 if self.old is None else self.old.shape[0]
+        n_kept = int(np.searchsorted(self.members, n_old))
+        if n_kept == n_old == len(self.members):
+            return self.old
+        kept = self.old if n_kept == n_old else self.old[self.members[:n_kept]]
+        fresh = self.block[self.members[n_kept:] - n_old]
+        if n_kept == 0:
+            return fresh
+        return _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
+
+
+class Support(NamedTuple):
+    """All that is read by those who predict, one tuple so that they find what belongs together: learning changes copies and puts
+    them in its place after each block.
+
+    vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); or
+    `Unstacked`.
+    alpha : coefficients, (columns, at least size). tally : counters, see `model.TALLY`. dropped : support vectors given up for
+    the budget. norm : one class, ||w||².
+    """
+
+    size: int
+    vectors: Any
+    alpha: np.ndarray
+    tally: np.ndarray
+    dropped: int
+    norm: float
+
+
+def _is_whole(*numbers: Any) -> bool:
+    return all(type(number) is int and 0 <= number < 2**62 for number in numbers)
+
+
+class SupportState(OfFile):
+    """The support set of a kernel learner, and what goes with it.
+
+    support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
+    """
+
+    PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
+    __slots__ = (*PARTS, "params")
+
+    def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
+        columns = n_vectors(n_classes)
+        self.kernel, self.n_features = kernel, n_features
+        self.params = None  # those that it was last learnt with
+        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.TALLY_SIZE), 0, 0.0)
+        self.P = np.zeros((columns, int(second_order)))
+        self.Q = np.zeros(int(projects))
+        self.scale = np.ones(columns)
+        self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
+        self.counts = np.zeros(n_classes)
+
+    dtype = np.dtype(np.float64)  # of rows and coefficients alike
+
+    size = property(lambda self: self.support.size)
+    alpha = property(lambda self: self.support.alpha)
+    tally = property(lambda self: self.support.tally)
+
+    @property
+    def vectors(self) -> Any:
+        return matrix_of(self.support.vectors)
+
+    @property
+    def n_columns(self) -> int:
+        return self.alpha.shape[0]
+
+    @property
+    def second_order(self) -> bool:
+        return self.P.shape[1] > 0
+
+    def learn_at_once(self, *call) -> bool:
+        """Kernel values of a call come from Python: there is no shorter way."""
+        return False
+
+    def arrays(self) -> list[np.ndarray]:
+        return [self.alpha, self.tally, *super().arrays()]
+
+    def copy(self) -> SupportState:
+        """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
+        twin = super().copy()
+        twin.support = self.support._replace(alpha=self.alpha.copy(), tally=self.tally.copy())
+        return twin
+
+    def with_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
+        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+
+        One vector w becomes the two -w/2 and +w/2, with half the covariance each.
+        """
+        grown = self.copy()
+        grown.counts = np.zeros(n_classes)
+        grown.counts[places] = self.counts
+        columns = n_vectors(n_classes)
+        if columns == self.n_columns:
+            return grown
+        alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
+        grown.support = grown.support._replace(alpha=alpha)
+        grown.scale = np.ones(columns)
+        if self.n_columns > 1:
+            alpha[places], grown.P[places], grown.scale[places] = self.alpha, self.P, self.scale
+        else:
+            for sign, place in zip((-0.5, 0.5), places, strict=False):
+                alpha[place] = sign * self.alpha[0]
+                if self.second_order:
+                    grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
+        return grown
+
+    def only(self, keep: np.ndarray) -> SupportState:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self.copy()
+        rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
+        rest.support = rest.support._replace(alpha=self.alpha[keep])
+        return rest
+
+    def forget_origins(self, n_rows: int) -> None:
+        """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""
+        self.slot_of, self.origin[:] = np.full(n_rows, -1, np.int64), -1
+
+    def _with_room(self, capacity: int) -> tuple:
+        """alpha (a copy), P, Q, norms and origin with room for support vectors: arrays grow by half as much again."""
+        old = self.alpha.shape[1]
+        if capacity <= old:
+            return self.alpha.copy(), self.P, self.Q, self.norms, self.origin
+        capacity = max(capacity, old + old // 2)
+
+        def wider(array, n, filler=0):
+            grown = np.full((*array.shape[:-1], n), filler, array.dtype)
+            grown[..., : array.shape[-1]] = array
+            return grown
+
+        packed = capacity * (capacity + 1) // 2
+        P = wider(self.P, packed) if self.second_order else self.P
+        Q = wider(self.Q, packed) if len(self.Q) else self.Q
+        return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
+
+    def learn(self, who: str, rows, order: np.ndarray, params: dict, step) -> None:
+        """One pass over rows in their order (numbers; empty: as they are).
+
+        step(model, block, taken) runs a compiled pass on a block, rows of kernel values: `taken` are their places in what was
+        given.
+        """
+        self._stack()
+        matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
+        first = first_row_number(rows) if precomputed and rows.n_rows else 0
+        if precomputed and len(self.slot_of) == 0:
+            self.slot_of = np.full(self.n_features, -1, np.int64)
+            self.slot_of[self.origin[: self.size]] = np.arange(self.size)
+        order = order if len(order) else np.arange(rows.n_rows)
+        budget = params["budget"]
+        most = np.iinfo(np.int64).max if budget is None else budget
+        for start in range(0, len(order), BLOCK):
+            taken = order[start : start + BLOCK]
+            contiguous = len(taken) and taken[-1] - taken[0] == len(taken) - 1 and (np.diff(taken) == 1).all()
+            block = matrix[taken[0] : taken[-1] + 1] if contiguous else matrix[taken]
+            numbers = np.ascontiguousarray(taken + first, np.int64)
+            block = self._like_vectors(block)
+            added = numbers[:, None].astype(np.float64) if precomputed else block
+            n_old, n_new = self.size, len(taken)
+            K = np.empty((n_new, n_old + n_new))
+            if n_old:
+                K[:, :n_old] = self.kernel.values(who, block, self.vectors)
+            K[:, n_old:] = self.kernel.values(who, block, added, same=not precomputed)
+            room = alpha, P, Q, norms, origin = self._with_room(min(n_old + n_new, max(n_old, most) + 1))
+            model = support.SupportSet(self, room, numbers, most)
+            model.params = params
+            try:
+                step(model, _rows_of(K), taken)
+            finally:  # an interrupt leaves a whole number of rows
+                if (model.tally != self.tally).any():
+                    unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
+                    found = Support(model.size, unstacked, alpha, model.tally, model.dropped, model.norm)
+                    self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
+                    with suppress(MemoryError):  # (the model is whole: the next call stacks them, or is refused)
+                        self._stack()
+
+    def _like_vectors(self, X):
+        """X dense or CSR as the support vectors are."""
+        return X if self.vectors is None or self.kernel.name == "precomputed" else _alike(X, self.vectors)
+
+    def _stack(self) -> None:
+        """Make the support vectors one matrix."""
+        self.support = self.support._replace(vectors=self.vectors)
+
+    def scores(self, who: str, rows) -> np.ndarray:
+        """w.φ(x) of each row and column, (n_rows, n_columns)."""
+        return self.scores_and_norm(who, rows)[0]
+
+    def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
+        """The same, and (one class) the ||w||² that goes with it."""
+        size, vectors, alpha, _, _, norm = self.support
+        vectors = matrix_of(vectors)
+        X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
+        step = max(READ_ENTRIES // max(size, 1), 1)
+        for start in range(0, X.shape[0] if size else 0, step):
+            part = slice(start, start + step)
+            Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
+            with np.errstate(over="ignore", invalid="ignore"):  # of products beyond all numbers
+                found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
+        return found, norm
+
+    def self_products(self, who: str, rows) -> np.ndarray:
+        """k(x, x) of each row."""
+        X, found = rows.array(), np.zeros(rows.n_rows)
+        if self.kernel.name == "linear":
+            return _squares(X) + self.kernel.bias**2
+        if self.kernel.name == "rbf":
+            return np.full(rows.n_rows, 1.0 + self.kernel.bias**2)
+        for start in range(0, rows.n_rows, BLOCK):
+            part = slice(start, start + BLOCK)
+            found[part] = self.kernel.values(who, X[part], X[part], same=True).diagonal()
+        return found
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def in_file(self) -> dict:
+        """Without room to grow, and without what follows from the kind of the model."""
+        size, vectors, alpha, tally, dropped, norm = self.support
+        packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
+        scale = self.kernel.gamma if self.kernel.uses_gamma else None
+        found = {
+            "n_features": self.n_features, "size": size, "dropped": dropped, "norm": norm, "gamma": scale, "vectors_as": "none",
+            "alpha": np.ascontiguousarray(alpha[:, :size]), "P": np.ascontiguousarray(self.P[:, :packed]),
+            "Q": self.Q[:packed], "scale": self.scale, "norms": self.norms[:size],
+            "counts": self.counts, "tally": tally,
+        }
+        if vectors is None:
+            return found
+        if self.kernel.name == "precomputed":
+            return {**found, "vectors_as": "numbers", "vectors": self.origin[:size]}
+        if not issparse(vectors):
+            return {**found, "vectors_as": "dense", "vectors": np.ascontiguousarray(vectors)}
+        parts = {"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr}
+        return {**found, "vectors_as": "csr", **{f"vectors_{name}": part for name, part in parts.items()}}
+
+    @classmethod
+    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
+        """The model of these parts, of a `Kind`; an InvalidError where a part is none that learning gives it."""
+        kind: Kind = params["kind"]
+        scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
+        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
+        n_features, size, dropped, norm, gamma = (told[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
+        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", told)
+        require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
+        kernel = kind.kernel_of(n_features, gamma)
+        usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
+        fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
+        require(fits, f"the gamma of {kind.gamma!r}", gamma)
+
+        as_, columns, packed = told["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
+        n_stored = len(arrays.get("vectors_data", ()))
+        shapes = {
+            "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),
+            "scale": (columns,), "norms": (size,), "counts": (n_classes,), "tally": (model.TALLY_SIZE,),
+            **{
+                "none": {}, "numbers": {"vectors": (size,)}, "dense": {"vectors": (size, n_features)},
+                "csr": {"vectors_data": (n_stored,), "vectors_indices": (n_stored,), "vectors_indptr": (size + 1,)},
+            }[as_],
+        }
+        found = {name: array.shape for name, array in arrays.items()}
+        require(found == shapes, f"arrays {shapes}", found)
+        whole = {"vectors_indices", "vectors_indptr"}.union({"vectors"} if as_ == "numbers" else ())
+        for name, array in arrays.items():
+            require(array.dtype.kind == "i" if name in whole else array.dtype == np.float64, f"the dtype of {name}", array.dtype)
+        right = (as_ in ("none", "numbers")) if kernel.name == "precomputed" else as_ != "numbers"
+        require(right and (as_ != "none" or size == 0), f"vectors of {kernel.name!r}", as_)
+
+        state = cls(kernel, n_features, n_classes, kind.second_order, kind.projects)
+        if size:  # (of none there is room for one)
+            state.P, state.Q, state.norms = arrays["P"], arrays["Q"], arrays["norms"]
+            state.origin = np.full(size, -1, np.int64)
+        state.scale, state.counts, state.params = arrays["scale"], arrays["counts"], params
+        alpha = arrays["alpha"] if size else state.alpha
+        state.support = Support(size, None, alpha, arrays["tally"], dropped, norm)
+        state._take_vectors(as_, arrays)
+        problem = state.problem()
+        require(not problem, "numbers that learning can give", problem)
+        return state
+
+    def _take_vectors(self, as_: str, arrays: dict[str, np.ndarray]) -> None:
+        """Support vectors of a file, whose shapes are right."""
+        vectors = arrays.get("vectors")
+        if as_ == "numbers":
+            numbers = vectors.astype(np.int64)
+            inside = len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < self.n_features)
+            require(inside and len(np.unique(numbers)) == len(numbers), f"numbers of {self.n_features} rows", numbers)
+            self.origin[: self.size], vectors = numbers, numbers[:, None].astype(np.float64)
+        elif as_ == "csr":
+            data, indices, indptr = (arrays[f"vectors_{name}"] for name in ("data", "indices", "indptr"))
+            follows = indptr[0] == 0 and indptr[-1] == len(data)
+            in_order = follows and validate.rows_in_order(indices, indptr.astype(np.int64), self.n_features)
+            require(in_order, "rows that are a CSR matrix in order", "others")
+            vectors = _csr_array((data, indices, indptr), shape=(self.size, self.n_features))
+        if vectors is not None:
+            numbers = vectors.data if issparse(vectors) else vectors
+            require(validate.all_finite(numbers), "finite vectors", "NaN or infinity")
+        self.support = self.support._replace(vectors=vectors)
+
+    def _problem_of_numbers(self) -> str:
+        shown = {"alpha": self.alpha, "tally": self.tally, "P": self.P, "Q": self.Q, "norms": self.norms, "scale": self.scale}
+        wrong = [name for name, part in shown.items() if not validate.all_finite(part)]
+        return f"{wrong[0]} with NaN or infinity" if wrong else super()._problem_of_numbers()
+
+    def _problem_of_values(self, tally: dict) -> str:
+        size, alpha = self.size, self.alpha
+        diagonal = np.arange(1, size + 1).cumsum() - 1
+        if size + self.support.dropped > tally["t"]:
+            return "more support vectors than rounds"
+        if max(tally["reach"], tally["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
+            return "coefficients beyond their range"
+        if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
+            return "scales or norms beyond their range"
+        if size and self.kernel.name == "linear":
+            squares = _squares(matrix_of(self.support.vectors)) + self.kernel.bias**2
+            if not np.allclose(squares, self.norms[:size], 1e-6, 0.0):
+                return "norms of other vectors"
+        if len(self.Q):
+            return self._problem_of_inverses(diagonal) if size else ""
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
+        # centre of one class is a convex combination.)
+        if np.abs(alpha).max(initial=0.0) > max(4.0 * tally["reach"], 1.0):
+            return "coefficients beyond their reach"
+        if size and self.second_order:
+            beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * tally["curvature"]
+            if beyond or self.P[:, diagonal].min() < 0.0:
+                return "a covariance beyond its range"
+        return ""
+
+    def _problem_of_inverses(self, diagonal: np.ndarray) -> str:
+        """Of a Gram matrix: Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and where it is positive P <= Q; all but for rounding."""
+        roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
+        if not (share.min() >= 0.5 and share.max() <= 1e30):
+            return "an inverse that is none"
+        for i, end in enumerate(diagonal):
+            row, most = slice(end - i, end + 1), 2.0 * roots[i] * roots[: i + 1]
+            if (np.abs(self.Q[row]) > most).any():
+                return "an inverse that is none"
+            if self.second_order and (np.abs(self.P[:, row]) > (2.0 * most if self.kernel.is_positive else LARGEST)).any():
+                return "a covariance beyond its range"
+        return ""

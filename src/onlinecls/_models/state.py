@@ -1,0 +1,505 @@
+"""What all models have that learning changes: arrays and counters; how they grow when classes join, are read, and are checked.
+
+What a geometry adds to it stands in states.py; how the values lie in memory, in sparse.pxd and full.pxd.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .. import _rules
+from .._compiled import model
+from .._input.validate import FLOATS, all_finite
+from .._saving import require
+from . import calibration
+
+NO_ORDER = np.empty(0, np.int64)
+
+
+def n_vectors(n_classes: int) -> int:
+    """How many vectors of weights classes need: two share one."""
+    return n_classes if n_classes > 2 else 1
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+class Shard(NamedTuple):
+    """A model that is merged with others of the same classes, and what writes it in the units of the result.
+
+    constant : what its constant feature is times that of the result. noise : what the noise variance that its rows were learnt
+    with is times that of the result.
+    """
+
+    state: Any
+    params: dict
+    constant: float = 1.0
+    noise: float = 1.0
+
+    @property
+    def rounds(self) -> float:
+        return float(self.state.tally[model.TALLY["t"]])
+
+
+class Counted:
+    """A model's counters and copies, whatever else there is to it.
+
+    counts : float64 (n_classes,), rows seen of each class. tally : float64, counters at the places that TALLY names.
+    params : the parameters that it was last learnt with.
+    """
+
+    __slots__ = ()
+    PARTS: tuple[str, ...] = ()  # all there is to a model but params
+    TALLY = model.TALLY
+    params: Any
+    counts: np.ndarray
+    tally: np.ndarray
+
+    def parts(self) -> dict:
+        return {name: getattr(self, name) for name in self.PARTS}
+
+    def in_file(self) -> dict:
+        """What a file has of it: arrays, and what JSON can hold."""
+        return self.parts()
+
+    def arrays(self) -> list[np.ndarray]:
+        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
+
+    @classmethod
+    def of(cls, parts: dict):
+        """The model of these parts."""
+        state = cls.__new__(cls)
+        for name, value in parts.items():
+            setattr(state, name, value)
+        return state
+
+    def __reduce__(self):
+        return type(self).of, ({**self.parts(), "params": self.params},)
+
+    def copy(self):
+        """A model with arrays of its own."""
+        parts = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in self.parts().items()}
+        return self.of({**parts, "params": self.params})
+
+    def writable(self):
+        """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
+        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
+
+    def count(self, name: str) -> int:
+        return int(self.tally[self.TALLY[name]])
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        """Rows of the only class there is: nothing to learn from."""
+        self.tally[self.TALLY["t"]] += n_rows
+        self.tally[self.TALLY["seen"]] = 1.0
+        self.tally[self.TALLY["mistakes"]] += n_new
+        self.counts[0] += n_rows
+
+    def stays_in_range(self, params: dict) -> bool:
+        """Whether weights that are read with other parameters still fit the dtype."""
+        return True
+
+
+class OfFile(Counted):
+    """A model that can be in a file, where no part of it is trusted.
+
+    A geometry's class says of its own parts: which numbers are right (`_check_scalars`), of which shapes its arrays must then
+    be (`_layout_told`), and what else holds of them (`_problem_of_values`).
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
+        """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
+        if "total" not in arrays:
+            arrays = cls._of_today(arrays, params)
+        scalars = sorted(set(cls.PARTS) - arrays.keys())
+        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
+        require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
+        cls._check_scalars(told, arrays, n_classes, params)
+        expected = cls._layout_told(told, arrays, n_classes, params)
+        found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+        require(found == expected, f"arrays {expected}", found)
+        state = cls.of({**told, **arrays, "params": params})
+        problem = state.problem()
+        require(not problem, "numbers that learning can give", problem)
+        return state
+
+    @classmethod
+    def _of_today(cls, arrays: dict, params: dict) -> dict:
+        """The arrays of a file without the sum of the rows as they would be in one that is written today."""
+        return arrays
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        """Name: (shape, dtype) of the arrays that belong to these numbers."""
+        raise NotImplementedError
+
+    def problem(self) -> str:
+        """What is wrong with the numbers in the arrays; "" if nothing."""
+        tally = {name: float(self.tally[at]) for name, at in self.TALLY.items()}
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._problem_of_numbers() or self._problem_of_counters(tally) or self._problem_of_values(tally)
+
+    def _problem_of_numbers(self) -> str:
+        for name, part in self.parts().items():
+            if isinstance(part, np.ndarray) and part.dtype.kind == "f" and not all_finite(part):
+                return f"{name} with NaN or infinity"
+        return ""
+
+    def _problem_of_counters(self, tally: dict) -> str:
+        counts = self.counts
+        whole = np.append(counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(*tally.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+            return "counters that are not numbers of rows"
+        if max(counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+            return "counters beyond the number of rounds"
+        if tally["seen"] != np.count_nonzero(counts):
+            return "another number of classes seen than have rows"
+        return ""
+
+    def _problem_of_values(self, tally: dict) -> str:
+        raise NotImplementedError
+
+
+class State(OfFile, model.Model):
+    """Vectors of weights, and what a geometry keeps beside each weight.
+
+    values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
+    drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    calibration : float64, (columns, 15), or (0, 15): Platt's numbers of each column, see calibration.py.
+    total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
+    """
+
+    PARTS: tuple[str, ...] = (
+        "calibration", "counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "total", "values",
+        "variance",
+    )
+    SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
+    SLOTS = 1  # numbers of a weight
+    AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
+    KEEPS_ROWS = True  # whether probabilities know of the mean row: see mean_row.pxd
+    geometry = ""
+    n_features: int
+    n_columns: int
+    variance: float
+    growth: np.ndarray
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]
+        self.values = self._fresh(self.n_columns, dtype).reshape(-1)
+        self.sigma = self._fresh_sigma(self.n_columns, dtype)
+        self.drift = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
+        self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
+        self.total = np.zeros(n_features + 1 if self.keeps_rows(params) else 0)
+        self.counts, self.tally = np.zeros(n_classes), np.zeros(model.TALLY_SIZE)
+
+    def _fresh(self, n_columns: int, dtype) -> np.ndarray:
+        """The values of vectors that start from nothing."""
+        return np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
+
+    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
+        return np.zeros((0, 1, 1), dtype)
+
+    @classmethod
+    def keeps_rows(cls, params: dict) -> bool:
+        return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether what its numbers begin with is still to be told by the first row that is not all zeros."""
+        return False
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+    @property
+    def view(self) -> np.ndarray:
+        """The values as (n_features + 1, slots, columns)."""
+        return self.values.reshape(self.n_features + 1, -1, self.n_columns)
+
+    @property
+    def moving(self) -> np.ndarray:
+        """What steps move along x, (n_features + 1, columns)."""
+        return self.view[:, 0]
+
+    def prepare(self, foresight: int, depth: int) -> None:
+        """Before a pass: how a full covariance meets many rows at once (see full.pxd)."""
+
+    def take_units(self, params: dict) -> None:
+        """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
+        self.params, self.variance = params, params["variance"]
+        self.settle_levels(params)
+
+    # --- growing -------------------------------------------------------------------------------------------------------------
+
+    def _like(self, counts: np.ndarray) -> Self:
+        """A model of this kind and of these classes, the arrays of which are still to come."""
+        new = type(self).__new__(type(self))
+        for name in self.SCALARS:
+            setattr(new, name, getattr(self, name))
+        new.params, new.counts, new.tally, new.total = self.params, counts, self.tally.copy(), self.total.copy()
+        new.n_columns = n_vectors(len(counts))
+        return new
+
+    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
+        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+
+        One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
+        stay what they were. `share` is what is left of θ where the weights are another function of it.
+        """
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        grown = self._like(counts)
+        self._calibrate_in(grown, places)
+        if grown.n_columns == self.n_columns:
+            self._copy_to(grown)
+        elif self.n_columns > 1:
+            self._place_in(grown, places)
+        else:
+            self._halve_in(grown, places, share)
+        return grown
+
+    def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
+        """Platt's numbers of a model with this one's classes at places."""
+        if grown.n_columns == self.n_columns or len(self.calibration) == 0:
+            grown.calibration = self.calibration.copy()
+        else:
+            grown.calibration = calibration.moved(self.calibration, places, grown.n_columns)
+
+    def _copy_to(self, grown: State) -> None:
+        """The arrays of a model of as many vectors."""
+        grown.values, grown.drift = self.values.copy(), self.drift.copy()
+        # A full Σ is large, and no one changes it before the first row: it goes along.
+        grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        """The vectors of this model at places of one with more of them."""
+        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
+        values[:, :, places] = self.view
+        grown.values, grown.drift = values.reshape(-1), self.drift
+        if len(self.drift):
+            drift = np.zeros((self.n_features + 1, grown.n_columns))
+            drift[:, places] = self.drift.reshape(-1, self.n_columns)
+            grown.drift = drift.reshape(-1)
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        """The only vector of this model as those of its two classes."""
+        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
+        drift = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.drift) else None
+        for sign, place in zip((-1, 1), places, strict=False):
+            values[:, :, place] = self._half(sign, share)
+            if drift is not None:
+                drift[:, place] = sign * 0.5 * self.drift + 0.0
+        grown.values = values.reshape(-1)
+        grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        """What is stored, (features, slots), of the class on one side of the only vector."""
+        half = self.view[:, :, 0].copy()
+        half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
+        return half
+
+    def only(self, keep: np.ndarray) -> State:
+        """This model of three classes or more without the others, which have never had a row."""
+        rest = self._like(self.counts[keep])
+        rest.n_columns = int(keep.sum())
+        rest.calibration = self._calibration_of(keep)
+        rest.sigma = self.sigma
+        rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
+        rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
+        return rest
+
+    def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
+        """Platt's numbers of a model of these columns alone; of two that become one, fresh ones."""
+        if len(self.calibration) == 0 or keep.sum() > 2:
+            return self.calibration[keep] if len(self.calibration) else self.calibration
+        return calibration.fresh(1)
+
+    def settle_levels(self, params: dict) -> None:
+        """The score of the sum of the rows, of weights or a constant feature that no step has made what they are."""
+        if len(self.total):
+            last = self._last_weights(self.reading_params(params), slice(None)).astype(np.float64)
+            total = self.total.copy()
+            total[-1] *= params["bias"]
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.calibration[:, calibration.LEVEL] = calibration.finite(total @ last)
+
+    # --- merging -------------------------------------------------------------------------------------------------------------
+
+    def merge(self, shards: list[Shard]) -> None:
+        """Become the merge of the models of shards; this one is a copy of one of them. All is summed in double, rounded once."""
+        total = sum(shard.rounds for shard in shards)
+        average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if len(self.drift) else None
+        self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
+        self.tally = np.sum([shard.state.tally for shard in shards], axis=0)
+        self.tally[self.TALLY["seen"]] = np.count_nonzero(self.counts)
+        shares = [shard.rounds / total for shard in shards]
+        self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
+        if not self.waits:
+            self._merge_values(shards, shares)
+        self._merge_bounds()
+        self.total = np.sum([shard.state.total for shard in shards], axis=0)
+        self.settle_levels(self.params)
+        if average is not None:
+            self._keep_average(average)
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """shares : of the rounds. Some features at a time, as numbers in double take room."""
+        views, n_records = [shard.state.view for shard in shards], self.n_features + 1
+        merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
+        for start in range(0, n_records, step):
+            slabs = [view[start : start + step].astype(np.float64) for view in views]
+            found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_records else 0)
+            # (The smallest numbers of all may become 0; what is too large is refused by whoever asked.)
+            with np.errstate(over="ignore", under="ignore"):
+                merged[start : start + step] = found
+        self.values = merged.reshape(-1)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """What is stored of some features, (features, slots, columns), from that of the shards. end : the number of the features
+        if the constant one is the last of them, else 0."""
+        return self._mean(slabs, shares, [shard.constant for shard in shards], end)
+
+    @staticmethod
+    def _mean(slabs: list[np.ndarray], shares: list[float], constants: list[float], end: int) -> np.ndarray:
+        """The weighted sum; the constant feature's numbers are times `constants` before."""
+        total = np.zeros_like(slabs[0])
+        for slab, share, constant in zip(slabs, shares, constants, strict=True):
+            if end:
+                slab = slab.copy()
+                slab[end - 1] *= constant
+            total += share * slab
+        return total
+
+    def _merge_bounds(self) -> None:
+        """The counters that bound the numbers of the model."""
+        first = self.moving
+        self.tally[self.TALLY["reach"]] = max(float(first.max()), -float(first.min()))
+
+    def mean_weights(self, shard: Shard) -> np.ndarray:
+        """(features + 1, columns) weights of a shard that predict, in double, in the units of the result."""
+        rounds = self.average_rounds(shard.params)
+        found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
+        if rounds:
+            found -= self.drift.reshape(-1, self.n_columns) / rounds
+        found[-1] *= shard.constant
+        return found
+
+    def _keep_average(self, average: np.ndarray) -> None:
+        """Begin the books of an average over all rounds so far."""
+        last = self._last_weights(self.reading_params(self.params), slice(None))
+        self.drift = (self.average_rounds(self.params) * (last - average)).reshape(-1)
+
+    def is_in_range(self) -> bool:
+        """Whether the merged numbers are those of a model that learning could have made."""
+        largest = self._largest / max(self.params["bias"], 1.0)
+        parts = (self.values, self.sigma, self.drift, self.tally)
+        return all(np.isfinite(part).all() for part in parts) and self.tally[self.TALLY["reach"]] <= largest
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def reading_params(self, params: dict) -> dict:
+        """The Params that the model was last learnt with, as its weights are read with them now."""
+        geometry = _rules.GEOMETRIES[self.geometry]
+        return {**params, "threshold": params["l1"] * self.count("t"), "geometry": geometry}
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        """(columns, features) weights that predict: a read-only view where they are stored as they are."""
+        found, rounds = self._last_weights(params, features), self.average_rounds(params)
+        if rounds:
+            found = (found - self.drift.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
+        return read_only(found.T)
+
+    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+        """(features, columns) weights after the last row."""
+        return self.view[features, 0]
+
+    def average_rounds(self, params: dict) -> float:
+        """Over how many rounds the average runs; 0 if there is none."""
+        return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.drift) else 0.0
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
+        """Name: (shape, dtype) of the arrays that a model of these arguments has, without making one.
+
+        n_groups : how many groups of vectors share numbers (`WithGroups`).
+        """
+        n_weights, double = (n_features + 1) * n_vectors(n_classes), np.dtype(np.float64)
+        return {
+            "values": ((n_weights * cls.SLOTS,), np.dtype(dtype)),
+            "sigma": ((0, 1, 1), np.dtype(dtype)),
+            "drift": ((n_weights if average else 0,), double),
+            "calibration": ((0, calibration.SIZE), double),
+            "total": ((0,), double),
+            "counts": ((n_classes,), double),
+            "tally": ((model.TALLY_SIZE,), double),
+        }
+
+    @classmethod
+    def _of_today(cls, arrays: dict, params: dict) -> dict:
+        """Files from before it was kept: it begins with the next row."""
+        pairs, n_records = arrays["calibration"], 0
+        require(pairs.ndim == 2 and pairs.shape[1] == calibration.OLD_SIZE, "probabilities' numbers", pairs.shape)
+        if cls.keeps_rows(params):  # (which has a row of numbers for each vector)
+            n_records = arrays["values"].size // max(1, cls.SLOTS * len(pairs))
+        return {**arrays, "calibration": calibration.of_today(pairs), "total": np.zeros(n_records)}
+
+    @staticmethod
+    def n_groups_told(told: dict, arrays: dict) -> int:
+        """How many groups of vectors a model in a file has."""
+        return 1
+
+    @classmethod
+    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        average, n_groups = params["average_from"] >= 0, cls.n_groups_told(told, arrays)
+        layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
+        if params["probability"]:
+            layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
+        if cls.keeps_rows(params):
+            layout["total"] = (told["n_features"] + 1,), np.dtype(np.float64)
+        return layout
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        require(told["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", told["geometry"])
+        fit = type(told["n_columns"]) is int and told["n_columns"] == n_vectors(n_classes)
+        require(fit, f"columns for {n_classes} classes", told["n_columns"])
+        dtype, variance = arrays["values"].dtype, told["variance"]
+        require(dtype in FLOATS, "values of float32 or float64", dtype)
+        fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
+        require(fits, f"a variance >= 0 that fits {dtype}", variance)
+        require(variance == params["variance"], "the variance that rows were learnt with", variance)
+
+    def _problem_of_numbers(self) -> str:
+        found = super()._problem_of_numbers() or calibration.problem(self.calibration)
+        return found or ("a sum of rows that no rows give" if len(self.total) and self.total[-1] < 0.0 else "")
+
+    def _problem_of_values(self, tally: dict) -> str:
+        first = self.moving
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
+        if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], self._largest):
+            return "weights beyond their reach"
+        return self._problem_of_companions()
+
+    def _problem_of_companions(self) -> str:
+        """The same of the numbers that stand beside what moves along x."""
+        return ""
+
+    @property
+    def _largest(self) -> float:
+        """No number of a model is larger."""
+        return float(np.finfo(self.dtype).max) / 4

@@ -1,0 +1,590 @@
+"""A class a geometry: what it keeps beside each weight or for all of them, and what follows from that."""
+
+from __future__ import annotations
+
+from math import fsum, isfinite, log
+
+import numpy as np
+
+from .. import _core, _rules
+from .._compiled import blas, centre, multiplicative, p_norm, simplex
+from .._saving import require
+from .state import Shard, State, n_vectors, read_only
+
+
+class AdditiveState(State, _core.QuadraticModel):
+    """values : w."""
+
+    geometry = "additive"
+
+
+class WithPrior(State, _core.QuadraticModel):
+    """A model that begins with a variance for each weight.
+
+    halved : the columns that began with half of it, as each of two classes that had shared a vector does.
+    """
+
+    PARTS = (*State.PARTS, "halved")
+    SCALARS = (*State.SCALARS, "halved")
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.halved: list[int] = []
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.halved = []
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        grown.halved = [int(places[column]) for column in self.halved]
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._halve_in(grown, places, share)
+        grown.halved = [int(place) for place in places]
+
+    def only(self, keep: np.ndarray) -> State:
+        rest = super().only(keep)
+        rest.halved = [int(keep[:column].sum()) for column in self.halved if keep[column]]
+        return rest
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(told, arrays, n_classes, params)
+        halved, n_columns = told["halved"], told["n_columns"]
+        fit = type(halved) is list and all(type(column) is int for column in halved)
+        require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
+
+    @property
+    def waits(self) -> bool:
+        return self.variance == 0.0
+
+    @property
+    def priors(self) -> np.ndarray:
+        """The variance with which each column began, as it was stored."""
+        info, variance = np.finfo(self.dtype), self.dtype.type(self.variance)
+        found = np.full(self.n_columns, variance, np.float64)
+        found[self.halved] = max(variance / 2, info.tiny / info.eps)
+        return found
+
+
+class GaussianState(WithPrior):
+    """values : w and σ, a variance for each weight."""
+
+    geometry = "gaussian"
+    SLOTS = 2
+
+    def _fresh(self, n_columns: int, dtype) -> np.ndarray:
+        values = super()._fresh(n_columns, dtype)
+        if self.variance:  # (it may wait for the first row)
+            values[:, 1] = self.variance
+        return values
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.view[:, 1] = self.variance
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half, info = super()._half(sign, share), np.finfo(self.dtype)
+        if self.variance:  # (a step would lift those below the floor, by a zero that is stored, too)
+            half[:, 1] = np.maximum(half[:, 1] / 2, max(info.tiny / info.eps, self.params.get("floor", 0.0)))
+        return half
+
+    def covariance(self, flat: bool) -> np.ndarray:
+        """Variances, (columns, n_features), or (n_features,) of the only vector if flat: a read-only view."""
+        variances = self.view[: self.n_features, 1].T
+        return read_only(variances[0] if flat else variances)
+
+    def _problem_of_companions(self) -> str:
+        if self.variance == 0.0:
+            return "numbers before the first row" if self.values.any() else ""
+        info, variances = np.finfo(self.dtype), self.view[:, 1]
+        fit = info.tiny / info.eps <= float(variances.min()) and float(variances.max()) <= self.dtype.type(self.variance)
+        return "" if fit else "variances out of their range"
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The product of the posteriors, over that of the priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        found, info = np.zeros_like(slabs[0]), np.finfo(self.dtype)
+        precision = np.zeros_like(found[:, 1])
+        for slab, shard in zip(slabs, shards, strict=True):
+            own = self._precision(1.0 / slab[:, 1], shard, end)
+            precision += own - self._precision(1.0 / np.broadcast_to(shard.state.priors, own.shape), shard, end)
+            found[:, 0] += self._pull(own, slab[:, 0], shard, end)
+        variance = 1.0 / (1.0 / self.priors + precision)
+        found[:, 1] = np.clip(variance, max(info.tiny / info.eps, self.params.get("floor", 0.0)), self.priors)
+        found[:, 0] *= self._turn(variance)
+        return found
+
+    @staticmethod
+    def _precision(precision: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        """In the units of the result."""
+        precision = shard.noise * precision
+        if end:
+            precision[end - 1] /= shard.constant**2
+        return precision
+
+    @staticmethod
+    def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        """P w of a shard."""
+        pull = precision * first
+        if end:
+            pull[end - 1] *= shard.constant
+        return pull
+
+    @staticmethod
+    def _turn(variance: np.ndarray) -> np.ndarray | float:
+        """What makes of the sum of P w what is stored."""
+        return variance
+
+
+class ForgettingState(GaussianState):
+    """values : w and σ/s, s the growth that `tally` has: variances grow with the rows, up to the first one."""
+
+    geometry = "forgetting"
+
+    @property
+    def _growth(self) -> float:
+        return float(self.tally[self.TALLY["growth"]]) or 1.0
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half, info = super()._half(sign, share), np.finfo(self.dtype)
+        if self.variance:
+            variances = np.minimum(self.view[:, 1, 0] * self.dtype.type(self._growth), self.dtype.type(self.variance))
+            least = max(info.tiny / info.eps, self.params.get("floor", 0.0))
+            half[:, 1] = np.maximum(variances / 2, least) / self.dtype.type(self._growth)
+        return half
+
+    def covariance(self, flat: bool) -> np.ndarray:
+        stored = super().covariance(flat)
+        return read_only(np.minimum(stored * self.dtype.type(self._growth), self.dtype.type(self.variance)))
+
+    def _problem_of_companions(self) -> str:
+        info, variances, growth = np.finfo(self.dtype), self.view[:, 1], self._growth
+        if self.variance == 0.0:
+            return "numbers before the first row" if self.values.any() else ""
+        fit = growth >= 1.0 and growth * float(info.tiny) <= 2.0 * max(1.0, self.variance) and variances.min() >= info.tiny / 2
+        return "" if fit and float(variances.max()) <= self.dtype.type(self.variance) else "variances out of their range"
+
+
+class PotentialState(GaussianState):
+    """values : θ, a sum of rows, and σ. w = σ θ."""
+
+    geometry = "potential"
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        return super()._half(sign, 1.0)  # (of half the variance: w is halved)
+
+    @staticmethod
+    def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
+        pull = first.copy()  # (θ is P w)
+        if end:
+            pull[end - 1] /= shard.constant
+        return pull
+
+    @staticmethod
+    def _turn(variance: np.ndarray) -> float:
+        return 1.0
+
+    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+        return self.view[features, 0] * self.view[features, 1]
+
+
+class FullState(WithPrior):
+    """values : w. sigma : Σ of each vector of weights."""
+
+    geometry = "full_gaussian"
+
+    def prepare(self, foresight: int, depth: int) -> None:
+        blas.load()
+        self.foresight, self.depth = foresight, depth
+
+    PARTS = (*WithPrior.PARTS, "growth")
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.growth = np.ones(self.n_columns)
+
+    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
+        size = self.n_features + 1
+        sigma = np.zeros((n_columns, size, size), dtype)
+        sigma[:, np.arange(size), np.arange(size)] = self.variance
+        return sigma
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        places = np.arange(self.n_features + 1)
+        self.sigma[:, places, places] = self.variance  # (in place: there may be no room for two of them)
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        grown.sigma[places], grown.growth = self.sigma, np.ones(grown.n_columns)
+        grown.growth[places] = self.growth
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._halve_in(grown, places, share)
+        for place in places:
+            np.divide(self.sigma[0], 2, out=grown.sigma[place])
+        grown.growth = np.ones(grown.n_columns)
+        grown.growth[places] = self.growth[0]
+
+    def _copy_to(self, grown: State) -> None:
+        super()._copy_to(grown)
+        grown.growth = self.growth.copy()
+
+    def only(self, keep: np.ndarray) -> State:
+        rest = super().only(keep)
+        rest.sigma, rest.growth = self.sigma[keep], self.growth[keep]
+        return rest
+
+    def reading_params(self, params: dict) -> dict:
+        return {**super().reading_params(params), "geometry": _rules.GEOMETRIES["additive"]}  # (w is what is stored)
+
+    def deviation(self, rows, deviations: np.ndarray) -> None:
+        blas.load()
+        super().deviation(rows, deviations)
+        if (self.growth != 1.0).any():
+            deviations *= np.sqrt(self.growth)
+
+    def covariance(self, flat: bool) -> np.ndarray:
+        """Σ without the constant feature, (columns, n_features, n_features), or the matrix of the only vector: a copy."""
+        lower = self.sigma[:, : self.n_features, : self.n_features]
+        covariance = np.tril(lower) * self.growth[:, None, None].astype(self.dtype)
+        covariance += np.tril(covariance, -1).transpose(0, 2, 1)
+        return read_only(covariance[0] if len(covariance) == 1 else covariance)
+
+    @classmethod
+    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
+        layout, size = super().layout(n_features, n_classes, dtype, average), n_features + 1
+        k = n_vectors(n_classes)
+        return {**layout, "sigma": ((k, size, size), np.dtype(dtype)), "growth": ((k,), np.dtype(np.float64))}
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """As of variances, with matrices: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        values, sigma = np.empty_like(self.view), np.empty_like(self.sigma)
+        for column, prior in enumerate(self.priors):
+            pull, precision = np.zeros(self.n_features + 1), np.eye(self.n_features + 1) / prior
+            for shard in shards:
+                units = np.ones(self.n_features + 1)
+                units[-1] = shard.constant
+                own, before = shard.state.evidence(column)
+                more = shard.noise * own / np.outer(units, units)
+                pull += (more + np.diag(shard.noise * before / units**2)) @ (shard.state.view[:, 0, column] * units)
+                precision += more
+            variance = np.linalg.inv(precision)
+            values[:, 0, column] = variance @ pull
+            sigma[column] = np.tril((variance + variance.T) / 2)
+        self.values, self.sigma = values.reshape(-1), sigma
+
+    def evidence(self, column: int) -> tuple[np.ndarray, float]:
+        """P - P_0 and P_0 of a vector: P from the eigenvalues of Σ, which rounding may have brought out of (0, the prior]."""
+        prior, lower = float(self.priors[column]), np.tril(self.sigma[column]).astype(np.float64)
+        values, vectors = np.linalg.eigh(lower + np.tril(lower, -1).T)
+        values = np.clip(values, float(np.finfo(self.dtype).eps) * values.max(), prior)
+        more = (prior - values) / (prior * values)
+        return (vectors * more) @ vectors.T, 1.0 / prior
+
+    def _problem_of_companions(self) -> str:
+        if self.growth.min() < 1.0 or self.growth.max() > 2.0**21:
+            return "a growth that is none"
+        # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
+        if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
+            return "variances below 0"
+        beyond = max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance
+        return "covariances out of their range" if beyond else ""
+
+
+class FullPotentialState(FullState):
+    """The same of learners that sum rows to θ: w = Σθ is what is stored of them."""
+
+    geometry = "full_potential"
+
+
+class MirrorState(State, _core.QuadraticModel):
+    """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
+
+    geometry = "mirror"
+    SLOTS = 2
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, 1:] = self._sums([slab[:, 1:] for slab in slabs], [shard.constant**-2 for shard in shards], end)
+        return found
+
+    def _sums(self, slabs: list[np.ndarray], constants: list[float], end: int) -> np.ndarray:
+        """Sums over rows add up."""
+        return self._mean(slabs, [1.0] * len(slabs), constants, end)
+
+    def _merge_bounds(self) -> None:
+        super()._merge_bounds()
+        self.tally[self.TALLY["curvature"]] = float(self.view[:, 1].max())
+
+    def _problem_of_companions(self) -> str:
+        sums = self.view[:, 1]
+        fit = float(sums.min()) >= 0.0 and float(sums.max()) <= self._largest
+        return "" if fit else "sums of squares out of their range"
+
+
+class DualAveragingState(MirrorState):
+    """values : z, the sum of gradients, and G. w is made of both when it is read."""
+
+    geometry = "dual"
+    KEEPS_ROWS = False  # (with l1 all weights move)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """z is a sum over rows, too, which the threshold, l1 times their number, is meant for."""
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, :1] = self._sums([slab[:, :1] for slab in slabs], [1.0 / shard.constant for shard in shards], end)
+        return found
+
+    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+        z, root = self.view[features, 0].astype(np.float64), np.sqrt(self.view[features, 1], dtype=np.float64)
+        soft = np.sign(z) * np.maximum(np.abs(z) - params["l1"] * self.count("t"), 0)
+        return (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
+
+    def stays_in_range(self, params: dict) -> bool:
+        if params["geometry"] != _rules.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
+            return True
+        most = params["eta0"] * float(self.tally[self.TALLY["reach"]])
+        return isfinite(most) and most <= self._largest * params["delta"]
+
+
+class WithGroups(State):
+    """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner). Each such group has a
+    row of the array `groups`, which is 0 before anything of it is known: the first row that is learnt computes it then.
+    """
+
+    PARTS = (*State.PARTS, "groups")
+    AVERAGES = False  # (the scale of all weights changes with every step)
+    KEEPS_ROWS = False
+    FIELDS: tuple[str, ...] = ()  # the numbers of a group
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.groups = self._unknown(1)
+
+    def _unknown(self, n: int) -> np.ndarray:
+        return np.zeros((n, len(self.FIELDS)))
+
+    def named(self, group: np.ndarray) -> dict[str, float]:
+        """The numbers of a group by their names."""
+        return dict(zip(self.FIELDS, group.tolist(), strict=True))
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        """The mean of θ, sums of rows; what follows from it is known when the next row is learnt."""
+        return self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        super()._merge_values(shards, shares)
+        self.groups = self._unknown(max(len(shard.state.groups) for shard in shards))
+
+    @property
+    def _is_joint(self) -> bool:
+        return len(self.groups) < self.n_columns
+
+    @classmethod
+    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
+        layout = super().layout(n_features, n_classes, dtype, average)
+        return {**layout, "groups": ((n_groups, len(cls.FIELDS)), np.dtype(np.float64))}
+
+    @staticmethod
+    def n_groups_told(told: dict, arrays: dict) -> int:
+        """One against the rest has a group for each vector."""
+        return told["n_columns"] if len(arrays["groups"]) == told["n_columns"] else 1
+
+    def _copy_to(self, grown: State) -> None:
+        super()._copy_to(grown)
+        grown.groups = self.groups.copy()
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        if self._is_joint:
+            grown.groups = self.groups.copy()
+        else:
+            grown.groups = self._unknown(grown.n_columns)
+            grown.groups[places] = self.groups
+
+    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._halve_in(grown, places, share)
+        grown.groups = self._unknown(1)
+
+    def only(self, keep: np.ndarray) -> State:
+        rest = super().only(keep)
+        rest.groups = self.groups if self._is_joint else self.groups[keep]
+        return rest
+
+
+class PNormState(WithGroups, p_norm.PNormModel):
+    """values : θ and its roots. groups : see p_norm.pyx. power : p."""
+
+    geometry = "p_norm"
+    PARTS = (*WithGroups.PARTS, "power")
+    SCALARS = (*WithGroups.SCALARS, "power")
+    FIELDS = p_norm.FIELDS
+    SLOTS = 2
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.power = self.power_of(params, n_features)
+
+    @staticmethod
+    def power_of(params: dict, n_features: int) -> float:
+        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
+
+    @classmethod
+    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(told, arrays, n_classes, params)
+        power = told["power"]
+        fits = type(power) is float and 2.0 <= power <= 500.0
+        require(fits, "a state that learning can give", f"a power not in [2, 500]: {power!r}")
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        theta = found[:, 0].astype(self.dtype).astype(np.float64)
+        found[:, 1] = np.sign(theta) * np.abs(theta) ** p_norm.root_of(self.power)[0]
+        return found
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half = super()._half(sign, share)
+        half[:, 1] = sign * share ** p_norm.root_of(self.power)[0] * self.view[:, 1, 0] + 0.0
+        return half
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        groups, roots = self.known(), self.view[features, 1]
+        inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("gain")]
+        powers = np.abs(roots, dtype=np.float64) * inverse
+        for _ in range(p_norm.root_of(self.power)[1]):
+            powers *= powers
+        weights = np.ascontiguousarray((gain * np.copysign(powers, roots)).astype(self.dtype).T)
+        return read_only(weights)
+
+    def _problem_of_companions(self) -> str:
+        if (np.delete(self.groups, self.FIELDS.index("low"), axis=1) < 0.0).any():
+            return "norms below 0"
+        first, root = self.view[:, 0].astype(np.float64), p_norm.root_of(self.power)[0]
+        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
+            return "roots that are not those of the weights"
+        for at, norm in enumerate(map(self.named, self.groups)):
+            if norm["scale"] == 0.0:
+                continue
+            theta = np.abs(first if len(self.groups) == 1 else first[:, at])
+            size = float(theta.max())
+            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            total, scaled = norm["high"], size * norm["scale"]  # (the constant feature's term is not in high)
+            for constant in np.ravel(first[-1] if len(self.groups) == 1 else first[-1, at]):
+                total += abs(float(constant) * norm["scale"]) ** self.power
+            if not np.allclose([total ** (1.0 / self.power), norm["shrink"]], [scaled, norm["scale"] ** root], 1e-3, 1e-12):
+                return "a norm of other weights"
+            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
+            if self.power == 2.0:
+                inverse = gain = 1.0
+            if not np.allclose([norm["inverse"], norm["gain"]], [inverse, gain], 1e-3, 0.0):
+                return "another norm of the weights"
+        return ""
+
+
+class CentreState(WithGroups, centre.CentreModel):
+    """values : u of the centre a u. groups : see centre.pyx."""
+
+    geometry = "centre"
+    FIELDS = centre.FIELDS
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        scale = self.FIELDS.index("scale")
+        begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.groups[0, scale]]
+        total = sum(share for _, share in begun)
+        centres = [share / total * state.groups[0, scale] * state.view[:, 0].astype(np.float64) for state, share in begun]
+        self.groups = self._unknown(1)
+        if centres:
+            self.values = np.sum(centres, axis=0).astype(self.dtype).reshape(-1)
+            self.groups[0, scale] = 1.0
+        squares = self.values.astype(np.float64) ** 2
+        self.groups[0, self.FIELDS.index("high")] = high = fsum(squares)
+        self.groups[0, self.FIELDS.index("noise")] = np.finfo(np.float64).eps * high
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        scale = self.groups[0, self.FIELDS.index("scale")]
+        weights = (scale * self.view[features, 0]).astype(self.dtype).T
+        return read_only(weights)
+
+    def _problem_of_companions(self) -> str:
+        found = self.named(self.groups[0])
+        if min(found["high"], found["noise"], found["scale"]) < 0.0:
+            return "norms below 0"
+        squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
+        return "" if found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, 0.0) else "another norm of u"
+
+
+class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
+    """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
+
+    geometry = "sinh"
+    FIELDS = tuple(simplex.GROUP)
+    BELOW_0 = ("low",)  # numbers of a group that may be
+    IS_SIGNED = True
+    SLOTS = 2
+
+    def take_units(self, params: dict) -> None:
+        super().take_units(params)
+        self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
+
+    @property
+    def moving(self) -> np.ndarray:
+        return self.view[:, 1]
+
+    @property
+    def _n_live(self) -> int:
+        """Features that are in the sum: without an intercept the constant one is not."""
+        return self.n_features + (self.params["bias"] > 0.0)
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        found[:, 0] = 0.0  # (powers come with the group's numbers)
+        return found
+
+    def _half(self, sign: int, share: float) -> np.ndarray:
+        half = np.zeros((self.n_features + 1, 2), self.dtype)  # (powers come with the group's numbers)
+        half[:, 1] = sign * share * self.view[:, 1, 0] + 0.0
+        return half
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        values, groups = self.known()
+        powers = values.reshape(self.n_features + 1, 2, self.n_columns)[features, 0]
+        gain = params["norm_bound"] / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])
+        weights = np.ascontiguousarray((gain * powers).astype(self.dtype).T)
+        return read_only(weights)
+
+    def _problem_of_companions(self) -> str:
+        for at, group in enumerate(map(self.named, self.groups)):
+            if min(number for name, number in group.items() if name not in self.BELOW_0) < 0.0:
+                return "normalisers below 0"
+            if group["high"] == 0.0:
+                continue
+            own = slice(None) if len(self.groups) == 1 else slice(at, at + 1)
+            powers, theta = self.view[: self._n_live, 0, own], self.view[: self._n_live, 1, own]
+            largest = float((np.abs(theta) if self.IS_SIGNED else theta).max())
+            if group["ages"] != 0.0 or not (group["high"] <= group["peak"] and largest <= group["top"] <= self._largest):
+                return "normalisers that are not those of the weights"
+            problem = simplex.problem(powers, theta, self.groups[at : at + 1], self.IS_SIGNED)
+            if problem:
+                return problem
+        return ""
+
+
+class SimplexState(SignedSimplexState):
+    """values : powers e^(θ - K) and θ, of weights above 0."""
+
+    geometry = "exp"
+    BELOW_0 = ("low", "shift", "top")
+    IS_SIGNED = False
+
+    def _place_in(self, grown: State, places: np.ndarray) -> None:
+        super()._place_in(grown, places)
+        if self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
+            new = np.delete(np.arange(grown.n_columns), places)
+            grown.view[: self._n_live, 0, new] = self.fresh_power()
+
+
+#: The class of each geometry.
+STATES: dict[str, type[State]] = {
+    kind.geometry: kind for kind in [*vars().values()] if isinstance(kind, type) and issubclass(kind, State) and kind.geometry
+}
