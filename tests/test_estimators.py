@@ -17,8 +17,8 @@ from numpy.testing import assert_allclose
 from states import fingerprint
 
 import onlinecls
+from onlinecls._compiled.model import RULES
 from onlinecls._registry import ALGORITHMS, algorithms_of, select
-from onlinecls._rules import RULES
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)

@@ -7,8 +7,8 @@ import pytest
 from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls
-from onlinecls import _rules
 from onlinecls._compiled import dual_ascent as ascent
+from onlinecls._compiled import model
 from onlinecls._registry import ALGORITHMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +22,7 @@ def test_a_row_names_what_there_is(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
-        assert algorithm.rule in _rules.RULES and set(algorithm.geometries) <= set(_rules.GEOMETRIES)
+        assert algorithm.rule in model.RULES and set(algorithm.geometries) <= set(model.GEOMETRIES)
     own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel", "forel_log"}}
     twins = own.get(algorithm.tasks, MODELS)  # (Hedge's is in test_dual_ascent.py, FoReL's in test_follow_the_leader.py)
     assert algorithm.name in twins, "every algorithm has its slow twin"
@@ -31,9 +31,9 @@ def test_a_row_names_what_there_is(algorithm):
 
 
 def test_every_compiled_rule_is_offered():
-    assert {a.rule for a in ALGORITHMS.values()} == {*_rules.RULES, *IN_ASCENT}
-    offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in _rules.RULES}
-    assert offered == set(_rules.GEOMETRIES)
+    assert {a.rule for a in ALGORITHMS.values()} == {*model.RULES, *IN_ASCENT}
+    offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in model.RULES}
+    assert offered == set(model.GEOMETRIES)
 
 
 @every_algorithm

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from .._input.rows import Rows
 
+RULES: dict[str, int]
+TRIGGERS: dict[str, int]
+GEOMETRIES: dict[str, int]
 TASKS: dict[str, int]
 TALLY: dict[str, int]
 TALLY_SIZE: int

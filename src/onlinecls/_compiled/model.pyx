@@ -14,6 +14,11 @@ from .rounds cimport (
 )
 from .small_calls cimport FEW, are_finite, are_weights, is_aligned, match_list, match_numbers, match_texts
 
+from .._rules import Geometry, Rule, Trigger
+
+RULES = {rule.name.lower(): int(rule) for rule in Rule}
+TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
+GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 
 #: The counters of `tally`, by their names in Python.

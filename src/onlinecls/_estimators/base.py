@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _core, _rules
+from .. import _core
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
@@ -316,8 +316,8 @@ class OnlineLearner(saving.Describing, Estimator):
                 "step, so that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
             )
         params = {
-            "rule": _rules.RULES[algorithm.rule], "trigger": _rules.TRIGGERS[algorithm.trigger],
-            "geometry": _rules.GEOMETRIES[algorithm.geometry_of(values)],
+            "rule": model.RULES[algorithm.rule], "trigger": model.TRIGGERS[algorithm.trigger],
+            "geometry": model.GEOMETRIES[algorithm.geometry_of(values)],
             "open_classes": 0, "balanced": 0, "average_from": int(self.average) - 1 if self.average else -1,
             "probability": int(values.get("probability", False)),
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
@@ -373,7 +373,7 @@ class OnlineLearner(saving.Describing, Estimator):
     @staticmethod
     def _state_class(params: dict) -> type[Any]:
         """The class of the models that are learnt with these parameters."""
-        return STATES[next(name for name, number in _rules.GEOMETRIES.items() if number == params["geometry"])]
+        return STATES[next(name for name, number in model.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         """Of all arrays of a model."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from .. import _rules
+from .._compiled import model
 from .._input import validate
 from .._input.compat import warn_not_converged
 from .._models.state import NO_ORDER
@@ -203,7 +203,7 @@ def _live(n_rows: int, targets: np.ndarray, weights: np.ndarray, class_weights: 
 def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:
     """See above; `least` is the smallest weight of a row, `way` is u - w_1."""
     gamma, cap = 0.0, params["C"] * least
-    if params["rule"] == _rules.RULES["pa2"]:
+    if params["rule"] == model.RULES["pa2"]:
         gamma, cap = 0.5 / cap, inf
     with np.errstate(over="ignore"):
         moved = float(np.sum(way**2))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _rules
 from .._compiled import dual_ascent as ascent
+from .._compiled import model
 from .._estimators.base import WithWeights
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
@@ -28,7 +28,7 @@ class AscentLearner(WithWeights):
     """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_own_params`)."""
 
     _fields = {
-        "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": _rules.GEOMETRIES,
+        "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": model.GEOMETRIES,
         "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
         "probability": FLAG,
         "sigma": POSITIVE, "margin": POSITIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
@@ -78,7 +78,7 @@ class AscentLearner(WithWeights):
             "average_from": int(values["average"]) - 1 if values.get("average") else -1,
             "probability": int(values.get("probability", False)), "margin": 1.0, "bound": 1.0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
-            "geometry": _rules.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+            "geometry": model.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
             **self._own_params(values),
         }
 

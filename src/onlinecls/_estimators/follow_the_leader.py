@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _rules
 from .._compiled import dual_ascent as ascent
-from .._compiled import forel
+from .._compiled import forel, model
 from .._estimators import side_by_side
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.docs import documented
@@ -98,7 +97,7 @@ class FoReLClassifier(OnlineClassifier):
 
     random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
-        "geometry": _rules.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
+        "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
         "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
         "limit": NOT_NEGATIVE,
     }
@@ -128,7 +127,7 @@ class FoReLClassifier(OnlineClassifier):
             "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]),
             "open_classes": 0, "balanced": 0, "limit": 0.0,
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
-            "geometry": _rules.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
+            "geometry": model.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }
 
     def _is_another_kind(self, params: dict) -> bool:
@@ -147,7 +146,7 @@ class FoReLClassifier(OnlineClassifier):
 
     @classmethod
     def _fields_of(cls, told: dict, compiled: dict) -> dict:
-        geometry = {name: number for name, number in _rules.GEOMETRIES.items() if number == compiled["geometry"]}
+        geometry = {name: number for name, number in model.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 
     def _pass(

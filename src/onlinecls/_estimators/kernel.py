@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _rules
-from .._compiled.model import TALLY, TASKS
+from .._compiled.model import RULES, TALLY, TASKS
 from .._estimators import saving
 from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
 from .._estimators.classifier import OnlineClassifier
@@ -424,7 +423,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         )
         rule = self._rule(CLASSIFIER_RULES)
         return {
-            "rule": _rules.RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
+            "rule": RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
             "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
         }
 
@@ -695,7 +694,7 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
         )
         rule = self._rule(REGRESSOR_RULES)
         return {
-            "rule": _rules.RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
+            "rule": RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
             "budget": self._budget(),
             "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
         }

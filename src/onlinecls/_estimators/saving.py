@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from .. import _rules
+from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._registry import ALGORITHMS, NOT_NEGATIVE, UNMERGEABLE, Either, Integer, Options, Units, algorithms_of, estimator_class
@@ -50,7 +50,7 @@ class Describing:
     #: Fields of the compiled parameters and what they may be: a range, or names and their numbers. A file has the names, as the
     #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
     _fields: Mapping = {
-        "rule": _rules.RULES, "trigger": _rules.TRIGGERS, "geometry": _rules.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
+        "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
         "average_from": AVERAGE_FROM, "probability": FLAG, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
     if TYPE_CHECKING:  # what a learner has
@@ -170,7 +170,7 @@ class Describing:
         if algorithm is None:
             raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
-        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: _rules.TRIGGERS[algorithm.trigger]}}
+        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
 
 
 def packed_parameters(who: str, values: dict) -> dict:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .. import _rules
 from .._compiled import model
 from .._input.validate import FLOATS, all_finite
 from .._saving import require
@@ -412,7 +411,7 @@ class State(OfFile, model.Model):
 
     def reading_params(self, params: dict) -> dict:
         """The Params that the model was last learnt with, as its weights are read with them now."""
-        geometry = _rules.GEOMETRIES[self.geometry]
+        geometry = model.GEOMETRIES[self.geometry]
         return {**params, "threshold": params["l1"] * self.count("t"), "geometry": geometry}
 
     def weights(self, params: dict, features: slice) -> np.ndarray:

@@ -6,8 +6,8 @@ from math import fsum, isfinite, log
 
 import numpy as np
 
-from .. import _core, _rules
-from .._compiled import blas, centre, multiplicative, p_norm, simplex
+from .. import _core
+from .._compiled import blas, centre, model, multiplicative, p_norm, simplex
 from .._saving import require
 from .state import Shard, State, n_vectors, read_only
 
@@ -237,7 +237,7 @@ class FullState(WithPrior):
         return rest
 
     def reading_params(self, params: dict) -> dict:
-        return {**super().reading_params(params), "geometry": _rules.GEOMETRIES["additive"]}  # (w is what is stored)
+        return {**super().reading_params(params), "geometry": model.GEOMETRIES["additive"]}  # (w is what is stored)
 
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
@@ -342,7 +342,7 @@ class DualAveragingState(MirrorState):
         return (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
 
     def stays_in_range(self, params: dict) -> bool:
-        if params["geometry"] != _rules.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
+        if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
             return True
         most = params["eta0"] * float(self.tally[self.TALLY["reach"]])
         return isfinite(most) and most <= self._largest * params["delta"]
