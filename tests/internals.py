@@ -25,9 +25,9 @@ ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _regis
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
 __all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
-# The compiled tables: names of counters, rules, tasks; where the books of a p-norm, of EG and of dual ascent keep what.
-TALLY, FORESIGHT = model.TALLY, _core.FORESIGHT
-BOOKS, PENDING, NOISE_AT = ascent_state.BOOKS, leader_state.PENDING, p_norm.FIELDS.index("noise")
+# The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
+COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT
+SHARED, PENDING, NOISE_AT = ascent_state.SHARED, leader_state.PENDING, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
 powers, roots_of_all = ascent.powers, p_norm.roots_of_all
@@ -71,7 +71,7 @@ def stored(learner):
         return _parts(learner)
     packed = state.size * (state.size + 1) // 2
     ends = {"alpha": state.size, "norms": state.size, "origin": state.size, "P": packed, "Q": packed}
-    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "scale", "tally")}
+    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "scale", "counters")}
     parts["vectors"] = state.vectors.toarray() if hasattr(state.vectors, "toarray") else state.vectors
     return parts
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from internals import BOOKS, powers, state_of
+from internals import SHARED, powers, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import OGD, DualAscent
@@ -170,7 +170,7 @@ def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, 
             learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
             values.append(learner.partial_fit(row, label, sample_weight=c).dual_value_)
         twin, state = DualAscent(7, state_of(walker).n_columns, **walker_form), state_of(walker)
-        twin.theta, twin.t, twin.L, twin.gain = state.view[:7, -1].T.copy(), walker.t_, state.books[1], state.books[0]
+        twin.theta, twin.t, twin.L, twin.gain = state.view[:7, -1].T.copy(), walker.t_, state.shared[1], state.shared[0]
         twin.sigma = walker.sigma_
         if regularizer == "entropic":
             twin.theta *= twin.sigma / twin.bound
@@ -234,7 +234,7 @@ def test_rows_of_zeros_pay_their_loss(n_classes, multi_class, paid, regularizer,
         assert learner.dual_value_ == pytest.approx(3.5 * each) and learner.n_updates_ == 0
 
 
-# --- classes that join, parameters, the books -----------------------------------------------------------------------------------
+# --- classes that join, parameters, shared numbers -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
@@ -343,14 +343,14 @@ def test_what_is_stored_of_a_feature_is_exact_near_0_and_far_from_it(dtype):
         x = (chosen * sizes * rng.choice([-1, 1], 200))[None].astype(dtype)
         learner.partial_fit(x, [step % 2], classes=[0, 1] if step == 0 else None)
         sinh, u = state_of(learner).view[:200, :, 0].astype(np.longdouble).T
-        shift = state_of(learner).groups[0, BOOKS["shift"]]
+        shift = state_of(learner).groups[0, SHARED["shift"]]
         exact = np.exp(-np.longdouble(shift)) * np.sinh(u)
         kept = np.abs(exact) > 1e-30
         assert (u != 0).any() and (sinh[u == 0] == 0).all()
         ulps = 1e-15 if dtype == "float64" else 5e-7
         assert_allclose(sinh[kept], exact[kept], rtol=ulps * (2 + np.abs(u).max()))
         z = np.sum(np.exp(-np.longdouble(shift)) * np.cosh(u))
-        found = state_of(learner).groups[0, BOOKS["high"]] + state_of(learner).groups[0, BOOKS["low"]]
+        found = state_of(learner).groups[0, SHARED["high"]] + state_of(learner).groups[0, SHARED["low"]]
         assert_allclose(float(found), float(z), rtol=ulps * (2 + float(np.abs(u).max())))
     assert np.abs(u).max() > 60.0
 

@@ -937,7 +937,7 @@ def test_the_latest_start_of_an_average(estimator):
     learner, plain = estimator(average=2**31 - 1), estimator()
     targets = np.array([0, 1, 0, 1])
     assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
-    assert len(learner._state.drift) and not learner._state.drift.any()
+    assert len(learner._state.correction) and not learner._state.correction.any()
 
 
 @pytest.mark.parametrize("first, second", [

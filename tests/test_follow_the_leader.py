@@ -174,7 +174,7 @@ def test_a_class_that_has_yet_to_join_costs_nothing(multi_class):
     together.partial_fit(X, y)
     for i in range(30):
         apart.partial_fit(X[i : i + 1], y[i : i + 1])
-    np.testing.assert_array_equal(state_of(together).tally, state_of(apart).tally)
+    np.testing.assert_array_equal(state_of(together).counters, state_of(apart).counters)
 
 
 def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
@@ -222,13 +222,13 @@ def test_a_file_of_one_label_and_one_after_an_interrupt(tmp_path):
     learner = FoReLClassifier().partial_fit(X[:5], np.zeros(5, int))
     learner.save(tmp_path / "model")
     assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
-    state_of(learner).books[PENDING] = 3.0  # as an interrupt within the third sweep leaves it
+    state_of(learner).shared[PENDING] = 3.0  # as an interrupt within the third sweep leaves it
     learner.save(tmp_path / "model")
     assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
 
 
-def broken_books(state, pending):
-    state.books[PENDING] = pending
+def broken_pending(state, pending):
+    state.shared[PENDING] = pending
 
 
 DAMAGE = {
@@ -247,10 +247,10 @@ DAMAGE = {
     "other weights": (lambda s: s.theta.__setitem__((2, 1), 7.0), "weights that are not those of the dual variables"),
     "another intercept": (lambda s: s.theta.__setitem__((-1, 1), 7.0), "weights that are not those of the dual variables"),
     "NaN": (lambda s: s.theta.__setitem__((2, 1), np.nan), "theta with NaN or infinity"),
-    "half a row": (lambda s: s.tally.__setitem__(0, 39.5), "counters that are not numbers of rows"),
-    "too few rounds": (lambda s: s.tally.__setitem__(0, 5.0), "counters beyond the number of rounds"),
-    "half a sweep": (lambda s: broken_books(s, 0.5), "a sweep that is none"),
-    "a sweep that no integer counts": (lambda s: broken_books(s, 1e300), "a sweep that is none"),
+    "half a row": (lambda s: s.counters.__setitem__(0, 39.5), "counters that are not numbers of rows"),
+    "too few rounds": (lambda s: s.counters.__setitem__(0, 5.0), "counters beyond the number of rounds"),
+    "half a sweep": (lambda s: broken_pending(s, 0.5), "a sweep that is none"),
+    "a sweep that no integer counts": (lambda s: broken_pending(s, 1e300), "a sweep that is none"),
 }
 
 
@@ -333,7 +333,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
     """An interrupt before a newcomer's first row takes it out again."""
     X, y = continuous_problem(30, 5, seed=76)
     state = state_of(FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y))
-    back = state.with_classes(np.array([0, 2]), 3).only(np.array([True, False, True]))
+    back = state.grow_classes(np.array([0, 2]), 3).only(np.array([True, False, True]))
     for name in state.ARRAYS:
         assert (getattr(back, name) == getattr(state, name)).all(), name
 

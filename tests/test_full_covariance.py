@@ -56,11 +56,11 @@ def close(found, expected, tolerance):
 def same_model(learner, other, tolerance=1e-10):
     for found, expected in zip(model(learner), model(other), strict=True):
         close(found, expected, tolerance)
-    if len(state_of(other).drift):
-        close(state_of(learner).drift, state_of(other).drift, tolerance)
+    if len(state_of(other).correction):
+        close(state_of(learner).correction, state_of(other).correction, tolerance)
     assert counters(learner) == counters(other)
     assert_array_equal(state_of(learner).counts, state_of(other).counts)
-    assert_allclose(state_of(learner).tally, state_of(other).tally, rtol=100 * tolerance)
+    assert_allclose(state_of(learner).counters, state_of(other).counters, rtol=100 * tolerance)
 
 
 def is_twin(learner, W, Sigma, twin, dtype):

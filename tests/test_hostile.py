@@ -98,7 +98,7 @@ def test_refused_with_the_model_untouched_or_learnt_as_if_dense(csr, labels, whi
         else:
             assert is_finite(learner)
             assert (learner._state.values == twin._state.values).all() and (learner._state.counts == twin._state.counts).all()
-            assert (learner._state.tally == twin._state.tally).all()
+            assert (learner._state.counters == twin._state.counters).all()
     for array, copy in zip((csr.data, csr.indices, csr.indptr), given_arrays, strict=True):
         assert array.tobytes() == copy.tobytes()
 

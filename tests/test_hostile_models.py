@@ -46,27 +46,27 @@ VOTE = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote", n_snapshots=4
 RANDOM = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "random", random_state=0)
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
 FORGED = {
-    "an average's age without an average": (ENTROPIC, THREE, poking("books", 3, 5.0)),
-    "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("books", 10, 5.0)),
-    "weights without end, by σ": (onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("books", 2, 5e-324)),
-    "weights without end, by the σ of the next row": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 0.0)),
+    "an average's age without an average": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
+    "the same of a class": (onlinecls.DualAscentClassifier(multi_class="ovr"), THREE, poking("shared", 10, 5.0)),
+    "weights without end, by σ": (onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("shared", 2, 5e-324)),
+    "weights without end, by the σ of the next row": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 0.0)),
     "an average that ends with the next rows": (
-        onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("books", 3, 1e303),
+        onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("shared", 3, 1e303),
     ),
-    "an average without end": (onlinecls.DualAscentClassifier(average=True), TWO, poking("books", 3, 1.79e308)),
+    "an average without end": (onlinecls.DualAscentClassifier(average=True), TWO, poking("shared", 3, 1.79e308)),
     "a norm at another scale": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 3, 3.4e38)),
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
-    "a step without end": (onlinecls.DualAscentClassifier("auto"), TWO, poking("books", 1, 1e300)),
+    "a step without end": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
     "squarings beyond an int": (onlinecls.AROWClassifier(), THREE, setting("learnt_with", "squarings", 2**63)),
     "squarings beyond any p": (onlinecls.PNormPerceptron(), THREE, setting("learnt_with", "squarings", 10)),
-    "classes seen that have no rows": (onlinecls.AROWClassifier(), THREE, poking("tally", 4, 0.0)),
+    "classes seen that have no rows": (onlinecls.AROWClassifier(), THREE, poking("counters", 4, 0.0)),
     "no rows of a rival": (
         onlinecls.AROWClassifier(multi_class="crammer_singer"), THREE,
-        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("tally", 4, 1.0)(*parts)),
+        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("counters", 4, 1.0)(*parts)),
     ),
     "no rows of a rival, dual ascent": (
         onlinecls.DualAscentClassifier(), THREE,
-        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("tally", 4, 1.0)(*parts)),
+        lambda *parts: (poking("counts", slice(1, 3), 0.0)(*parts), poking("counters", 4, 1.0)(*parts)),
     ),
     "a unit that is no power of two": (onlinecls.AROWClassifier(), THREE, setting("told", "units", [3.0, 1.0, 1.0])),
     "a unit without end": (onlinecls.SCWClassifier(), THREE, setting("told", "units", [float("inf"), 1.0, 1.0])),
@@ -76,7 +76,7 @@ FORGED = {
     "no units": (onlinecls.AROWClassifier(), TWO, setting("told", "units", None)),
     "weights without end, by eta0": (
         onlinecls.AdaGradClassifier(update="dual_averaging", eta0=1e300, delta=1e290, dtype="float64"), TWO,
-        poking("tally", 6, 1e300),
+        poking("counters", 6, 1e300),
     ),
     "probabilities from less than no rows": (CALIBRATED, THREE, poking("calibration", calibration.SEEN, -1.0)),
     "a curvature below 0": (CALIBRATED, TWO, poking("calibration", calibration.HAA, -1.0)),
@@ -315,7 +315,7 @@ def test_numbers_that_cannot_be_divided_by_are_refused(learner):
 def test_numbers_that_are_taken_make_finite_models(learner):
     for power in range(-200, 201, 25):
         learner.partial_fit(X * 10.0**power, *targets_of(learner, TWO))
-        assert is_finite(learner) and np.isfinite(learner._state.books).all()
+        assert is_finite(learner) and np.isfinite(learner._state.shared).all()
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------
@@ -632,7 +632,7 @@ def test_numbers_of_another_kind_are_refused(learner, change, tmp_path):
 def test_a_reach_beyond_all_numbers_is_read_without_a_warning(tmp_path):
     path = tmp_path / "model"
     onlinecls.Perceptron().partial_fit(X, THREE).save(path)
-    forged(path, poking("tally", 6, 1.7e308))
+    forged(path, poking("counters", 6, 1.7e308))
     load(path)
 
 

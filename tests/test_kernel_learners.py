@@ -326,7 +326,7 @@ def test_chunking_is_bit_equal_where_kernel_values_are(kernel, algorithm):
     whole, parts = make().partial_fit(X, y), make()
     for start in range(0, X.shape[0], 7):
         parts.partial_fit(X[start : start + 7], y[start : start + 7])
-    for name in ("alpha", "tally", "norms", "counts"):
+    for name in ("alpha", "counters", "norms", "counts"):
         size = whole.n_support_ if name in ("alpha", "norms") else None
         assert (getattr(state_of(whole), name)[..., :size] == getattr(state_of(parts), name)[..., :size]).all(), name
 

@@ -397,7 +397,7 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, signed, 
         learner.partial_fit(ordinary, np.arange(30) % 3)
         state = state_of(learner)
         shown = learner.center_ if learner is learners[2] else learner.coef_
-        assert all(np.isfinite(part).all() for part in (state.values, state.groups, state.tally)), learner
+        assert all(np.isfinite(part).all() for part in (state.values, state.groups, state.counters)), learner
         assert np.isfinite(shown).all(), learner
         assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
         assert state.problem() == ""

@@ -189,7 +189,7 @@ def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, y, weights, case
     X[~np.isfinite(X)] = np.finfo(dtype).max
     for _ in range(repeats):
         learner.partial_fit(X, y[: len(X)], sample_weight=weights[: len(X)])
-    assert is_finite(learner) and np.isfinite(state_of(learner).tally).all()
+    assert is_finite(learner) and np.isfinite(state_of(learner).counters).all()
     assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
     ordinary = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
     learner.partial_fit(ordinary, ordinary[:, 0])

@@ -3,7 +3,7 @@ and which rows are left out because a number of theirs would leave the range of 
 
 import numpy as np
 import pytest
-from internals import TALLY, state_of
+from internals import COUNTERS, state_of
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 
@@ -11,13 +11,13 @@ import onlinecls
 
 X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
-SLOTS = {**TALLY, "curvature": TALLY["reach"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
+SLOTS = {**COUNTERS, "curvature": COUNTERS["reach"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
 NO = {"fit_intercept": False, "dtype": "float64"}
 ONE = {**NO, "initial_variance": 1.0}
 
 
-def tally(learner, name):
-    return state_of(learner).tally[SLOTS[name]]
+def counters(learner, name):
+    return state_of(learner).counters[SLOTS[name]]
 
 
 def rounds(learner):
@@ -44,7 +44,7 @@ def test_the_reach_of_weights_is_the_length_of_their_way(make):
     for *_, updated, (before, _), (after, _) in rounds(learner):
         way += np.linalg.norm(after - before)
         assert updated == (after != before).any()
-        assert tally(learner, "reach") == pytest.approx(way, rel=1e-9)
+        assert counters(learner, "reach") == pytest.approx(way, rel=1e-9)
     assert way > 1.0
 
 
@@ -63,7 +63,7 @@ def test_the_reach_of_gaussian_weights(make, variance):
         if updated:
             at = np.abs(sigma * x).argmax()
             way += abs((after - before)[at] / (sigma * x)[at]) * np.sqrt(variance * np.sum(sigma * x**2))
-        assert tally(learner, "reach") == pytest.approx(way, rel=1e-6)
+        assert counters(learner, "reach") == pytest.approx(way, rel=1e-6)
     assert way > 1.0
 
 
@@ -77,10 +77,10 @@ def test_the_reach_of_sums_of_rows():
         for x, _, c, updated, *_ in rounds(learner):
             way += updated * c * np.linalg.norm(x)
             square += updated * (c * np.linalg.norm(x)) ** 2
-            assert tally(learner, "reach") == pytest.approx(way, rel=1e-9)
+            assert counters(learner, "reach") == pytest.approx(way, rel=1e-9)
         assert way > 1.0
         dual = isinstance(learner, onlinecls.AdaGradClassifier)
-        assert tally(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
+        assert counters(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
         if dual:
             assert state_of(learner).view[:, 1].sum() == pytest.approx(square, rel=1e-9)
 
@@ -94,15 +94,15 @@ def test_the_constant_feature_is_part_of_the_reach():
     ):
         with_one = make(intercept_scaling=1.0).partial_fit(rows[:, :-1], Y, classes=[-1, 1])
         as_a_feature = make(fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
-        assert tally(with_one, "reach") == pytest.approx(tally(as_a_feature, "reach"), rel=1e-9) and with_one.n_updates_
+        assert counters(with_one, "reach") == pytest.approx(counters(as_a_feature, "reach"), rel=1e-9) and with_one.n_updates_
 
 
 def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
     learner, square = onlinecls.AdaGradClassifier(eta0=0.3, **NO), 0.0
     for x, _, c, updated, *_ in rounds(learner):
         square += updated * (c * np.linalg.norm(x)) ** 2
-        assert tally(learner, "reach") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
-        assert tally(learner, "curvature") == pytest.approx(square, rel=1e-9)
+        assert counters(learner, "reach") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
+        assert counters(learner, "curvature") == pytest.approx(square, rel=1e-9)
     assert_allclose(state_of(learner).view[:, 1].sum(), square, rtol=1e-9)
 
 
@@ -110,14 +110,14 @@ def test_losses_are_weighted_and_none_is_negative():
     learner, losses = onlinecls.PassiveAggressiveClassifier(0.2, **NO), 0.0
     for x, label, c, updated, (before, _), _ in rounds(learner):
         losses += c * max(0.0, 1.0 - label * (x @ before)) * x.any()  # (a row of zeros teaches nothing)
-        assert tally(learner, "loss") == pytest.approx(losses, rel=1e-9)
+        assert counters(learner, "loss") == pytest.approx(losses, rel=1e-9)
         assert updated or label * (x @ before) >= 1.0 or not x.any()
     regressor, losses = onlinecls.PassiveAggressiveRegressor(0.2, epsilon=0.3, **NO), 0.0
     for x, c in zip(X, WEIGHTS, strict=True):
         before = regressor.predict(x[None])[0] if regressor.__sklearn_is_fitted__() else 0.0
         regressor.partial_fit(x[None], [x[0] + x[1]], sample_weight=[c])
         losses += c * max(0.0, abs(x[0] + x[1] - before) - 0.3) * x.any()
-        assert tally(regressor, "loss") == pytest.approx(losses, rel=1e-9, abs=1e-12)
+        assert counters(regressor, "loss") == pytest.approx(losses, rel=1e-9, abs=1e-12)
 
 
 # Rows (x, label), the last of which must be skipped, each by one condition alone.
@@ -148,11 +148,11 @@ def test_a_row_beyond_the_range_is_skipped_and_counted(what):
     for x, label in stream[:-1]:
         learner.partial_fit([[x]], [label])
     assert learner.n_skipped_ == 0 and (learner.n_updates_ > 0 or len(stream) == 1)
-    before = state_of(learner).values.copy(), learner.n_updates_, tally(learner, "reach"), tally(learner, "curvature")
+    before = state_of(learner).values.copy(), learner.n_updates_, counters(learner, "reach"), counters(learner, "curvature")
     learner.partial_fit([[stream[-1][0]]], [stream[-1][1]])
     assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, before[1], len(stream))
     assert (state_of(learner).values == before[0]).all()
-    assert (tally(learner, "reach"), tally(learner, "curvature")) == before[2:]
+    assert (counters(learner, "reach"), counters(learner, "curvature")) == before[2:]
 
 
 def test_the_threshold_of_l1_is_that_of_the_rounds_before():

@@ -246,7 +246,7 @@ def test_safetensors_reads_the_arrays(saved):
     safetensors = pytest.importorskip("safetensors")
     learner = load(saved)
     with safetensors.safe_open(saved, "numpy") as file:
-        for name in ("values", "sigma", "drift", "counts", "tally"):
+        for name in ("values", "sigma", "correction", "counts", "counters"):
             assert file.get_tensor(name).tolist() == getattr(state_of(learner), name).tolist()
         assert file.metadata()["format"] == "onlinecls 1"
 
@@ -530,7 +530,7 @@ HOSTILE = {
     "another geometry": setting("learnt_with", "geometry", "additive"),
     "a geometry unknown": setting("learnt_with", "geometry", "round"),
     "rule a number": setting("learnt_with", "rule", 99),
-    "average without its books": setting("learnt_with", "average_from", 0),
+    "average without its sums": setting("learnt_with", "average_from", 0),
     "average_from out of range": setting("learnt_with", "average_from", -2),
     "open_classes out of range": setting("learnt_with", "open_classes", 2),
     "bias NaN": setting("learnt_with", "bias", {"float": "nan"}),
@@ -588,10 +588,10 @@ HOSTILE = {
     "counts negative": poking("counts", 0, -1.0),
     "counts no whole number": poking("counts", 0, 0.5),
     "counts beyond t": poking("counts", 0, 61.0),
-    "rounds huge": poking("tally", 0, 1e300),
-    "mistakes beyond rounds": poking("tally", 1, 1e6),
-    "loss NaN": poking("tally", 5, np.nan),
-    "reach negative": poking("tally", 6, -1.0),
+    "rounds huge": poking("counters", 0, 1e300),
+    "mistakes beyond rounds": poking("counters", 1, 1e6),
+    "loss NaN": poking("counters", 5, np.nan),
+    "reach negative": poking("counters", 6, -1.0),
     "an array less": lambda told, header, arrays: (header.pop("classes"), arrays.pop("classes")),
     "float32 counts": lambda told, header, arrays: header["counts"].update(dtype="F32", shape=[6]),
     "values of bytes": lambda told, header, arrays: header["values"].update(dtype="U8", shape=[288]),
@@ -599,8 +599,8 @@ HOSTILE = {
     "an unknown dtype": lambda told, header, arrays: header["values"].update(dtype="I64"),
     "a negative shape": lambda told, header, arrays: header["values"].update(shape=[-6, -6]),
     "a shape that overflows": lambda told, header, arrays: header["values"].update(shape=[2**63, 2]),
-    "an empty shape that overflows": lambda told, header, arrays: header["drift"].update(shape=[0, 2**62, 2**62]),
-    "a shape of many dimensions": lambda told, header, arrays: header["drift"].update(shape=[0] * 100),
+    "an empty shape that overflows": lambda told, header, arrays: header["correction"].update(shape=[0, 2**62, 2**62]),
+    "a shape of many dimensions": lambda told, header, arrays: header["correction"].update(shape=[0] * 100),
     "places that overlap": lambda told, header, arrays: header["counts"].update(data_offsets=[0, 24]),
     "places outside": lambda told, header, arrays: header["classes"].update(data_offsets=[10**9, 10**9 + 24]),
     "places that are texts": lambda told, header, arrays: header["classes"].update(data_offsets=["0", "24"]),
@@ -665,20 +665,20 @@ ASCENT_HOSTILE = {
     "joint a number": setting("state", "joint", 1),
     "an average": setting("learnt_with", "average_from", 0),
     "sigma 0": setting("learnt_with", "sigma", 0.0),
-    "sigma of the model NaN": poking("books", 2, np.nan),
-    "sigma of the model negative": poking("books", 2, -1.0),
+    "sigma of the model NaN": poking("shared", 2, np.nan),
+    "sigma of the model negative": poking("shared", 2, -1.0),
     "a bias that is none": setting("state", "bias", -1.0),
     "another simplex": setting("state", "bias", 0.0),
-    "a normaliser of 0": poking("books", 5, 0.0),
-    "another normaliser": poking("books", 5, 1e3),
-    "another scale": poking("books", 7, 7.0),
+    "a normaliser of 0": poking("shared", 5, 0.0),
+    "another normaliser": poking("shared", 5, 1e3),
+    "another scale": poking("shared", 7, 7.0),
     "a power that is not the weight's": poking("values", 2, 0.25),
     "a weight that is not the power's": poking("values", 5, 0.25),
     "a weight beyond the range": poking("values", 5, 1e308),
-    "books too many": lambda told, header, arrays: header["books"].update(shape=[3, 3]),
-    "books left out": lambda told, header, arrays: (header.pop("books"), arrays.pop("books")),
+    "shared too many": lambda told, header, arrays: header["shared"].update(shape=[3, 3]),
+    "shared left out": lambda told, header, arrays: (header.pop("shared"), arrays.pop("shared")),
     "features one more": resizing(6),
-    "rounds fewer than mistakes": poking("tally", 0, 1.0),
+    "rounds fewer than mistakes": poking("counters", 0, 1.0),
 }
 
 
@@ -726,7 +726,7 @@ def test_hostile_contents_of_a_regressor(estimator, saved):
         lambda told, header, arrays: header.update(
             classes={"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}
         ),
-        poking("counts", 0, 61.0), poking("tally", 8, -1.0), poking("tally", 9, np.nan),
+        poking("counts", 0, 61.0), poking("counters", 8, -1.0), poking("counters", 9, np.nan),
     ):
         estimator().partial_fit(X, TARGETS).save(saved)
         forged(saved)
@@ -817,7 +817,7 @@ def test_random_forgeries_load_or_are_refused(saved):
         saved.write_bytes(raw)
 
         def change(told, header, arrays):
-            array = arrays[str(rng.choice(["values", "values", "counts", "tally", "classes"]))]
+            array = arrays[str(rng.choice(["values", "values", "counts", "counters", "classes"]))]
             for at in rng.integers(0, len(array), 2):
                 array[at] = rng.integers(256)
 

@@ -217,24 +217,24 @@ class _CleanLabels:
 
 def _by_row(
     learner: OnlineClassifier, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
-    tally: _Tally,
+    counters: _Tally,
 ) -> None:
     """Learners of this package predict each row inside the training loop, at little more than the cost of learning."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
     said = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
-    tally.seconds += time.perf_counter() - start
+    counters.seconds += time.perf_counter() - start
     live = said != NO_ROUND
     if not live.any():
         return
-    tally.updates = (tally.updates or 0) + learner.n_updates_ - updates
+    counters.updates = (counters.updates or 0) + learner.n_updates_ - updates
     wrong = said < 0
     wrong |= learner.classes_[np.maximum(said, 0)] != clean
-    tally.add(live, wrong, weights)
+    counters.add(live, wrong, weights)
 
 
 def _by_batch(
     learner: Any, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None, fitted: bool,
-    tally: _Tally,
+    counters: _Tally,
 ) -> None:
     """Predict a batch, then learn it: any learner with the two methods."""
     start = time.perf_counter()
@@ -243,8 +243,8 @@ def _by_batch(
     if not fitted:
         arguments["classes"] = classes
     learner.partial_fit(X, y, **arguments)
-    tally.seconds += time.perf_counter() - start
-    tally.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
+    counters.seconds += time.perf_counter() - start
+    counters.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
 
 
 def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
@@ -369,7 +369,7 @@ def progressive_validation(
                 "Its first partial_fit needs them."
             )
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    clean_labels, tally = _CleanLabels(y_clean), _Tally(updates=0 if by_row else None)
+    clean_labels, counters = _CleanLabels(y_clean), _Tally(updates=0 if by_row else None)
     rows = 0
     for X, y, weights in _batches(stream):
         clean, start = clean_labels.of(y), 0
@@ -385,15 +385,15 @@ def progressive_validation(
             these = part_of(X, start, stop)
             if by_row:
                 named = None if estimator.__sklearn_is_fitted__() else classes
-                _by_row(estimator, these, y[part], clean[part], weights[part], named, tally)
+                _by_row(estimator, these, y[part], clean[part], weights[part], named, counters)
             else:
-                _by_batch(estimator, these, y[part], clean[part], weights[part], classes, fitted, tally)
+                _by_batch(estimator, these, y[part], clean[part], weights[part], classes, fitted, counters)
                 fitted = True
             rows, start = rows + stop - start, stop
             if rows % every == 0:
-                tally.mark()
+                counters.mark()
     clean_labels.end()
-    tally.mark()
-    if not tally.points:
+    counters.mark()
+    if not counters.points:
         raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
-    return tally.result(by_row)
+    return counters.result(by_row)

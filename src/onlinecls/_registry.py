@@ -276,7 +276,7 @@ class Algorithm(NamedTuple):
             found["intercept_scaling"] = units.constant
         return {**values, **found}
 
-    def waits(self, values: Mapping[str, object]) -> bool:
+    def awaits_scale(self, values: Mapping[str, object]) -> bool:
         """Whether a number of the model depends on the first row."""
         constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
         return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
@@ -328,13 +328,13 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("sop", "sop", "potential", "SecondOrderPerceptron",
               {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": False}, margin=0.0,
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
-              trigger="peeked_mistake",
+              trigger="lookahead_mistake",
               trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
               merge="sum", title="Second-order Perceptron", paper="NAROW, section 4.2"),
     Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron",
               {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True},
               kernel={"variance": lambda v: v["initial_variance"]}, units=PRIOR,
-              trigger="peeked_loss",
+              trigger="lookahead_loss",
               trials=({"r": 0.7, "initial_variance": 1.0},),
               merge="sum", title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
@@ -343,7 +343,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
               kernel={"variance": lambda v: v["initial_variance"]}, units={"initial_variance": Default(4.0, -2)},
-              trigger="peeked_loss",
+              trigger="lookahead_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               merge="sum", title="NAROW", paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",

@@ -30,8 +30,8 @@ cpdef enum Rule:            # (in lower case, the names that rows of the registr
 
 cpdef enum Trigger:         # when a rule may take a step
     LOSS                    # m < 1: the margin alone tells
-    PEEKED_LOSS             # m' < 1, the margin with the row already in Σ
-    PEEKED_MISTAKE          # m' <= 0
+    LOOKAHEAD_LOSS             # m' < 1, the margin with the row already in Σ
+    LOOKAHEAD_MISTAKE          # m' <= 0
     STDEV                   # m < φ √v
     VARIANCE                # m < φ v
     OWN_MARGIN              # m < margin, a parameter
@@ -271,18 +271,18 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
     return step
 
 
-cdef inline bint settled(double margin, const Params* p) noexcept nogil:
+cdef inline bint margin_suffices(double margin, const Params* p) noexcept nogil:
     """True if the margin alone tells that there is no step: the variances need not be read then."""
     return margin >= 1.0 and margin >= p.margin and p.trigger == LOSS
 
 
-cdef inline bint out_of_reach(const Stats* s, const Params* p) noexcept nogil:
+cdef inline bint never_steps(const Stats* s, const Params* p) noexcept nogil:
     """True if there is no step at any variance up to s.v. A potential rule wants the least m' in the place of the margin."""
     if p.trigger == STDEV:
         return s.margin >= p.phi * sqrt(s.v)
     elif p.trigger == VARIANCE:
         return s.margin >= p.phi * s.v
-    elif p.trigger == PEEKED_MISTAKE:
+    elif p.trigger == LOOKAHEAD_MISTAKE:
         return s.margin > 0.0
     return s.margin >= 1.0
 

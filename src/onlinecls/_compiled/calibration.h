@@ -1,4 +1,4 @@
-/* One row for one score's numbers: see calibrate of rounds.pxd. Not inlined: a loop without them is to stay small. */
+/* One row for one score's numbers: see update_platt of rounds.pxd. Not inlined: a loop without them is to stay small. */
 #ifndef ONLINECLS_CALIBRATION_H
 #define ONLINECLS_CALIBRATION_H
 

@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t
 from .model cimport Model
 from .._rules cimport Params, Stats, apply_rule, smaller
 from .norm cimport Normaliser, Sum, add, begin, end, known_to
-from .rounds cimport QUANTUM, Batch, Books, Round, Task, charge, check_signals, next_round, readable, row_at
+from .rounds cimport QUANTUM, Batch, PassContext, Round, Task, add_loss, check_signals, begin_row, is_usable, row_at
 from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 #: The numbers of a centre, by their names in Python.
@@ -57,43 +57,43 @@ cdef inline double squared_distance(Sums sums, const Centre* centre, double* siz
 
 
 cdef inline void move_centre(floating[::1] state, Centre* centre, double share, double stride, const floating[::1] data,
-                             const index_t[::1] indices, const Round* r, Books* books, double limit) noexcept nogil:
+                             const index_t[::1] indices, const Round* r, PassContext* context, double limit) noexcept nogil:
     """A share of the way to a row, which is `stride` long. limit : of |u_i|. (9 arguments: all of a step's numbers.)"""
     cdef Py_ssize_t k
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
     cdef double a = (1.0 - share) * centre.scale
     cdef Sum sum
-    if a < least or books.tally.reach + share / a * stride > limit:
+    if a < least or context.counters.reach + share / a * stride > limit:
         rescale(state, a, centre)
-        books.budget -= state.shape[0]
-        books.tally.reach *= a
+        context.budget -= state.shape[0]
+        context.counters.reach *= a
         a = 1.0
     centre.scale = a
-    books.tally.reach += share / a * stride
+    context.counters.reach += share / a * stride
     sum = begin(&centre.squares)
     for k in range(r.row.lo, r.row.hi):
         shift(state, column(indices, k, r.row.lo), data[k], <floating>(share / a), &sum)
     end(&sum, &centre.squares)
     if not known_to(&centre.squares, centre.squares.high):
         rescale(state, 1.0, centre)
-        books.budget -= state.shape[0]
+        context.budget -= state.shape[0]
 
 
-cdef int learn_centre(Centre* centre, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+cdef int learn_centre(Centre* centre, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* given) except -1 nogil:
     """One pass over rows: the centre of a ball of radius epsilon around them."""
     cdef Py_ssize_t i
     cdef int taken
     cdef double limit = smaller(given.limit, 1e150), square, distance, share, stride, size = 0.0
     cdef bint first
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Params p = given[0]
     cdef Round r
     cdef Sums sums
     cdef Stats s
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
             sums = scan_single(state, data, indices, r.row, &p)
@@ -101,27 +101,27 @@ cdef int learn_centre(Centre* centre, const Batch* b, Books* shared, floating[::
             square = squared_distance(sums, centre, &size)
             distance = sqrt(square)
             s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - distance, 1.0, size    # ||v|| = 1;  v's place: it must be finite
-            if not readable(&s, &books):
+            if not is_usable(&s, &context):
                 continue
             share = 1.0
             if not first:
                 # An update leaves its row on the surface, where rounding decides nothing: as decision_function has it.
                 if square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size:
                     continue
-                books.tally.mistakes += 1.0
-                charge(s.weight * (p.margin - s.margin), &books)
+                context.counters.mistakes += 1.0
+                add_loss(s.weight * (p.margin - s.margin), &context)
                 if -s.margin <= p.slack:
                     continue
                 # A hard constraint: a row's weight can but hold the step back.
                 share = smaller(smaller(1.0, s.weight) * apply_rule(&s, &p).tau / distance, 1.0)
             stride = sqrt(sums.q)
             if stride > limit or share == 0.0:
-                books.tally.skipped += 1.0
+                context.counters.skipped += 1.0
                 continue
-            move_centre(state, centre, share, stride, data, indices, &r, &books, limit)
-            books.tally.updates += not first
+            move_centre(state, centre, share, stride, data, indices, &r, &context, limit)
+            context.counters.updates += not first
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
@@ -130,40 +130,40 @@ cdef class CentreModel(Model):
 
     cdef public object groups
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
+            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
+        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
 
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    Books* books) except -1:
+                    PassContext* context) except -1:
         if indices.itemsize == 4:
-            return self.run_on[floating, int32_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int32_t](task, state, data, indices, b, context)
         elif indices.itemsize == 8:
-            return self.run_on[floating, int64_t](task, state, data, indices, b, books)
-        return self.run_on[floating, dense_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int64_t](task, state, data, indices, b, context)
+        return self.run_on[floating, dense_t](task, state, data, indices, b, context)
 
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    Books* books) except -1:
+                    PassContext* context) except -1:
         cdef double[:, ::1] groups = self.groups
         with nogil:
-            return learn_centre(<Centre*>&groups[0, 0], b, books, state, data, indices, &self.p)
+            return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         if self.values.itemsize == 4:
             return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
         return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
+                         Py_ssize_t k) except -1:
         if indices.itemsize == 4:
             return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
             return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
         return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         """scores[i] = ||x_i - w||², and how large the numbers are of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
         cdef const double[:, ::1] groups = self.groups

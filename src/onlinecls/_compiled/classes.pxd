@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t
 from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, POTENTIAL, Params
 from .sparse cimport (
     CACHE_LINE, Moves, Pair, Row, column, dense_t, floating, forgetful_variance, index_t, move_feature, pair_at, pair_first,
-    pair_of, pair_plus, pair_second, pair_times, peek_feature, prefetch, weight_of,
+    pair_of, pair_plus, pair_second, pair_times, lookahead_weight, prefetch, weight_of,
 )
 
 cdef extern from "_compiled/classes.h":
@@ -164,20 +164,20 @@ cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classe
     v[0], v[1] = pair_first(totals), pair_second(totals)
 
 
-cdef inline double peek(const floating[::1] state, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
-                        const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
+cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
+                                    const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
     """x'Σ_tθ of class c with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
     cdef Py_ssize_t k
     cdef double total = 0.0
     for k in range(row.lo, row.hi):
-        total += peek_feature(state, 2 * n_classes * column(indices, k, row.lo) + c, n_classes, data[k], beta)
-    return total + peek_feature(state, state.shape[0] - 2 * n_classes + c, n_classes, p.bias, beta)
+        total += lookahead_weight(state, 2 * n_classes * column(indices, k, row.lo) + c, n_classes, data[k], beta)
+    return total + lookahead_weight(state, state.shape[0] - 2 * n_classes + c, n_classes, p.bias, beta)
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline void move_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Moves* moves,
-                           const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+cdef inline void move_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
+                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Take steps[i] for class which[i] of n_classes."""
     cdef Py_ssize_t k, i, at, gap = 0 if geometry == ADDITIVE else n_classes, width = n_classes + gap
     for k in range(row.lo, row.hi):

@@ -3,16 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Model
+from .model import Model
 
-BOOKS: dict[str, int]
+SHARED: dict[str, int]
 LOSSES: dict[str, int]
 UPDATES_OF: dict[str, int]
 SCHEDULES: dict[str, int]
 LARGEST_STEP: float
 
 class AscentModel(Model):
-    books: NDArray[np.float64]
+    shared: NDArray[np.float64]
 
     def scales(self, k: int) -> NDArray[np.float64]: ...
     def expert_weights(self) -> NDArray[np.float64]: ...

@@ -9,10 +9,10 @@ row costs O(nnz) however κ moves.
      (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
 The entropic geometry is the simplex of _compiled/simplex.pxd, signed or the probability simplex.
-With σ = auto it also computes all powers anew when a growing σ has left its step of the grid (see `settle`).
+With σ = auto it also computes all powers anew when a growing σ has left its step of the grid (see `choose_sigma`).
 
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
-model are a `Shared` and a `Group` for each group, side by side in the array `books`.
+model are a `Shared` and a `Group` for each group, side by side in the array `shared`.
 
 A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which say how
 far θ moves along the row.
@@ -31,17 +31,18 @@ from .dual_params cimport (
 from .model cimport Model
 from .powers cimport exp_all, with_sign
 from .rounds cimport (
-    QUANTUM, REGRESSION, Batch, Books, Round, Task, averaged, charge, check_signals, hear, judge, judge_error, next_round,
-    row_at,     said_by, top,
+    QUANTUM, REGRESSION, Batch, PassContext, Round, Task, averaged, add_loss, check_signals, observe_scores, count_mistake,
+    count_error, begin_row, row_at, predict_class, top,
 )
 from .simplex cimport (
-    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, scan_sums, step, whole,
+    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, scan_sums, step,
+    whole,
 )
 from .simplex import GROUP, GROUP_SIZE
 from .sparse cimport Row, column, dense_t, floating, index_t, larger
 
-#: The numbers of a model in `books`, by their names in Python: three that its groups share, and those of each group.
-BOOKS = {"gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
+#: The numbers of a model in `shared`, by their names in Python: three that its groups share, and those of each group.
+SHARED = {"gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
 
 LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
@@ -74,7 +75,7 @@ ctypedef struct Ascent:     # a pass: where the model's numbers are, what is kno
     AscentParams p
     Shared* shared
     Group* groups
-    double* drift           # see average.pxd; NULL: no average
+    double* correction           # see average.pxd; NULL: no average
     Py_ssize_t k            # vectors
     Py_ssize_t width        # numbers in the state for each feature
     Py_ssize_t n_features
@@ -120,21 +121,21 @@ cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
 
 cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c, const floating[::1] data,
                                     const index_t[::1] indices, Row row) noexcept nogil:
-    """value - drift.x of vector c."""
+    """value - correction.x of vector c."""
     cdef Py_ssize_t j
     for j in range(row.lo, row.hi):
-        value -= data[j] * a.drift[a.k * column(indices, j, row.lo) + c]
-    return value - a.p.bias * a.drift[a.k * a.n_features + c]
+        value -= data[j] * a.correction[a.k * column(indices, j, row.lo) + c]
+    return value - a.p.bias * a.correction[a.k * a.n_features + c]
 
 
 cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                          const Round* r, const Books* books) noexcept nogil:
+                          const Round* r, const PassContext* context) noexcept nogil:
     """The scores of a row by the weights as they are, those by the average, and its size."""
     cdef Py_ssize_t c
-    cdef double rounds = averaged(books)
+    cdef double rounds = averaged(context)
     a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
     a.weight = r.weight
-    scale_scores(a, books.tally.rounds - 1.0)
+    scale_scores(a, context.counters.rounds - 1.0)
     for c in range(a.k):
         a.work.averages[c] = a.work.scores[c]
         if rounds > 0.0:
@@ -156,7 +157,7 @@ cdef inline void take_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     a.loss, a.gain, a.n_moves = 0.0, 0.0, 0
 
 
-cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept nogil:
+cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* context) noexcept nogil:
     """σ of this round. True if the scores have changed by it otherwise than by a factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
@@ -170,9 +171,9 @@ cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept no
         return False
     a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
     if not a.p.entropic:
-        a.shared.sigma = sqrt(2.0 * books.tally.rounds) * a.shared.lipschitz / a.p.bound
+        a.shared.sigma = sqrt(2.0 * context.counters.rounds) * a.shared.lipschitz / a.p.bound
         return False
-    wanted = a.shared.lipschitz * sqrt(books.tally.rounds / log(larger(size, <double>2.0)))
+    wanted = a.shared.lipschitz * sqrt(context.counters.rounds / log(larger(size, <double>2.0)))
     if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
         return False
     a.shared.sigma = wanted
@@ -184,13 +185,13 @@ cdef bint settle(Ascent* a, floating[::1] state, const Books* books) noexcept no
 
 
 cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                         Books* books) noexcept nogil:
+                         PassContext* context) noexcept nogil:
     """σ of this round, the scores by it, and what steps of this row need."""
-    if settle(a, state, books):
-        books.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
+    if choose_sigma(a, state, context):
+        context.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
         a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
     if a.p.schedule == AUTO:
-        scale_scores(a, books.tally.rounds - 1.0)
+        scale_scores(a, context.counters.rounds - 1.0)
     a.line.entropic, a.line.sigma = a.p.entropic, a.shared.sigma
     a.simplex.rate = a.p.bound / a.shared.sigma if a.p.entropic else 1.0
     a.limit = a.p.limit
@@ -200,18 +201,18 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
         gather(&a.row, a.k, data, indices, row, a.p.bias, 2 * a.k * a.n_features)
 
 
-cdef inline void close_row(const Ascent* a, const Books* books) noexcept nogil:
+cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept nogil:
     """The weights after this round are in the average."""
     cdef Py_ssize_t g
-    if a.drift != NULL and books.tally.rounds > books.average_from:
+    if a.correction != NULL and context.counters.rounds > context.average_from:
         for g in range(a.n_groups):
-            a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], books.tally.rounds)
+            a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline bint fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
-                      const index_t[::1] indices, Row row) noexcept nogil:
+cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                           const index_t[::1] indices, Row row) noexcept nogil:
     """Whether θ_c + d x is within the limit, Euclidean."""
     cdef Py_ssize_t j
     cdef double limit = a.limit
@@ -225,7 +226,7 @@ cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double
                       const index_t[::1] indices, Row row) noexcept nogil:
     """θ_c += d x, Euclidean."""
     cdef Py_ssize_t j, at, k = a.k
-    cdef double before, ages = a.simplex.group.ages if a.drift != NULL else 0.0
+    cdef double before, ages = a.simplex.group.ages if a.correction != NULL else 0.0
     if ages == 0.0:
         for j in range(row.lo, row.hi):
             state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
@@ -235,7 +236,7 @@ cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double
         at = k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
         before = state[at]
         state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
-        a.drift[at] += ages * (state[at] - before)
+        a.correction[at] += ages * (state[at] - before)
 
 
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
@@ -253,7 +254,7 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
             return False
     else:
         for i in range(a.n_moves):
-            if not fits(state, a, a.work.moves[i], d[i], data, indices, row):
+            if not step_fits(state, a, a.work.moves[i], d[i], data, indices, row):
                 return False
         for i in range(a.n_moves):
             move(state, a, a.work.moves[i], d[i], data, indices, row)
@@ -370,14 +371,14 @@ cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, do
     a.n_moves = a.work.d[0] != 0.0
 
 
-cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const Books* books) noexcept nogil:
+cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const PassContext* context) noexcept nogil:
     """The step of all classes' vectors in the joint construction."""
-    cdef Py_ssize_t c, rival = top(a.work.scores, books, label)
+    cdef Py_ssize_t c, rival = top(a.work.scores, context, label)
     cdef double total = 0.0
     if rival < 0:                               # (no learning leaves a class without a rival, but a file might)
         return
     for c in range(a.k):
-        a.work.open[c] = not (books.open_classes and books.counts[c] == 0.0)
+        a.work.open[c] = not (context.open_classes and context.counts[c] == 0.0)
     a.loss = a.p.margin - (a.work.scores[label] - a.work.scores[rival])
     if a.p.loss == LOG_LOSS:
         a.loss = log_sum(a.work.scores, a.k, a.work.shares) - a.work.scores[label]
@@ -483,13 +484,13 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
     a.n_moves = a.k
 
 
-cdef inline double loss_of_zeros(const Ascent* a, const Books* books) noexcept nogil:
+cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) noexcept nogil:
     """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
     cdef Py_ssize_t c, n = 0
     if a.joint:
         return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
     for c in range(a.k):
-        n += not (a.k > 1 and books.open_classes and books.counts[c] == 0.0)
+        n += not (a.k > 1 and context.open_classes and context.counts[c] == 0.0)
     return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
 
 
@@ -521,21 +522,21 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
 # --- a pass --------------------------------------------------------------------------------------------------------------------
 
 cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                      Books* shared) except -1 nogil:
+                      PassContext* caller) except -1 nogil:
     """One pass over labelled rows, one vector for two classes, else one a class."""
     cdef Py_ssize_t i, c, g
     cdef int taken
     cdef bint fine, updated, skipped
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
-            read_row(a, state, data, indices, &r, &books)
-            judge(said_by(a.work.averages, &r, &books), &r, b, &books)
-            hear(a.work.averages, a.size.q, &r, b, &books)
+            read_row(a, state, data, indices, &r, &context)
+            count_mistake(predict_class(a.work.averages, &r, &context), &r, b, &context)
+            observe_scores(a.work.averages, a.size.q, &r, b, &context)
             a.steepness = a.weight * (
                 a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
             fine = in_range(a, a.size.largest == 0.0)
@@ -543,51 +544,51 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
                 fine &= isfinite(a.work.scores[c])
             updated = skipped = False
             if a.size.largest == 0.0:
-                a.shared.gain += a.weight * loss_of_zeros(a, &books) if fine else 0.0
+                a.shared.gain += a.weight * loss_of_zeros(a, &context) if fine else 0.0
             elif not fine:
                 skipped = True
             else:
-                prepare(a, state, data, indices, r.row, &books)
+                prepare(a, state, data, indices, r.row, &context)
                 for g in range(1 if a.joint else a.k):
                     take_group(a, g)
                     if a.joint:
-                        joint_step(a, state, r.label, &books)
-                    elif not (books.open_classes and books.counts[g] == 0.0):
+                        joint_step(a, state, r.label, &context)
+                    elif not (context.open_classes and context.counts[g] == 0.0):
                         own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
-                    charge(a.weight * a.loss, &books)
+                    add_loss(a.weight * a.loss, &context)
                     if a.n_moves == 0:
                         continue
-                    if take_step(a, state, data, indices, r.row, books.tally.rounds):
+                    if take_step(a, state, data, indices, r.row, context.counters.rounds):
                         updated = True
                     else:
                         skipped = True
-            books.tally.updates += updated
-            books.tally.skipped += skipped          # rows are counted, not classes
-            close_row(a, &books)
-            if books.record != NULL:
-                books.record.sigma = a.shared.sigma
+            context.counters.updates += updated
+            context.counters.skipped += skipped          # rows are counted, not classes
+            close_row(a, &context)
+            if context.record != NULL:
+                context.record.sigma = a.shared.sigma
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
 cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                       Books* shared) except -1 nogil:
+                       PassContext* caller) except -1 nogil:
     """One pass over rows with targets, one vector."""
     cdef Py_ssize_t i
     cdef int taken
     cdef bint fine, squared = a.p.loss == SQUARED_LOSS
     cdef double y, error, size, slope
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
             y = b.targets[r.at]
-            read_row(a, state, data, indices, &r, &books)
-            judge_error(y - a.work.averages[0], &books)
+            read_row(a, state, data, indices, &r, &context)
+            count_error(y - a.work.averages[0], &context)
             error = y - a.work.scores[0]
             size = fabs(y) + fabs(a.work.scores[0])
             slope = 2.0 * a.weight * fabs(error) if squared else a.weight
@@ -597,26 +598,26 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
             if a.size.largest == 0.0:               # (as in loss_of_zeros)
                 a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
             elif not fine:
-                books.tally.skipped += 1.0
+                context.counters.skipped += 1.0
             else:
-                prepare(a, state, data, indices, r.row, &books)
+                prepare(a, state, data, indices, r.row, &context)
                 take_group(a, 0)
                 number_step(a, state, y, squared)
-                charge(a.weight * a.loss, &books)
-                if a.n_moves and take_step(a, state, data, indices, r.row, books.tally.rounds):
-                    books.tally.updates += 1.0
+                add_loss(a.weight * a.loss, &context)
+                if a.n_moves and take_step(a, state, data, indices, r.row, context.counters.rounds):
+                    context.counters.updates += 1.0
                 else:
-                    books.tally.skipped += a.n_moves
-            close_row(a, &books)
+                    context.counters.skipped += a.n_moves
+            close_row(a, &context)
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
-    """Where the model's numbers are: own, of `books`; k vectors in a state of this size."""
+    """Where the model's numbers are: own, of `shared`; k vectors in a state of this size."""
     a.k, a.width = k, 2 * k if a.p.entropic else k
     a.n_groups = 1 if a.p.joint else k
     a.n_features = size // a.width - 1
@@ -641,8 +642,8 @@ cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t 
 
 
 cdef class AscentModel(Model):
-    """A model of dual ascent, or of Hedge. `books`, an array of float64: a `Shared`, and the numbers of each group."""
-    cdef public object books
+    """A model of dual ascent, or of Hedge. `shared`, an array of float64: a `Shared`, and the numbers of each group."""
+    cdef public object shared
     cdef AscentParams q
 
     cdef int bind(self) except -1:
@@ -654,29 +655,29 @@ cdef class AscentModel(Model):
                 self.bound = self.params
         return 0
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         if self.values.itemsize == 4:
-            return self.learn_in[float](task, self.values, rows.data, rows.indices, b, books)
-        return self.learn_in[double](task, self.values, rows.data, rows.indices, b, books)
+            return self.learn_in[float](task, self.values, rows.data, rows.indices, b, context)
+        return self.learn_in[double](task, self.values, rows.data, rows.indices, b, context)
 
     cdef int learn_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                      Books* books) except -1:
+                      PassContext* context) except -1:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
         if indices.itemsize == 4:
             short_indices = indices
-            return self.learn_on(task, state, data, short_indices, b, books)
+            return self.learn_on(task, state, data, short_indices, b, context)
         elif indices.itemsize == 8:
             long_indices = indices
-            return self.learn_on(task, state, data, long_indices, b, books)
+            return self.learn_on(task, state, data, long_indices, b, context)
         no_indices = indices
-        return self.learn_on(task, state, data, no_indices, b, books)
+        return self.learn_on(task, state, data, no_indices, b, context)
 
     cdef int learn_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                      Books* books) except -1:
-        cdef Py_ssize_t i, n_masses, longest = 0, k = max(books.columns, 2)
-        cdef double[::1] own = self.books, numbers
+                      PassContext* context) except -1:
+        cdef Py_ssize_t i, n_masses, longest = 0, k = max(context.columns, 2)
+        cdef double[::1] own = self.shared, numbers
         cdef Py_ssize_t[::1] places
         cdef floating[::1] entries
         cdef Ascent a
@@ -684,10 +685,10 @@ cdef class AscentModel(Model):
         if a.p.experts:
             numbers = np.empty(state.shape[0] - 1)
             with nogil:
-                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, books, &a.p)
-        place_model(&a, &own[0], books.columns, state.shape[0])
-        a.joint, a.drift = a.p.joint and a.k > 1, books.drift
-        a.simplex.counts, a.simplex.drift, a.simplex.limit = NULL, books.drift, a.p.limit
+                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, context, &a.p)
+        place_model(&a, &own[0], context.columns, state.shape[0])
+        a.joint, a.correction = a.p.joint and a.k > 1, context.correction
+        a.simplex.counts, a.simplex.correction, a.simplex.limit = NULL, context.correction, a.p.limit
         for i in range(b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
         a.row.room = whole(longest + 1)
@@ -699,8 +700,8 @@ cdef class AscentModel(Model):
         share_room(&a, &numbers[0], &places[0], k)
         with nogil:
             if task == REGRESSION:
-                return learn_numbers(&a, state, data, indices, b, books)
-            return learn_labels(&a, state, data, indices, b, books)
+                return learn_numbers(&a, state, data, indices, b, context)
+            return learn_labels(&a, state, data, indices, b, context)
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
@@ -710,8 +711,8 @@ cdef class AscentModel(Model):
             return self.read_in[float](self.values, rows.data, rows.indices, b, scores, k)
         return self.read_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                     double* scores, Py_ssize_t k) except -1:
+    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
+                     Py_ssize_t k) except -1:
         cdef const int32_t[::1] short_indices
         cdef const int64_t[::1] long_indices
         cdef const dense_t[::1] no_indices
@@ -724,20 +725,20 @@ cdef class AscentModel(Model):
         no_indices = indices
         return self.read_on(state, data, no_indices, b, scores, k)
 
-    cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                     const Batch* b, double* scores, Py_ssize_t k) except -1:
+    cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                     double* scores, Py_ssize_t k) except -1:
         cdef Py_ssize_t i, c, budget = QUANTUM
-        cdef const double[::1] own = self.books, drift = self.drift, tally = self.tally
+        cdef const double[::1] own = self.shared, correction = self.correction, counters = self.counters
         cdef double[::1] scales, ages = np.empty(k)
-        cdef double rounds = tally[0] - self.p.average_from if drift.shape[0] else 0.0
+        cdef double rounds = counters[0] - self.p.average_from if correction.shape[0] else 0.0
         cdef Ascent a
         cdef Row row
         a.p = self.q
         scales = self.expert_weights() if a.p.experts else np.empty(k)
         place_model(&a, <double*>&own[0], k, state.shape[0])
-        a.drift = <double*>&drift[0] if drift.shape[0] else NULL
+        a.correction = <double*>&correction[0] if correction.shape[0] else NULL
         for c in range(0 if a.p.experts else k):
-            scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), tally[0]), group_of(&a, c).ages
+            scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), counters[0]), group_of(&a, c).ages
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
@@ -755,26 +756,26 @@ cdef class AscentModel(Model):
 
     def scales(self, Py_ssize_t k):
         """κ of each of k vectors: what the stored numbers are to be multiplied by."""
-        cdef const double[::1] own = self.books, tally = self.tally
+        cdef const double[::1] own = self.shared, counters = self.counters
         cdef Ascent a
         self.bind()
         a.p = self.q
         place_model(&a, <double*>&own[0], k, len(self.values))
-        return np.array([scale_of(&a.p, a.shared, group_of(&a, c), tally[0]) for c in range(k)])
+        return np.array([scale_of(&a.p, a.shared, group_of(&a, c), counters[0]) for c in range(k)])
 
     def expert_weights(self):
         """Hedge: w of the next round."""
-        cdef const double[::1] tally = self.tally
+        cdef const double[::1] counters = self.counters
         cdef const float[::1] floats
         cdef const double[::1] doubles
         cdef double[::1] w = np.empty(len(self.values) - 1)
         self.bind()
         if self.values.itemsize == 4:
             floats = self.values
-            weigh_experts(floats, tally[0] + 1.0, w, &self.q)
+            weigh_experts(floats, counters[0] + 1.0, w, &self.q)
         else:
             doubles = self.values
-            weigh_experts(doubles, tally[0] + 1.0, w, &self.q)
+            weigh_experts(doubles, counters[0] + 1.0, w, &self.q)
         return np.asarray(w)
 
     # --- beginning -------------------------------------------------------------------------------------------------------------
@@ -787,12 +788,12 @@ cdef class AscentModel(Model):
             self.begin_in[double](self.values, k, n_live, joint, is_signed)
 
     cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
-        cdef double[::1] own = self.books
+        cdef double[::1] own = self.shared
         cdef Ascent a
         cdef Py_ssize_t g
         a.p.joint, a.p.entropic, a.p.is_signed, a.p.bias = joint, True, is_signed, 0.0
         place_model(&a, &own[0], k, state.shape[0])
-        a.simplex.n, a.simplex.counts, a.simplex.drift = n_live, NULL, NULL
+        a.simplex.n, a.simplex.counts, a.simplex.correction = n_live, NULL, NULL
         with nogil:
             for g in range(a.n_groups):
                 take_group(&a, g)

@@ -2,7 +2,7 @@
 from libc.math cimport exp, log, sqrt
 
 from .dual_params cimport AUTO, AscentParams, Shared
-from .rounds cimport Batch, Books, Round, charge, judge, next_round
+from .rounds cimport Batch, PassContext, Round, add_loss, count_mistake, begin_row
 from .sparse cimport Row, column, floating, index_t, larger
 
 
@@ -34,40 +34,41 @@ cdef inline double chance(const double[::1] w, const floating[::1] data, const i
 
 
 cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] state, const floating[::1] data,
-                              const index_t[::1] indices, const Batch* b, Books* shared, const AscentParams* p) except -1 nogil:
+                              const index_t[::1] indices, const Batch* b, PassContext* caller,
+                              const AscentParams* p) except -1 nogil:
     """One pass over rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
 
-    The expected loss of the randomised prediction is summed, weighted in tally.loss and as it is in numbers.gain.
+    The expected loss of the randomised prediction is summed, weighted in counters.loss and as it is in numbers.gain.
     w : room for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, for all experts share the other part.
     """
     cdef Py_ssize_t i, j
     cdef int taken
     cdef bint moved
     cdef double score, share = 0.5 if p.is_signed else 1.0
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
-            books.budget -= 4 * w.shape[0]
-            weigh_experts(state, books.tally.rounds, w, p)
+            context.budget -= 4 * w.shape[0]
+            weigh_experts(state, context.counters.rounds, w, p)
             score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
-            judge(1 - r.label if r.newcomer else score > 0.5, &r, b, &books)
+            count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, &context)
             if r.label:
                 score = 1.0 - score
             numbers.gain += score
-            charge(r.weight * score, &books)
-            if books.tally.reach + r.weight > p.limit:
-                books.tally.skipped += 1.0
+            add_loss(r.weight * score, &context)
+            if context.counters.reach + r.weight > p.limit:
+                context.counters.skipped += 1.0
                 continue
-            books.tally.reach += r.weight
+            context.counters.reach += r.weight
             moved = False       # (dense rows have zeros, too)
             for j in range(r.row.lo, r.row.hi):
                 state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
                 moved |= data[j] != 0.0
-            books.tally.updates += moved
+            context.counters.updates += moved
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-BOOKS: dict[str, int]
+SHARED: dict[str, int]
 
 #: By the name of the numbers' type, "float" or "double".
 learn: dict[str, Callable[..., None]]

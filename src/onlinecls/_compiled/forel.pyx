@@ -19,16 +19,17 @@ import numpy as np
 from .line_search cimport balance, entropy, log_sum, share_out, squash
 from .dual_params cimport HINGE, LOG_LOSS
 from .rounds cimport (
-    QUANTUM, Batch, Books, Round, Tally, charge, check_signals, hear, judge, next_round, open_records, said_by,
+    QUANTUM, Batch, PassContext, Round, Counters, add_loss, check_signals, observe_scores, count_mistake, begin_row,
+    open_records, predict_class,
 )
 from .sparse cimport floating, larger
 
-cdef enum:                  # slots of books
+cdef enum:                  # slots of `shared`
     GAP                     # after the last row
     PENDING                 # 1 + the sweep before which an interrupt came; 0: none did
-    N_BOOKS
+    N_SHARED
 
-BOOKS = {"gap": GAP, "pending": PENDING, "size": N_BOOKS}
+SHARED = {"gap": GAP, "pending": PENDING, "size": N_SHARED}
 
 cdef enum:
     MOST = 1000             # sweeps a row
@@ -50,7 +51,7 @@ cdef class Leader:
     cdef const int64_t[::1] indices, indptr
     cdef const int32_t[::1] labels
     cdef double[::1] weights        # of rows; 0: left out for their size
-    cdef double[::1] books
+    cdef double[::1] shared
     cdef double[:, ::1] alpha       # (rows, k)
     cdef double[:, ::1] theta       # (features + 1, k)
     cdef Py_ssize_t k
@@ -60,7 +61,7 @@ cdef class Leader:
     def __init__(self, params, state):
         self.p = params
         self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
-        self.alpha, self.theta, self.books = state.alpha, state.theta, state.books
+        self.alpha, self.theta, self.shared = state.alpha, state.theta, state.shared
         self.k = self.theta.shape[1]
         room = np.zeros((5, max(self.k, 2)))
         self.scores, self.excess, self.shares, self.sorted, self.open = room
@@ -96,17 +97,17 @@ cdef inline double sign_of(Py_ssize_t label, Py_ssize_t c, Py_ssize_t k) noexcep
     return 2.0 * label - 1.0 if k == 1 else 1.0 if label == c else -1.0
 
 
-cdef inline bint has_joined(const Books* books, Py_ssize_t c) noexcept nogil:
-    return not (books.open_classes and books.counts[c] == 0.0)
+cdef inline bint has_joined(const PassContext* context, Py_ssize_t c) noexcept nogil:
+    return not (context.open_classes and context.counts[c] == 0.0)
 
 
-cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcept nogil:
+cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context) noexcept nogil:
     """The loss of a row, from its scores; one against the rest: all columns' together."""
     cdef Py_ssize_t c, n = 0, k = leader.k
     cdef double loss = 0.0, margin
     if leader.p.loss == LOG_LOSS:
         for c in range(k):
-            if k > 1 and not has_joined(books, c):
+            if k > 1 and not has_joined(context, c):
                 continue
             margin = sign_of(label, c, k) * leader.scores[c]
             loss += log1p(exp(-margin)) if margin > -30.0 else -margin
@@ -114,7 +115,7 @@ cdef double loss_of(Leader leader, Py_ssize_t label, const Books* books) noexcep
             n += 1
         return loss if k == 1 or not leader.p.joint else log_sum(&leader.excess[0], n, &leader.shares[0]) - leader.scores[label]
     for c in range(k):
-        if k > 1 and not has_joined(books, c):
+        if k > 1 and not has_joined(context, c):
             continue
         if k == 1 or not leader.p.joint:
             loss += larger(1.0 - sign_of(label, c, k) * leader.scores[c], <double>0.0)
@@ -145,7 +146,7 @@ cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
     return gap
 
 
-cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
+cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept nogil:
     """The best α of row i, of zeros: all there may be, for no weights make its loss less. Whether it is another than before."""
     cdef Py_ssize_t c, k = leader.k
     cdef double weight = leader.weights[i], total = 0.0
@@ -153,10 +154,10 @@ cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
     cdef bint changed = False
     if leader.p.loss == LOG_LOSS:       # a share of 1/2, joint: of 1/n each
         for c in range(k):
-            total += k == 1 or has_joined(books, c)
+            total += k == 1 or has_joined(context, c)
         weight *= 1.0 / total if k > 1 and leader.p.joint else 0.5
         for c in range(k):
-            if (k == 1 or has_joined(books, c)) and not (k > 1 and leader.p.joint and c == leader.labels[i]):
+            if (k == 1 or has_joined(context, c)) and not (k > 1 and leader.p.joint and c == leader.labels[i]):
                 changed |= alpha[i, c] != weight
                 alpha[i, c] = weight
         return changed
@@ -164,28 +165,28 @@ cdef bint fill(Leader leader, Py_ssize_t i, const Books* books) noexcept nogil:
         for c in range(k):
             total += alpha[i, c]
         for c in range(k):
-            if total < weight and c != leader.labels[i] and has_joined(books, c):
+            if total < weight and c != leader.labels[i] and has_joined(context, c):
                 alpha[i, c] += weight - total
                 return True
         return False
     for c in range(k):
-        if (k == 1 or has_joined(books, c)) and alpha[i, c] != weight:
+        if (k == 1 or has_joined(context, c)) and alpha[i, c] != weight:
             alpha[i, c] = weight
             changed = True
     return changed
 
 
-cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const Books* books) noexcept nogil:
+cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const PassContext* context) noexcept nogil:
     """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
     cdef double new, margin, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
     if q == 0.0:
-        return fill(leader, i, books)
+        return fill(leader, i, context)
     if k == 1 or not leader.p.joint:
         for c in range(k):
-            if k > 1 and not has_joined(books, c):
+            if k > 1 and not has_joined(context, c):
                 continue
             margin = sign_of(label, c, k) * leader.scores[c]
             if leader.p.loss == LOG_LOSS:
@@ -202,7 +203,7 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
         whole += alpha[i, c]
     if leader.p.loss == LOG_LOSS:
         for c in range(k):                  # the scores without this row
-            leader.open[c] = has_joined(books, c)
+            leader.open[c] = has_joined(context, c)
             leader.excess[c] = leader.scores[c] + (-whole if c == label else alpha[i, c]) / ratio
         balance(&leader.excess[0], k, label, weight / ratio, &leader.open[0], &leader.shares[0])
         for c in range(k):
@@ -210,7 +211,7 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
     else:
         for c in range(k):                  # 1 - m without this row, by q/σ
             leader.excess[c] = 0.0
-            if c != label and has_joined(books, c):
+            if c != label and has_joined(context, c):
                 leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
         share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
     for c in range(k):
@@ -242,7 +243,7 @@ cdef inline double score_row(Leader leader, const floating[::1] data, Py_ssize_t
     return scores_of(leader.theta, data, leader.indices, leader.indptr[i], leader.indptr[i + 1], &leader.scores[0], &leader.p)
 
 
-cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, Books* books) except -1 nogil:
+cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, PassContext* context) except -1 nogil:
     """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it).
 
     A sweep goes, in a random order (a tenth of the sweeps that the order of arrival takes), over the rows with a part in the gap.
@@ -250,22 +251,22 @@ cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, Books
     cdef Py_ssize_t i, j, n_active, sweep
     cdef double q, gap, size, term, loss
     cdef bint changed
-    for sweep in range(<Py_ssize_t>larger(leader.books[PENDING] - 1.0, <double>0.0), MOST):
-        leader.books[PENDING] = sweep + 1.0
-        books.budget = check_signals(books.budget, (leader.indptr[n] + 8 * n) * leader.k)
+    for sweep in range(<Py_ssize_t>larger(leader.shared[PENDING] - 1.0, <double>0.0), MOST):
+        leader.shared[PENDING] = sweep + 1.0
+        context.budget = check_signals(context.budget, (leader.indptr[n] + 8 * n) * leader.k)
         gap = size = 0.0
         n_active = 0
         for i in range(n):
             if leader.weights[i] > 0.0:
                 score_row(leader, data, i)
-                loss = loss_of(leader, leader.labels[i], books)
+                loss = loss_of(leader, leader.labels[i], context)
                 term = gap_of(leader, i, loss)
                 gap += term
                 size += leader.weights[i] * loss
                 if term * n > leader.p.tolerance:       # (if none were, the gap would be within the tolerance)
                     leader.active[n_active] = i
                     n_active += 1
-        leader.books[GAP] = gap
+        leader.shared[GAP] = gap
         if gap <= larger(leader.p.tolerance, 1e-13 * size):
             break
         changed = False
@@ -273,10 +274,10 @@ cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, Books
         for j in range(n_active):
             i = leader.active[j]
             q = score_row(leader, data, i)
-            changed |= ascend(leader, data, i, q, books)
+            changed |= ascend(leader, data, i, q, context)
         if not changed:
             break
-    leader.books[PENDING] = 0.0
+    leader.shared[PENDING] = 0.0
     return 0
 
 
@@ -289,43 +290,44 @@ cdef bint in_range(Leader leader, double weight, double q, double reach) noexcep
     return fine
 
 
-cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, const Batch* b, Books* shared) except -1 nogil:
+cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, const Batch* b,
+                    PassContext* caller) except -1 nogil:
     """The rows first .. b.n - 1; what came before them has been learnt."""
     cdef Py_ssize_t i
     cdef double q, stride, loss
     cdef bint fine
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     try:
-        if leader.books[PENDING] > 0.0:
-            sweep_rows(leader, data, first, &books)
+        if leader.shared[PENDING] > 0.0:
+            sweep_rows(leader, data, first, &context)
         for i in range(first, b.n):
-            if next_round(&r, i, b, &books) == 0:
+            if begin_row(&r, i, b, &context) == 0:
                 continue
             leader.weights[i] = r.weight
             q = score_row(leader, data, i)
-            judge(said_by(&leader.scores[0], &r, &books), &r, b, &books)
-            hear(&leader.scores[0], q, &r, b, &books)
+            count_mistake(predict_class(&leader.scores[0], &r, &context), &r, b, &context)
+            observe_scores(&leader.scores[0], q, &r, b, &context)
             stride = r.weight * sqrt(q)
-            fine = in_range(leader, r.weight, q, books.tally.reach + stride)
+            fine = in_range(leader, r.weight, q, context.counters.reach + stride)
             if q == 0.0 and r.weight <= HUGE:
-                fill(leader, i, &books)
+                fill(leader, i, &context)
                 if not r.newcomer:
                     continue
             elif not fine:
-                books.tally.skipped += q > 0.0
+                context.counters.skipped += q > 0.0
                 leader.weights[i] = 0.0
                 if not r.newcomer:
                     continue
-            books.tally.reach += stride if leader.weights[i] > 0.0 else 0.0
-            loss = loss_of(leader, r.label, &books)
+            context.counters.reach += stride if leader.weights[i] > 0.0 else 0.0
+            loss = loss_of(leader, r.label, &context)
             if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
-                charge(r.weight * loss if leader.weights[i] > 0.0 else 0.0, &books)
+                add_loss(r.weight * loss if leader.weights[i] > 0.0 else 0.0, &context)
                 if leader.weights[i] > 0.0:
-                    books.tally.updates += ascend(leader, data, i, q, &books)
-                sweep_rows(leader, data, i + 1, &books)
+                    context.counters.updates += ascend(leader, data, i, q, &context)
+                sweep_rows(leader, data, i + 1, &context)
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
@@ -336,25 +338,25 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     what predict would have said before each row, by the row's number.
     """
     cdef Leader leader = Leader(params, state)
-    cdef double[::1] counts = state.counts, tally = state.tally
+    cdef double[::1] counts = state.counts, counters = state.counters
     cdef Batch b
-    cdef Books books
+    cdef PassContext context
     if n == 0:
         return
     b.n, b.n_rows, b.indptr, b.order = n, leader.labels.shape[0], &leader.indptr[0], NULL
     b.labels, b.targets, b.weights, b.class_weights = &leader.labels[0], NULL, &leader.weights[0], NULL
     b.predictions = &predictions[0] if predictions.shape[0] else NULL
-    books.tally = (<Tally*>&tally[0])[0]
-    books.counts, books.n_classes = &counts[0], counts.shape[0]
-    books.pairs = NULL
-    open_records(&books, state.record, state.records_from)
-    books.columns, books.drift, books.budget, books.average_from = leader.k, NULL, QUANTUM, -1
-    books.open_classes, books.balanced = params["open_classes"], params["balanced"]
+    context.counters = (<Counters*>&counters[0])[0]
+    context.counts, context.n_classes = &counts[0], counts.shape[0]
+    context.platt = NULL
+    open_records(&context, state.record, state.records_from)
+    context.columns, context.correction, context.budget, context.average_from = leader.k, NULL, QUANTUM, -1
+    context.open_classes, context.balanced = params["open_classes"], params["balanced"]
     try:
         with nogil:
-            learn_rows(leader, data, first, &b, &books)
+            learn_rows(leader, data, first, &b, &context)
     finally:
-        (<Tally*>&tally[0])[0] = books.tally
+        (<Counters*>&counters[0])[0] = context.counters
 
 
 def decision(ForelParams p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr,

@@ -26,10 +26,10 @@ matrix as written would be large beside what is left (Σ would no longer be posi
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, Step, out_of_reach, precision, smaller
+from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, Step, never_steps, precision, smaller
 from .blas cimport gemv, gemv_t, symm, symv, syrk
 from .classes cimport scan_classes
-from .rounds cimport OVR, Batch, Books, Example, Round, Task, averaged, example, fits, row_at
+from .rounds cimport OVR, Batch, PassContext, Example, Round, Task, averaged, example, step_fits, row_at
 from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
@@ -159,8 +159,7 @@ cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
         f.slots[c * f.span + i] = -1
 
 
-cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c,
-                            double noise) noexcept nogil:
+cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c, double noise) noexcept nogil:
     """√Σ_jj and Σ_jj, for telling noise; a Σ_jj that has shrunk below the noise of what it was is lifted to that."""
     cdef Py_ssize_t j, at = roots_at(f, c)
     for j in range(f.D):
@@ -279,7 +278,7 @@ cdef inline double gain(double beta, double v, double spacing) noexcept nogil:
 
 
 cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
-                          floating[:, ::1] work, double* drift, double rounds) noexcept nogil:
+                          floating[:, ::1] work, double* correction, double rounds) noexcept nogil:
     """w_c += τ u; the step Σ_c -= k u u' waits. The average takes rounds * Δw. (9 arguments: what one vector's step moves.)"""
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
@@ -288,7 +287,7 @@ cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[
         before = state[j * f.k + c]
         state[j * f.k + c] = before + step * work[at, j]
         if rounds != 0.0:
-            drift[j * f.k + c] += rounds * (<double>state[j * f.k + c] - before)
+            correction[j * f.k + c] += rounds * (<double>state[j * f.k + c] - before)
         s = root * work[at, j]
         if s * s > work[left, j]:
             share = smaller(share, sqrt(work[left, j]) / fabs(s))
@@ -313,7 +312,7 @@ cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) n
 
 
 cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """Before a row of a learner that forgets: Σ grows by 1/(1 - λ), where no variance passes the initial one by that."""
+    """Before a row of a learner that forgets: Σ grows by 1/(1 - λ), where no variance exceeds the initial one by that."""
     cdef Py_ssize_t c, i, j
     cdef double more = 1.0 / (1.0 - f.p.forgetting)
     for c in range(f.k):
@@ -331,25 +330,25 @@ cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] 
 
 
 cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
-                                  floating[:, :, ::1] sigma, floating[:, ::1] work, Books* books) noexcept nogil:
+                                  floating[:, :, ::1] sigma, floating[:, ::1] work, PassContext* context) noexcept nogil:
     """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each vector that it moves.
 
     A potential's stored weights are w = Σθ:  Δw = Σ_t τx - k u u'θ. False if the model would leave the range of the dtype.
     """
     cdef Py_ssize_t j
     cdef double[2] k, tau
-    cdef double grown, rounds = averaged(books)
+    cdef double grown, rounds = averaged(context)
     for j in range(z.n):
         k[j] = gain(step.beta, f.v[j], f.p.spacing)
         tau[j] = z.sign[j] * step.tau
         if f.p.geometry == FULL_POTENTIAL:
             tau[j] = tau[j] * (1.0 - k[j] * f.v[j]) - k[j] * f.scores[z.c[j]]
     step.tau = larger(fabs(tau[0]), fabs(tau[z.n - 1]))
-    if not fits(f.p.geometry, s, step, books, f.p):
+    if not step_fits(f.p.geometry, s, step, context, f.p):
         return False
     for j in range(z.n):
         grown = f.growth[z.c[j]]
-        rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, books.drift, rounds)
+        rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, context.correction, rounds)
         if f.p.forgetting > 0.0:
             find_most(f, z.c[j], work)
     return True
@@ -357,7 +356,8 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
 
 # --- deciding whether a row needs a product, and making those of several rows at once -------------------------------------------
 
-cdef inline double peeked(const Example* z, const double* scores, double beta, const double* v, const Params* p) noexcept nogil:
+cdef inline double lookahead(const Example* z, const double* scores, double beta, const double* v,
+                             const Params* p) noexcept nogil:
     """m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
     cdef Py_ssize_t j
     cdef double margin = 0.0
@@ -366,7 +366,7 @@ cdef inline double peeked(const Example* z, const double* scores, double beta, c
     return margin
 
 
-cdef inline bint passes(const Full* f, const Example* z, const double* scores, double q) noexcept nogil:
+cdef inline bint cannot_step(const Full* f, const Example* z, const double* scores, double q) noexcept nogil:
     """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2, or, where Σ
     grows and only its diagonal is bounded by that, D times it."""
     cdef Py_ssize_t j
@@ -378,8 +378,8 @@ cdef inline bint passes(const Full* f, const Example* z, const double* scores, d
     if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
         for j in range(z.n):
             v[j] = p.variance * q if z.sign[j] * scores[z.c[j]] > 0.0 else 0.0
-        s.margin = peeked(z, scores, precision(&s, p), v, p)
-    return out_of_reach(&s, p)
+        s.margin = lookahead(z, scores, precision(&s, p), v, p)
+    return never_steps(&s, p)
 
 
 cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
@@ -393,7 +393,7 @@ cdef inline double score_all(const floating[::1] state, const floating[::1] data
     return sums.q
 
 
-cdef inline void look_ahead(Full* f, const Batch* b, const Books* books, const floating[::1] state,
+cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context, const floating[::1] state,
                             floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
                             const index_t[::1] indices) noexcept nogil:
     """Open a window at the present row, and make the products that its rows will ask for if the weights stay as they are."""
@@ -414,8 +414,8 @@ cdef inline void look_ahead(Full* f, const Batch* b, const Books* books, const f
             continue
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
         for number in range(n_steps):
-            z = example(f.task, number, &r, b, f.ahead_scores, books, f.p.epsilon)
-            if f.foresight == ALWAYS or not passes(f, &z, f.ahead_scores, q):
+            z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)
+            if f.foresight == ALWAYS or not cannot_step(f, &z, f.ahead_scores, q):
                 for j in range(z.n):
                     foresee(f, z.c[j], f.stop - 1, r.at)
         for j in range(f.k):

@@ -17,8 +17,8 @@ cdef struct Line:
     double start, slope     # Euclidean: start + s slope
     double ridge            # the loss gives the dual gain s - ridge s²/2 (squared loss; else 0)
 
-cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
-                  Py_ssize_t k, double guess) noexcept nogil
+cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
+                  double guess) noexcept nogil
 cdef double squash(double margin, double slope) noexcept nogil
 cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil
 cdef double single(Line* line, double margin, double gamma, double c, double* gain, int loss, int update) noexcept nogil

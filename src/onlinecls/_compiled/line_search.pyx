@@ -60,8 +60,8 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
     curvature[0] = line.sigma * (second / z - (first / z) * (first / z))
 
 
-cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da,
-                  Py_ssize_t k, double guess) noexcept nogil:
+cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
+                  double guess) noexcept nogil:
     """s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
 
     Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket.

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport Params
 from .few_rows cimport FewRows
-from .rounds cimport Batch, Books, Task
+from .rounds cimport Batch, PassContext, Task
 
 
 cdef class Call:
@@ -17,10 +17,10 @@ cdef class Call:
 
 
 cdef class Model:
-    cdef public object values, drift, counts, tally     # arrays
+    cdef public object values, correction, counts, counters     # arrays
     cdef public object params                           # the parameters that it was last learnt with, a dict
     cdef public object sigma                            # full covariances, or an empty array
-    cdef public object calibration, total               # arrays; see calibrate of rounds.pxd and mean_row.pxd
+    cdef public object calibration, total               # arrays; see update_platt of rounds.pxd and mean_row.pxd
     cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
     cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
     cdef public double records_from                     # rounds before its first row
@@ -29,11 +29,12 @@ cdef class Model:
     cdef Call call                                      # what a small call must be like; None: none is taken
 
     cdef int bind(self) except -1
-    cdef int open_pairs(self, Books* books) except -1
-    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1
+    cdef int open_platt(self, PassContext* context) except -1
+    cdef int enter(self, Batch* b, PassContext* context, double[::1] counts, double[::1] counters,
+                   double[::1] correction) except -1
     cdef bint learn_few(self, X, y, sample_weight) except -1
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
     cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
     cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1

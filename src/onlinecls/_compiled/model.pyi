@@ -12,8 +12,8 @@ RULES: dict[str, int]
 TRIGGERS: dict[str, int]
 GEOMETRIES: dict[str, int]
 TASKS: dict[str, int]
-TALLY: dict[str, int]
-TALLY_SIZE: int
+COUNTERS: dict[str, int]
+N_COUNTERS: int
 RECORD: tuple[str, ...]
 
 class Call:
@@ -31,9 +31,9 @@ class Model:
     are_seen: bool
     record: NDArray[np.float64] | None
     records_from: float
-    drift: NDArray[np.float64]
+    correction: NDArray[np.float64]
     counts: NDArray[np.float64]
-    tally: NDArray[np.float64]
+    counters: NDArray[np.float64]
     params: dict[str, Any]
 
     def learn(
@@ -41,13 +41,13 @@ class Model:
         order: NDArray[np.int64], predictions: NDArray[np.int32],
     ) -> None:
         """One pass over rows."""
-    def take_calls(
+    def enable_fast_path(
         self, estimator: dict[str, Any], names: Sequence[str] | None, task: int, classes: np.ndarray | None = None,
     ) -> None:
         """From now on learn small calls of this estimator; None: no more."""
-    def learn_at_once(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
+    def try_partial_fit(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
         """Learn a small call, or answer False."""
-    def decide_at_once(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
+    def try_decision(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
         """The scores of a small call, or None."""
     def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
         """Fill in the scores of rows."""

@@ -10,7 +10,7 @@ import numpy as np
 from .few_rows cimport FewRows, is_array, read_few
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Books, Calibration, Tally, Task, open_records,
+    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, PassContext, Calibration, Counters, Task, open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, is_aligned, match_list, match_numbers, match_texts
 
@@ -21,13 +21,13 @@ TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
 GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 
-#: The counters of `tally`, by their names in Python.
-TALLY = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
-         "absolute": 9, "growth": 10}
-TALLY_SIZE = sizeof(Tally) // sizeof(double)
+#: The places of a model's counters, by their names in Python.
+COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
+            "absolute": 9, "growth": 10}
+N_COUNTERS = sizeof(Counters) // sizeof(double)
 
 #: The columns of `Model.record`: see Record of rounds.pxd.
-RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
+RECORD = ("scores", "squares", "updates", "chi", "spread", "lookahead", "forgotten", "sigma")
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
@@ -57,8 +57,8 @@ cdef class Model:
     """What learning changes, as the training loops see it. A state (_models/state.py) extends it by how it starts and grows.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
-    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. drift : see average.pxd, or empty.
-    counts : rows seen of each class. tally : counters. params : the parameters that it is learnt with, fields of `Params`.
+    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see average.pxd, or empty.
+    counts : rows seen of each class. counters : counters. params : the parameters that it is learnt with, fields of `Params`.
     """
 
     cdef int bind(self) except -1:
@@ -77,13 +77,13 @@ cdef class Model:
         predict would have named just before each row of weight > 0 was learnt.
         """
         cdef Batch b
-        cdef Books books
+        cdef PassContext context
         cdef const int64_t[::1] indptr = rows.indptr
         cdef const int32_t[::1] labels
         cdef const double[::1] numbers
-        cdef double[::1] tally = self.tally
+        cdef double[::1] counters = self.counters
         self.bind()
-        self.enter(&b, &books, self.counts, tally, self.drift)
+        self.enter(&b, &context, self.counts, counters, self.correction)
         b.n_rows = indptr.shape[0] - 1
         b.n = order.shape[0] if order.shape[0] else b.n_rows
         b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
@@ -96,47 +96,48 @@ cdef class Model:
             labels = targets
             b.labels = &labels[0] if labels.shape[0] else NULL
         try:
-            self.run(task, rows, &b, &books)
+            self.run(task, rows, &b, &context)
         finally:
-            (<Tally*>&tally[0])[0] = books.tally
+            (<Counters*>&counters[0])[0] = context.counters
 
-    cdef int enter(self, Batch* b, Books* books, double[::1] counts, double[::1] tally, double[::1] drift) except -1:
-        """Begin a pass: a batch without labels and weights, and books that go on from the model's counters."""
+    cdef int enter(self, Batch* b, PassContext* context, double[::1] counts, double[::1] counters,
+                   double[::1] correction) except -1:
+        """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
-        books.tally = (<Tally*>&tally[0])[0]
-        books.counts, books.n_classes = &counts[0], counts.shape[0]
-        books.columns = books.n_classes if books.n_classes > 2 else 1
-        books.drift = &drift[0] if drift.shape[0] else NULL
-        self.open_pairs(books)
-        open_records(books, self.record, self.records_from)
-        books.open_classes, books.balanced, books.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
-        books.budget = QUANTUM
+        context.counters = (<Counters*>&counters[0])[0]
+        context.counts, context.n_classes = &counts[0], counts.shape[0]
+        context.columns = context.n_classes if context.n_classes > 2 else 1
+        context.correction = &correction[0] if correction.shape[0] else NULL
+        self.open_platt(context)
+        open_records(context, self.record, self.records_from)
+        context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
+        context.budget = QUANTUM
         return 0
 
-    cdef int open_pairs(self, Books* books) except -1:
+    cdef int open_platt(self, PassContext* context) except -1:
         """Platt's numbers and the sum of the rows, if there are any; rows that are seen again teach the numbers nothing."""
         cdef double[:, ::1] calibration
         cdef double[::1] total
-        books.pairs, books.are_seen = NULL, self.are_seen
-        books.total = books.met = NULL
+        context.platt, context.are_seen = NULL, self.are_seen
+        context.total = context.met = NULL
         if self.calibration is not None and len(self.calibration):
             calibration, total = self.calibration, self.total
             if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
                 raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
-            books.pairs = <Calibration*>&calibration[0, 0]
+            context.platt = <Calibration*>&calibration[0, 0]
             if total.shape[0]:
-                books.total, books.met = &total[0], &total[total.shape[0] - 1]
-        books.is_watched = books.drift != NULL or books.total != NULL
+                context.total, context.met = &total[0], &total[total.shape[0] - 1]
+        context.has_followers = context.correction != NULL or context.total != NULL
         return 0
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def take_calls(self, dict estimator, names, Task task, classes=None):
+    def enable_fast_path(self, dict estimator, names, Task task, classes=None):
         """From now on learn small calls of an estimator whose parameters, of these names, are those of the model's last pass
         (None: no more). classes : its classes."""
         cdef Call call = Call()
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
-            [part is one for one in (self.values, self.counts, self.tally, self.drift)])])
+            [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
         if names is None:
             self.call = None
             return
@@ -148,7 +149,7 @@ cdef class Model:
         call.n_features = estimator["n_features_in_"]
         self.call = call
 
-    def learn_at_once(self, dict estimator, X, y, sample_weight):
+    def try_partial_fit(self, dict estimator, X, y, sample_weight):
         """Learn a small call, or answer False: then nothing has happened, and it is to go the long way."""
         cdef Call call = self.call
         cdef Lock lock
@@ -188,10 +189,10 @@ cdef class Model:
         cdef const double[::1] targets, weights
         cdef const int64_t* indptr = b.indptr
         cdef Py_ssize_t n = b.n
-        cdef Books books
-        cdef double[::1] tally, counts, drift
+        cdef PassContext context
+        cdef double[::1] counters, counts, correction
         try:
-            tally, counts, drift = self.tally, self.counts, self.drift
+            counters, counts, correction = self.counters, self.counts, self.correction
             if not self.values.flags.writeable:
                 return False
             if sample_weight is not None:
@@ -210,7 +211,7 @@ cdef class Model:
             return False
         if self.call.task == REGRESSION and not (is_aligned(&targets[0], 8) and are_finite(targets, n)):
             return False
-        self.enter(b, &books, counts, tally, drift)
+        self.enter(b, &context, counts, counters, correction)
         b.n = b.n_rows = n
         b.indptr, b.labels = indptr, labels
         if self.call.task == REGRESSION:
@@ -218,9 +219,9 @@ cdef class Model:
         if sample_weight is not None:
             b.weights = &weights[0]
         try:
-            self.run(self.call.task, rows, b, &books)
+            self.run(self.call.task, rows, b, &context)
         finally:
-            (<Tally*>&tally[0])[0] = books.tally
+            (<Counters*>&counters[0])[0] = context.counters
         return True
 
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
@@ -245,7 +246,7 @@ cdef class Model:
 
     # --- what a geometry overrides ----------------------------------------------------------------------------------------------
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         """Learn the rows of a batch."""
         raise NotImplementedError
 
@@ -255,7 +256,7 @@ cdef class Model:
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def decide_at_once(self, dict estimator, X):
+    def try_decision(self, dict estimator, X):
         """The scores of a small call, (rows, vectors); or None: it is to go the long way."""
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows

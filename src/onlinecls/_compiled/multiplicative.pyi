@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Model
+from .model import Model
 
 class SimplexModel(Model):
     groups: NDArray[np.float64]

@@ -9,10 +9,10 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .model cimport Model
-from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, settled
+from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
 from .rounds cimport (
-    OVR, QUANTUM, REGRESSION, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, hear, judge,
-    judge_error,     next_round, readable, row_at, said_by,
+    OVR, QUANTUM, REGRESSION, Batch, PassContext, Example, Round, Task, add_loss, check_signals, example, step_fits,
+    observe_scores, count_mistake, count_error, begin_row, is_usable, row_at, predict_class,
 )
 from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
 from .sparse cimport Row, column, dense_t, floating, index_t, larger
@@ -36,7 +36,7 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
     w.simplex.n = n_values // (2 * k) - (p.bias == 0.0)
     w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
-    w.simplex.drift, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
+    w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
     w.row.n = w.row.room = 0
     turn_to(&w, 0)
     return w
@@ -78,7 +78,7 @@ cdef inline Size score_all(const floating[::1] state, Weights* w, const floating
     return size
 
 
-cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double tau, Books* books) noexcept nogil:
+cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double tau, PassContext* context) noexcept nogil:
     """Take the step tau along the joint example of the row that has been gathered."""
     cdef Py_ssize_t[2] which
     cdef double[2] d
@@ -87,21 +87,21 @@ cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double 
     turn_to(w, z.c[0])
     shift = w.simplex.group.shift
     if not step(state, &w.simplex, &w.row, which, d, z.n):
-        books.tally.skipped += 1.0
+        context.counters.skipped += 1.0
         return False
     if w.simplex.group.shift != shift:              # all powers have been computed anew
-        books.budget -= state.shape[0]
+        context.budget -= state.shape[0]
     return True
 
 
-cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+cdef int learn_products(Task task, Weights* w, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
                         const index_t[::1] indices, const Params* p) except -1 nogil:
     """One pass over rows of classes or numbers."""
     cdef Py_ssize_t i, number, k = w.simplex.k, n_steps = w.simplex.k if task == OVR else 1
     cdef double skipped
     cdef int taken
     cdef bint updated, gathered
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     cdef Stats s
     cdef Step found
@@ -109,41 +109,41 @@ cdef int learn_products(Task task, Weights* w, const Batch* b, Books* shared, fl
     cdef Size size
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
             if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
                 join(state, &w.simplex)
-            books.budget -= begin_unknown(state, w)
+            context.budget -= begin_unknown(state, w)
             size = score_all(state, w, data, indices, r.row, p)
             if task == REGRESSION:
-                judge_error(b.targets[r.at] - w.scores[0], &books)
+                count_error(b.targets[r.at] - w.scores[0], &context)
             else:
-                judge(said_by(w.scores, &r, &books), &r, b, &books)
-                hear(w.scores, size.q, &r, b, &books)
+                count_mistake(predict_class(w.scores, &r, &context), &r, b, &context)
+                observe_scores(w.scores, size.q, &r, b, &context)
             updated = gathered = False
-            skipped = books.tally.skipped
+            skipped = context.counters.skipped
             for number in range(n_steps):
-                z = example(task, number, &r, b, w.scores, &books, p.epsilon)
+                z = example(task, number, &r, b, w.scores, &context, p.epsilon)
                 s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
-                if z.n == 0 or not readable(&s, &books):
+                if z.n == 0 or not is_usable(&s, &context):
                     continue
-                charge(s.weight * (p.margin - s.margin), &books)
-                if settled(s.margin, p):
+                add_loss(s.weight * (p.margin - s.margin), &context)
+                if margin_suffices(s.margin, p):
                     continue
                 # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
                 s.v = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
                 found = apply_rule(&s, p)
-                if found.tau != 0.0 and fits(p.geometry, &s, found, &books, p):
+                if found.tau != 0.0 and step_fits(p.geometry, &s, found, &context, p):
                     if not gathered:
                         gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
                         gathered = True
-                    updated |= move(state, w, &z, found.tau, &books)
-            if books.tally.skipped > skipped:       # rows are counted, not classes
-                books.tally.skipped = skipped + 1.0
-            books.tally.updates += updated
+                    updated |= move(state, w, &z, found.tau, &context)
+            if context.counters.skipped > skipped:       # rows are counted, not classes
+                context.counters.skipped = skipped + 1.0
+            context.counters.updates += updated
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
@@ -178,29 +178,29 @@ cdef inline double difference(const floating[::1] state, Py_ssize_t j, double ga
     return found
 
 
-cdef int learn_centre(Weights* w, const Batch* b, Books* shared, floating[::1] state, const floating[::1] data,
+cdef int learn_centre(Weights* w, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
     """One pass over rows: the centre of a ball of radius epsilon around them."""
     cdef Py_ssize_t i, j, at, n = w.simplex.n
     cdef int taken
     cdef double way, square, farthest, share, gain, size = 0.0
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     cdef Stats s
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
             if w.groups.high == 0.0:
                 begin_centre(state, w)
             s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
             s.weight, s.q, s.v = r.weight, 1.0, size
-            if not readable(&s, &books) or s.margin >= 0.0:
+            if not is_usable(&s, &context) or s.margin >= 0.0:
                 continue
-            books.tally.mistakes += 1.0
-            charge(s.weight * (p.margin - s.margin), &books)
-            books.budget -= 4 * n
+            context.counters.mistakes += 1.0
+            add_loss(s.weight * (p.margin - s.margin), &context)
+            context.budget -= 4 * n
 
             # Again without the difference of squares, which is worth nothing where x is near the centre.
             at, square, farthest, gain = r.row.lo, 0.0, 0.0, gain_of(w, 0, p)
@@ -212,17 +212,17 @@ cdef int learn_centre(Weights* w, const Batch* b, Books* shared, floating[::1] s
             share = apply_rule(&s, p).tau               # of x - w
             if share == 0.0:
                 continue
-            if not (p.tiny <= share <= p.limit and books.tally.reach + share * farthest <= p.limit):
-                books.tally.skipped += 1.0
+            if not (p.tiny <= share <= p.limit and context.counters.reach + share * farthest <= p.limit):
+                context.counters.skipped += 1.0
                 continue
-            books.tally.reach += share * farthest
+            context.counters.reach += share * farthest
             at = r.row.lo
             for j in range(n):
                 state[2 * j + 1] += <floating>(share * difference(state, j, gain, data, indices, r.row, &at))
             begin_centre(state, w)
-            books.tally.updates += 1.0
+            context.counters.updates += 1.0
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
@@ -241,39 +241,39 @@ cdef class SimplexModel(Model):
 
     cdef public object groups
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
+            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
+        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
 
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    Books* books) except -1:
+                    PassContext* context) except -1:
         if indices.itemsize == 4:
-            return self.run_on[floating, int32_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int32_t](task, state, data, indices, b, context)
         elif indices.itemsize == 8:
-            return self.run_on[floating, int64_t](task, state, data, indices, b, books)
-        return self.run_on[floating, dense_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int64_t](task, state, data, indices, b, context)
+        return self.run_on[floating, dense_t](task, state, data, indices, b, context)
 
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    Books* books) except -1:
-        cdef Py_ssize_t k = books.columns, n = k if task == OVR else 1, room
+                    PassContext* context) except -1:
+        cdef Py_ssize_t k = context.columns, n = k if task == OVR else 1, room
         cdef double[::1] scores = np.empty(k)
         cdef Py_ssize_t[::1] places
         cdef floating[::1] numbers
         cdef Weights w
         if len(self.groups) != n:       # the task has changed
             self.groups = np.zeros((n, GROUP_SIZE))
-        w = weights_of(self.groups, k, state.shape[0], books.counts, &self.p)
+        w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
         w.scores = &scores[0]
         if self.p.rule == MULTIPLICATIVE_CENTRE:
             with nogil:
-                return learn_centre(&w, b, books, state, data, indices, &self.p)
+                return learn_centre(&w, b, context, state, data, indices, &self.p)
         room = longest(b)
         places = np.empty(room, np.intp)
         numbers = np.empty(room * (1 + n_work(2)), np.float32 if floating is float else np.float64)
         w.row.room, w.row.places, w.row.x = room, &places[0], &numbers[0]
         with nogil:
-            return learn_products(task, &w, b, books, state, data, indices, &self.p)
+            return learn_products(task, &w, b, context, state, data, indices, &self.p)
 
     def known(self):
         """(values, groups) to read with: copies where something of the groups is not known yet, for reading never writes."""
@@ -309,16 +309,16 @@ cdef class SimplexModel(Model):
             return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
         return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
+                         Py_ssize_t k) except -1:
         if indices.itemsize == 4:
             return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
             return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
         return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||² and the size of the numbers of which it is a difference."""
         cdef Py_ssize_t i, budget = QUANTUM
         cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1

@@ -11,7 +11,7 @@ with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a
 
 The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
 in. A term is a function of what is stored, so that the same number goes out that came in; the sum has 106 bits, and a bound on
-its rounding errors. Where the bound passes 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i went), or S leaves
+its rounding errors. Where the bound exceeds 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i went), or S leaves
 double's range, S is summed anew, O(n_features). The constant feature, in every row and at first the largest of all, would come
 and go in the sum: its term is not in it, but is added where S is used.
 
@@ -23,12 +23,12 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .model cimport Model
-from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, settled
+from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, margin_suffices
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
-    OVR, QUANTUM, Batch, Books, Example, Round, Task, charge, check_signals, example, fits, hear, judge, next_round,
-    readable, row_at, said_by,
+    OVR, QUANTUM, Batch, PassContext, Example, Round, Task, add_loss, check_signals, example, step_fits, observe_scores,
+    count_mistake, begin_row, is_usable, row_at, predict_class,
 )
 from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
@@ -131,8 +131,7 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
     refresh(state, norms, c, p)
 
 
-cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms,
-                            const Params* p) noexcept nogil:
+cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms, const Params* p) noexcept nogil:
     """Sum the norms that are not known yet; returns the work that it was."""
     cdef Py_ssize_t c, work = 0
     for c in range(norms.n):
@@ -341,51 +340,51 @@ cdef Py_ssize_t move(floating[::1] state, const Norms* norms, const Example* z, 
 
 # --- the pass ------------------------------------------------------------------------------------------------------------------
 
-cdef int learn_p_norm(Task task, const Norms* norms, const Batch* b, Books* shared, floating[::1] state,
+cdef int learn_p_norm(Task task, const Norms* norms, const Batch* b, PassContext* caller, floating[::1] state,
                       const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
     """One pass over rows."""
     cdef Py_ssize_t i, number, n_steps = norms.k if task == OVR else 1
     cdef double q, skipped, size, least = pow(2.0, -80.0 / p.power)
     cdef int taken
     cdef bint updated
-    cdef Books books = shared[0]
+    cdef PassContext context = caller[0]
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
     try:
         for i in range(b.n):
-            taken = next_round(&r, i, b, &books)
+            taken = begin_row(&r, i, b, &context)
             if taken == 0:
                 continue
-            books.budget -= sum_unknown(state, norms, p)
+            context.budget -= sum_unknown(state, norms, p)
             q = score_all(state, norms, data, indices, r.row, p)
-            judge(said_by(norms.scores, &r, &books), &r, b, &books)
-            hear(norms.scores, q, &r, b, &books)
+            count_mistake(predict_class(norms.scores, &r, &context), &r, b, &context)
+            observe_scores(norms.scores, q, &r, b, &context)
             updated = False
             size = -1.0
-            skipped = books.tally.skipped
+            skipped = context.counters.skipped
             for number in range(n_steps):
-                z = example(task, number, &r, b, norms.scores, &books, p.epsilon)
+                z = example(task, number, &r, b, norms.scores, &context, p.epsilon)
                 s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
-                if z.n == 0 or not readable(&s, &books):
+                if z.n == 0 or not is_usable(&s, &context):
                     continue
-                charge(s.weight * (p.margin - s.margin), &books)
-                if settled(s.margin, p):
+                add_loss(s.weight * (p.margin - s.margin), &context)
+                if margin_suffices(s.margin, p):
                     continue
                 if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
                     if size < 0.0:
                         size = p_norm(data, r.row, z.n, least, p)
                     s.v = size
                 step = apply_rule(&s, p)
-                if step.tau != 0.0 and fits(P_NORM, &s, step, &books, p):
-                    books.budget -= move(state, norms, &z, step.tau, data, indices, r.row, p)
+                if step.tau != 0.0 and step_fits(P_NORM, &s, step, &context, p):
+                    context.budget -= move(state, norms, &z, step.tau, data, indices, r.row, p)
                     updated = True
-            if books.tally.skipped > skipped:       # rows are counted, not classes
-                books.tally.skipped = skipped + 1.0
-            books.tally.updates += updated
+            if context.counters.skipped > skipped:       # rows are counted, not classes
+                context.counters.skipped = skipped + 1.0
+            context.counters.updates += updated
     finally:
-        shared[0] = books
+        caller[0] = context
     return 0
 
 
@@ -403,29 +402,29 @@ cdef class PNormModel(Model):
     cdef Norms view_of(self, const double[:, ::1] norms, double* scores, Py_ssize_t k) noexcept:
         return Norms(<Norm*>&norms[0, 0], norms.shape[0], k, scores)
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, books)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, books)
+            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
+        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
 
     cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    Books* books) except -1:
+                    PassContext* context) except -1:
         if indices.itemsize == 4:
-            return self.run_on[floating, int32_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int32_t](task, state, data, indices, b, context)
         elif indices.itemsize == 8:
-            return self.run_on[floating, int64_t](task, state, data, indices, b, books)
-        return self.run_on[floating, dense_t](task, state, data, indices, b, books)
+            return self.run_on[floating, int64_t](task, state, data, indices, b, context)
+        return self.run_on[floating, dense_t](task, state, data, indices, b, context)
 
     cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    Books* books) except -1:
-        cdef Py_ssize_t n = books.columns if task == OVR else 1
-        cdef double[::1] scores = np.empty(books.columns)
+                    PassContext* context) except -1:
+        cdef Py_ssize_t n = context.columns if task == OVR else 1
+        cdef double[::1] scores = np.empty(context.columns)
         cdef Norms norms
         if len(self.groups) != n:        # the task has changed
             self.groups = np.zeros((n, len(FIELDS)))
-        norms = self.view_of(self.groups, &scores[0], books.columns)
+        norms = self.view_of(self.groups, &scores[0], context.columns)
         with nogil:
-            return learn_p_norm(task, &norms, b, books, state, data, indices, &self.p)
+            return learn_p_norm(task, &norms, b, context, state, data, indices, &self.p)
 
     cdef object known_of(self, const floating[::1] state, Py_ssize_t k):
         cdef Norms norms
@@ -449,16 +448,16 @@ cdef class PNormModel(Model):
             return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
         return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
+    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
+                         Py_ssize_t k) except -1:
         if indices.itemsize == 4:
             return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
         elif indices.itemsize == 8:
             return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
         return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
 
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                         const Batch* b, double* scores, Py_ssize_t k) except -1:
+    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                         double* scores, Py_ssize_t k) except -1:
         cdef Py_ssize_t i, budget = QUANTUM
         cdef const double[:, ::1] known = self.known_of(state, k)
         cdef Norms norms = self.view_of(known, NULL, k)

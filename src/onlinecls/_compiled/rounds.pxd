@@ -1,7 +1,7 @@
 """Bookkeeping shared by all training loops: which row is next, its weight, counters, what predict would have said, signals.
 
-A training loop calls `next_round` for each row, scores it, calls `judge`, takes its steps and closes with the counters of updates
-and skipped rows. The counters live in a struct on the loop's stack, so that they stay in registers; `Books` is copied from
+A training loop calls `begin_row` for each row, scores it, calls `count_mistake`, takes its steps and counts updates
+and skipped rows. The counters live in a struct on the loop's stack, so that they stay in registers; `PassContext` is copied from
 the model's arrays when a pass begins and back when it ends, however it ends.
 """
 from cpython.exc cimport PyErr_CheckSignals
@@ -17,7 +17,7 @@ cdef extern from *:
 cdef extern from "_compiled/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
         double level
-    void learn_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c, double n) noexcept nogil
+    void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c, double n) noexcept nogil
     void see_again "onlinecls_see_again"(Calibration* pair, double c, double n) noexcept nogil
 
 cdef enum:
@@ -32,7 +32,7 @@ cdef enum Task:
     ONE_CLASS               # no targets: the centre of a ball around the rows
 
 
-ctypedef struct Tally:      # a model's counters, in the order of its array `tally`
+ctypedef struct Counters:      # a model's counters, in the order of its array `counters`
     double rounds           # rows of weight > 0
     double mistakes         # of them, those that predict would have got wrong just before the update
     double updates          # of them, those that changed the model
@@ -52,27 +52,27 @@ ctypedef struct Record:     # what a row has left, for certificates; but for the
     double updates          # the counter before it
     double v                # x'Σx before it
     double spread           # a diagonal Σ of a potential: x'Σx after it, Σ'
-    double peeked           # x'Σ'θ, θ from before it
+    double lookahead           # x'Σ'θ, θ from before it
     double forgotten        # θ'(Σ' - Σ)θ
     double sigma            # dual ascent: σ of the round (of each)
 
 
-ctypedef struct Books:      # what a pass counts in
-    Tally tally
+ctypedef struct PassContext:      # what a pass counts in
+    Counters counters
     double* counts          # rows seen of each class
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
-    double* drift           # see average.pxd; NULL: no average
-    Calibration* pairs      # Platt's numbers of each vector; NULL: none
+    double* correction           # see average.pxd; NULL: no average
+    Calibration* platt      # Platt's numbers of each vector; NULL: none
     bint are_seen           # the rows have been met before
     double* total           # the sum of the rows, see mean_row.pxd; NULL: it is not kept
     double* met             # the sum of their weights
-    bint is_watched         # an average or the mean row's score follows the weights
+    bint has_followers         # an average or the mean row's score follows the weights
     Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
-    bint is_heard           # somebody asks for the scores: a calibration or a record
+    bint has_observers           # somebody asks for the scores: a calibration or a record
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -129,11 +129,11 @@ cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
     return row
 
 
-cdef inline int next_round(Round* r, Py_ssize_t i, const Batch* b, Books* books) except -1 nogil:
+cdef inline int begin_row(Round* r, Py_ssize_t i, const Batch* b, PassContext* context) except -1 nogil:
     """Count row i of the pass in. 0: its weight is 0, it is an exact no-op. 1: it is to be learnt. Signals come before."""
     cdef double c = 1.0
     r.row = row_at(b, i)
-    books.budget = check_signals(books.budget, (r.row.hi - r.row.lo + 8) * books.columns)
+    context.budget = check_signals(context.budget, (r.row.hi - r.row.lo + 8) * context.columns)
     r.at = i if b.order == NULL else b.order[i]
     r.label = 0 if b.labels == NULL else b.labels[r.at]
     if b.weights != NULL:
@@ -142,36 +142,36 @@ cdef inline int next_round(Round* r, Py_ssize_t i, const Batch* b, Books* books)
         c *= b.class_weights[r.label]
     if c <= 0.0:
         return 0
-    books.tally.rounds += 1.0
-    books.counts[r.label] += 1.0
+    context.counters.rounds += 1.0
+    context.counts[r.label] += 1.0
     r.newcomer = False
-    if books.counts[r.label] == 1.0:
-        books.tally.seen += 1.0
-        r.newcomer = books.open_classes
-    if books.balanced:      # N_t / (k_t n_{y,t}), this row among them
-        c *= books.tally.rounds / (books.tally.seen * books.counts[r.label])
+    if context.counts[r.label] == 1.0:
+        context.counters.seen += 1.0
+        r.newcomer = context.open_classes
+    if context.balanced:      # N_t / (k_t n_{y,t}), this row among them
+        c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
         c = c if c > 0.0 else 5e-324        # (it has been counted: what underflows is the least number there is)
     r.weight = c
     return 1
 
 
-cdef inline double averaged(const Books* books) noexcept nogil:
+cdef inline double averaged(const PassContext* context) noexcept nogil:
     """Over how many w_t the average runs, before the present row."""
-    cdef double rounds = books.tally.rounds - 1.0 - books.average_from
-    return rounds if books.drift != NULL and rounds > 0.0 else 0.0
+    cdef double rounds = context.counters.rounds - 1.0 - context.average_from
+    return rounds if context.correction != NULL and rounds > 0.0 else 0.0
 
 
-cdef inline void judge(Py_ssize_t said, const Round* r, const Batch* b, Books* books) noexcept nogil:
+cdef inline void count_mistake(Py_ssize_t said, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """What predict, asked just before the update, would have said: count a mistake, and note it if asked for.
 
     (A sum of two comparisons: of one, the compiler would make a branch, and which way it goes is what nobody can predict.)
     """
-    books.tally.mistakes += (said > r.label) + (said < r.label)
+    context.counters.mistakes += (said > r.label) + (said < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>said
 
 
-cdef inline void calibrate(const double* scores, const Round* r, const Batch* b, Books* books) noexcept nogil:
+cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """Let Platt's numbers learn from the scores by which predict goes, before the row is learnt: that is, out of sample.
 
     With t, by how much the mean row's score is above what it usually is, (a, b, d) takes the step along H^-1 (s, 1, t) to the
@@ -180,99 +180,100 @@ cdef inline void calibrate(const double* scores, const Round* r, const Batch* b,
     class that has not joined learns nothing, nor does one from the row that it joins with. Class weights do not count.
     """
     cdef Py_ssize_t c
-    cdef double weight, n = 0.0 if books.met == NULL else books.met[0]
+    cdef double weight, n = 0.0 if context.met == NULL else context.met[0]
     weight = 1.0 if b.weights == NULL else b.weights[r.at]
-    if books.are_seen:
-        for c in range(books.columns):
-            see_again(&books.pairs[c], weight, n)
+    if context.are_seen:
+        for c in range(context.columns):
+            see_again(&context.platt[c], weight, n)
         return
-    if books.columns == 1:
+    if context.columns == 1:
         if not r.newcomer:
-            learn_pair(books.pairs, scores[0], 2.0 * r.label - 1.0, weight, n)
+            update_pair(context.platt, scores[0], 2.0 * r.label - 1.0, weight, n)
         return
-    for c in range(books.columns):
-        if not (books.open_classes and (books.counts[c] == 0.0 or (r.newcomer and c == r.label))):
-            learn_pair(&books.pairs[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
+    for c in range(context.columns):
+        if not (context.open_classes and (context.counts[c] == 0.0 or (r.newcomer and c == r.label))):
+            update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
 
 
-cdef inline void hear(const double* scores, double q, const Round* r, const Batch* b, Books* books) noexcept nogil:
+cdef inline void observe_scores(const double* scores, double q, const Round* r, const Batch* b,
+                                PassContext* context) noexcept nogil:
     """Tell the scores by which predict goes, before the row is learnt, and ||x||² to those who ask for them."""
     cdef Py_ssize_t at
-    if unlikely(books.is_heard):
-        if books.records != NULL:
-            at = <Py_ssize_t>(books.tally.rounds - books.records_from) - 1
-            books.record = &books.records[at] if 0 <= at < books.n_records else NULL
-            if books.record != NULL:
-                books.record.score, books.record.q, books.record.updates = scores[0], q, books.tally.updates
-        if books.pairs != NULL:
-            calibrate(scores, r, b, books)
+    if unlikely(context.has_observers):
+        if context.records != NULL:
+            at = <Py_ssize_t>(context.counters.rounds - context.records_from) - 1
+            context.record = &context.records[at] if 0 <= at < context.n_records else NULL
+            if context.record != NULL:
+                context.record.score, context.record.q, context.record.updates = scores[0], q, context.counters.updates
+        if context.platt != NULL:
+            update_platt(scores, r, b, context)
 
 
-cdef inline int open_records(Books* books, record, double rounds) except -1:
+cdef inline int open_records(PassContext* context, record, double rounds) except -1:
     """Rows leave their records, of the round after so many on, in this array; None: they leave none."""
     cdef double[:, ::1] records
-    books.records, books.record, books.n_records, books.records_from = NULL, NULL, 0, rounds
+    context.records, context.record, context.n_records, context.records_from = NULL, NULL, 0, rounds
     if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
         records = record
-        books.records, books.n_records = <Record*>&records[0, 0], records.shape[0]
-    books.is_heard = books.pairs != NULL or books.records != NULL
+        context.records, context.n_records = <Record*>&records[0, 0], records.shape[0]
+    context.has_observers = context.platt != NULL or context.records != NULL
     return 0
 
 
-cdef inline void judge_error(double error, Books* books) noexcept nogil:
+cdef inline void count_error(double error, PassContext* context) noexcept nogil:
     """The same for a regressor. The sums stay numbers whatever the scores were."""
     error = fabs(error)
     error = error if error < 1e140 else 1e140
-    books.tally.squared += error * error
-    books.tally.absolute += error
+    context.counters.squared += error * error
+    context.counters.absolute += error
 
 
-cdef inline void charge(double loss, Books* books) noexcept nogil:
+cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
     """Add a weighted loss to the sum by which epochs end; not where that would take the sum out of double's range."""
     if 0.0 < loss < 1e290:
-        books.tally.loss += loss
+        context.counters.loss += loss
 
 
-cdef inline Py_ssize_t top(const double* scores, const Books* books, Py_ssize_t but) noexcept nogil:
+cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_ssize_t but) noexcept nogil:
     """First argmax of the scores of the classes that have joined, leaving out one (-1: none)."""
     cdef Py_ssize_t c, best = 0
     cdef double highest
-    while best < books.n_classes and (best == but or (books.open_classes and books.counts[best] == 0.0)):
+    while best < context.n_classes and (best == but or (context.open_classes and context.counts[best] == 0.0)):
         best += 1
-    if best == books.n_classes:
+    if best == context.n_classes:
         return -1
     highest = scores[best]
-    for c in range(best + 1, books.n_classes):
-        if c == but or (books.open_classes and books.counts[c] == 0.0):
+    for c in range(best + 1, context.n_classes):
+        if c == but or (context.open_classes and context.counts[c] == 0.0):
             continue
         best = c if scores[c] > highest else best       # (no branch: which class leads is what nobody can predict)
         highest = scores[c] if scores[c] > highest else highest
     return best
 
 
-cdef inline Py_ssize_t said_by(const double* scores, const Round* r, const Books* books) noexcept nogil:
+cdef inline Py_ssize_t predict_class(const double* scores, const Round* r, const PassContext* context) noexcept nogil:
     """The class that these scores name: of one vector by its sign, else the top one."""
-    if books.n_classes > 2:
-        return top(scores, books, r.label if r.newcomer else -1)
+    if context.n_classes > 2:
+        return top(scores, context, r.label if r.newcomer else -1)
     return 1 - r.label if r.newcomer else scores[0] > 0.0
 
 
-cdef inline bint readable(const Stats* s, Books* books) noexcept nogil:
+cdef inline bint is_usable(const Stats* s, PassContext* context) noexcept nogil:
     """False for a zero row, which teaches nothing, and (counted) for one whose scores overflow double."""
     if isfinite(s.margin) and isfinite(s.q) and isfinite(s.v):
         return s.q > 0.0 or s.v > 0.0
-    books.tally.skipped += 1.0
+    context.counters.skipped += 1.0
     return False
 
 
-cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, const Params* p) noexcept nogil:
+cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext* context, const Params* p) noexcept nogil:
     """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
     The intercept is the constant feature's weight times its value. What is computed on the way must fit too:
     x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
-    cdef double stride, reach, curvature = books.tally.curvature
+    cdef double stride, reach, curvature = context.counters.curvature
     if geometry == GAUSSIAN or geometry == FORGETTING or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
         stride = fabs(step.tau) * sqrt(p.variance * s.v)
     else:
@@ -281,17 +282,17 @@ cdef inline bint fits(int geometry, const Stats* s, Step step, Books* books, con
         curvature += stride * stride
         if geometry == MIRROR:
             stride = p.eta0
-    reach = books.tally.reach + stride
+    reach = context.counters.reach + stride
     if not (reach * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
             and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
             and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)
             and (geometry != POTENTIAL or reach * p.variance <= p.limit)):      # w = σθ
-        books.tally.skipped += 1.0
+        context.counters.skipped += 1.0
         return False
-    books.tally.reach = reach
-    books.tally.curvature = curvature
+    context.counters.reach = reach
+    context.counters.curvature = curvature
     return True
 
 
@@ -305,7 +306,7 @@ ctypedef struct Example:    # the joint example z of a step: the vectors that it
 
 
 cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const Batch* b, const double* scores,
-                            const Books* books, double epsilon) noexcept nogil:
+                            const PassContext* context, double epsilon) noexcept nogil:
     """Of a task's steps for a row the one with this number; n = 0 if there is none. epsilon : the residual that is no loss."""
     cdef Example z
     z.n = 1
@@ -318,11 +319,11 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
         z.sign[0] = 2.0 * r.label - 1.0
     elif task == OVR:
         z.sign[0] = 1.0 if number == r.label else -1.0
-        z.n = not (books.open_classes and books.counts[number] == 0.0)
+        z.n = not (context.open_classes and context.counts[number] == 0.0)
     else:
         z.n = 2
         z.c[0], z.sign[0] = r.label, 1.0
-        z.c[1] = top(scores, books, r.label)
+        z.c[1] = top(scores, context, r.label)
     z.margin = z.sign[0] * scores[z.c[0]]
     if z.n == 2:
         z.margin -= scores[z.c[1]]

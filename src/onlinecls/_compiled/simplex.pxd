@@ -54,7 +54,7 @@ ctypedef struct Simplex:    # where a group is in a model, and what its steps ar
     Py_ssize_t first, last  # of which first .. last - 1 are the group's
     Py_ssize_t n            # features of each: without an intercept the constant one is none
     const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
-    double* drift           # the average's sums, see average.pxd: ages times r less what is meant; NULL: no average
+    double* correction           # the average's sums, see average.pxd: ages times r less what is meant; NULL: no average
     double rate             # a step d moves θ by rate d x
     double limit            # no |θ| may be larger
     Group* group

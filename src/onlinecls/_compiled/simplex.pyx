@@ -11,7 +11,7 @@ cdef enum:
     BATCH = 256             # powers computed side by side
 
 cdef double SPREAD = 40.0   # how far θ may pass K: e^80, a square, fits a float
-cdef double CLOSE = 5.0     # with an average: ages r and drift, whose difference counts, are larger by as much
+cdef double CLOSE = 5.0     # with an average: ages r and correction, whose difference counts, are larger by as much
 cdef double SHRUNK = 2.0 ** -40     # of its largest Z may become (with an average 0.01) before the powers are computed anew
 cdef double LEAST = -1.7e308
 
@@ -28,8 +28,8 @@ cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n)
 
 
 cdef inline double* drift_at(Simplex* s, Py_ssize_t place) noexcept nogil:
-    """The drift of a feature in a vector, from its place in the state."""
-    return &s.drift[place // (2 * s.k) * s.k + place % (2 * s.k)]
+    """The correction of a feature in a vector, from its place in the state."""
+    return &s.correction[place // (2 * s.k) * s.k + place % (2 * s.k)]
 
 
 cdef inline bint has_joined(const Simplex* s, Py_ssize_t c) noexcept nogil:
@@ -59,7 +59,7 @@ cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, c
     add_changes(group, zero, terms, full)
     group.top = larger(group.top, top_of(theta, s, n))
     for j in range(n):
-        if s.drift != NULL and group.ages > 0.0:
+        if s.correction != NULL and group.ages > 0.0:
             drift_at(s, places[j])[0] -= group.ages * state[places[j]]
         state[places[j]] = r[j]
 
@@ -93,7 +93,7 @@ cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept 
 
 
 cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """θ *= factor; then K, all powers and Z anew, and the average's sums, ages r - drift, in drift alone.
+    """θ *= factor; then K, all powers and Z anew, and the average's sums, ages r - correction, in correction alone.
 
     The largest θ that there has been is K, so that one pass will do; where it is far above what there is, another follows.
     """
@@ -144,7 +144,7 @@ cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* ro
     if not s.is_signed:
         for j in range(row.n, full):
             terms[j] = 0.0
-    if s.drift != NULL and group.ages > 0.0:
+    if s.correction != NULL and group.ages > 0.0:
         for j in range(row.n):
             at = row.places[j] + c
             drift_at(s, at)[0] += group.ages * (<double>r[j] - state[at])
@@ -162,7 +162,7 @@ cdef inline void write_theta(floating[::1] state, Simplex* s, const Entries* row
         at = row.places[j] + c
         state[at + s.k] = theta[j]
         if s.is_signed and theta[j] == 0.0:
-            if s.drift != NULL and s.group.ages > 0.0:
+            if s.correction != NULL and s.group.ages > 0.0:
                 drift_at(s, at)[0] -= s.group.ages * state[at]
             state[at] = 0.0
 
@@ -197,7 +197,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     if s.is_signed:
         top = largest
     group.top = larger(group.top, top)
-    if top > group.shift + (SPREAD if s.drift == NULL else CLOSE):
+    if top > group.shift + (SPREAD if s.correction == NULL else CLOSE):
         for i in range(n):
             write_theta(state, s, row, which[i], theta + i * row.room)
         compute_powers(state, s, 1.0)
@@ -206,7 +206,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     for i in range(n):
         write_powers(state, s, row, which[i], theta + i * row.room, before + i * row.room, terms, root)
     group.peak = larger(group.peak, group.high)
-    if group.high < (SHRUNK if s.drift == NULL else <double>0.01) * group.peak:
+    if group.high < (SHRUNK if s.correction == NULL else <double>0.01) * group.peak:
         compute_powers(state, s, 1.0)
     return True
 

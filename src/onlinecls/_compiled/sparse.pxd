@@ -276,13 +276,14 @@ cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::
         return scan_rate(DUAL, state, data, indices, row, p)
 
 
-cdef inline double peek_feature(const floating[::1] state, Py_ssize_t at, Py_ssize_t gap, double x, double beta) noexcept nogil:
+cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py_ssize_t gap, double x,
+                                    double beta) noexcept nogil:
     cdef double sigma = state[at + gap]
     return x * state[at] * sigma / (1.0 + beta * x * x * sigma)
 
 
-cdef inline void move_several(int geometry, floating** places, const floating* x, floating tau, floating beta,
-                              floating least, const Params* p) noexcept nogil:
+cdef inline void move_several(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
+                              const Params* p) noexcept nogil:
     """`move_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
     if geometry == MIRROR:
         if floating is float:
@@ -327,8 +328,8 @@ cdef inline void move_one(int geometry, floating[::1] state, Step step, const fl
     move_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
 
 
-cdef inline double peek_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row, double beta,
-                            const Params* p) noexcept nogil:
+cdef inline double lookahead_margin_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                                        double beta, const Params* p) noexcept nogil:
     """`peek` where there is one vector of weights: two divisions at a time."""
     cdef Pair a, b, x, theta, sigma, ones = pair_of(1.0, 1.0), betas = pair_of(beta, beta)
     cdef Py_ssize_t k, last = row.hi - (row.hi - row.lo) % 2
@@ -341,5 +342,5 @@ cdef inline double peek_one(const floating[::1] state, const floating[::1] data,
         total += pair_first(a)
         total += pair_second(a)
     if last < row.hi:
-        total += peek_feature(state, 2 * column(indices, last, row.lo), 1, data[last], beta)
-    return total + peek_feature(state, state.shape[0] - 2, 1, p.bias, beta)
+        total += lookahead_weight(state, 2 * column(indices, last, row.lo), 1, data[last], beta)
+    return total + lookahead_weight(state, state.shape[0] - 2, 1, p.bias, beta)

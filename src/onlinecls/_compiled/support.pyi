@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Model
 from .._models.kernels import SupportState
+from .model import Model
 
 class SupportSet(Model):
     @property

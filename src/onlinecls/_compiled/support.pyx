@@ -19,10 +19,12 @@ import numpy as np
 
 from .model cimport Model
 from .rounds cimport (
-    ONE_CLASS, OVR, REGRESSION, Batch, Books, Example, Round, Task, charge, example, judge, judge_error, next_round, said_by,
+    ONE_CLASS, OVR, REGRESSION, Batch, PassContext, Example, Round, Task, add_loss, example, count_mistake, count_error,
+    begin_row, predict_class,
 )
 from .._rules cimport (
-    AGGRESSIVE_SOP, LOSS, PEEKED_LOSS, PEEKED_MISTAKE, SOP, Params, Stats, Step, apply_rule, precision, settled, smaller,
+    AGGRESSIVE_SOP, LOSS, LOOKAHEAD_LOSS, LOOKAHEAD_MISTAKE, SOP, Params, Stats, Step, apply_rule, precision, margin_suffices,
+    smaller,
 )
 
 cdef enum:
@@ -141,8 +143,8 @@ cdef class SupportSet(Model):
         """room : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
         self.alpha, self.P, self.Q, self.norms, self.origin = room
         self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
-        self.size, _, _, tally, self.dropped, self.norm = state.support
-        self.counts, self.tally, self.drift = state.counts, tally.copy(), np.empty(0)
+        self.size, _, _, counters, self.dropped, self.norm = state.support
+        self.counts, self.counters, self.correction = state.counts, counters.copy(), np.empty(0)
         cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
         self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
         self.members = np.arange(capacity, dtype=np.int64)
@@ -160,32 +162,32 @@ cdef class SupportSet(Model):
         p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
         p.r2 = p.r
         p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
-        p.trigger = PEEKED_MISTAKE if p.rule == SOP else PEEKED_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
+        p.trigger = LOOKAHEAD_MISTAKE if p.rule == SOP else LOOKAHEAD_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
         self.p, self.potential = p, p.trigger != LOSS
         return 0
 
-    cdef int run(self, Task task, rows, const Batch* b, Books* books) except -1:
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         self.K = rows.array()
         with nogil:
             if task == ONE_CLASS:
-                return enclose(self, b, books)
-            return learn_rows(self, task, b, books)
+                return enclose(self, b, context)
+            return learn_rows(self, task, b, context)
 
-    cdef inline void look(self, Py_ssize_t i, Books* books) noexcept nogil:
+    cdef inline void look(self, Py_ssize_t i, PassContext* context) noexcept nogil:
         """Gather the kernel values of the block's row i."""
         cdef Py_ssize_t j
         for j in range(self.size):
             self.k[j] = self.K[i, self.members[j]]
         self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
         if self.second_order or self.Q.shape[0]:
-            books.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
+            context.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
 
-    cdef inline bint readable(self, Books* books) noexcept nogil:
+    cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
         """Whether the row can be learnt from; counted if it cannot: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
         cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # its inverse will be in Q
         if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
             return True
-        books.tally.skipped += 1.0
+        context.counters.skipped += 1.0
         return False
 
     cdef inline double score(self, Py_ssize_t c) noexcept nogil:
@@ -201,7 +203,7 @@ cdef class SupportSet(Model):
         self.v[c] = v if v > 0.0 else 0.0       # it is >= 0 but for rounding, and for kernels that are none
         return self.v[c]
 
-    cdef inline double peeked(self, const Example* z, double beta) noexcept nogil:
+    cdef inline double lookahead(self, const Example* z, double beta) noexcept nogil:
         """m' = z'Σ_tθ, the margin with the row already in Σ."""
         cdef Py_ssize_t j
         cdef double margin = 0.0
@@ -209,14 +211,14 @@ cdef class SupportSet(Model):
             margin += z.sign[j] * self.scores[z.c[j]] / (1.0 + beta * self.v[z.c[j]])
         return margin
 
-    cdef inline void propose(self, const Example* z, Step step, Books* books) noexcept nogil:
+    cdef inline void propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
         """Put down a rule's step as one along Σφ(x) for each column of the joint example; none, and counted, if a number of the
         model would go beyond range. `reach` bounds |a_i|, `curvature` |P_ij|.
 
         A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
         """
         cdef Py_ssize_t j, c
-        cdef double tau, g = 1.0, reach = books.tally.reach, curvature = books.tally.curvature
+        cdef double tau, g = 1.0, reach = context.counters.reach, curvature = context.counters.curvature
         cdef bint fits = True
         for j in range(z.n):
             c, tau = z.c[j], z.sign[j] * step.tau
@@ -231,9 +233,9 @@ cdef class SupportSet(Model):
             fits &= tau == 0.0 or TINY <= fabs(tau)
             self.taus[self.n_steps + j] = tau
         if not (fits and reach <= LIMIT and curvature <= LIMIT):
-            books.tally.skipped += 1.0
+            context.counters.skipped += 1.0
             return
-        books.tally.reach, books.tally.curvature = reach, curvature
+        context.counters.reach, context.counters.curvature = reach, curvature
         self.n_steps += z.n
 
     cdef inline Py_ssize_t place(self) noexcept nogil:
@@ -271,13 +273,13 @@ cdef class SupportSet(Model):
         self.size += 1
         return s
 
-    cdef void commit(self, Books* books) noexcept nogil:
+    cdef void commit(self, PassContext* context) noexcept nogil:
         """Take the steps that were put down, then give up vectors beyond the budget."""
         cdef Py_ssize_t i, j, c, at, s
         cdef double tau, weight
         at = self.place()
         if at == NOWHERE:
-            books.tally.skipped += 1.0
+            context.counters.skipped += 1.0
             return
         s = self.size
         for i in range(self.n_steps):
@@ -295,7 +297,7 @@ cdef class SupportSet(Model):
             add(&self.alpha[c, 0], tau, &self.g[0], s)
             if self.betas[i] > 0.0:
                 rank_one(&self.P[c, 0], self.betas[i], &self.g[0], s)
-        books.tally.updates += 1.0
+        context.counters.updates += 1.0
         while self.size > self.budget:
             self.drop()
 
@@ -360,9 +362,9 @@ cdef class SupportSet(Model):
 
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
 
-cdef int learn_rows(SupportSet model, Task task, const Batch* b, Books* books) except -1 nogil:
+cdef int learn_rows(SupportSet model, Task task, const Batch* b, PassContext* context) except -1 nogil:
     """Learn a block of rows with labels or targets."""
-    cdef Py_ssize_t i, j, number, n_examples = books.columns if task == OVR else 1
+    cdef Py_ssize_t i, j, number, n_examples = context.columns if task == OVR else 1
     cdef int taken
     cdef double skipped
     cdef const Params* p = &model.p
@@ -371,44 +373,44 @@ cdef int learn_rows(SupportSet model, Task task, const Batch* b, Books* books) e
     cdef Step step
     cdef Example z
     for i in range(b.n):
-        taken = next_round(&r, i, b, books)
+        taken = begin_row(&r, i, b, context)
         if taken == 0:
             continue
-        model.look(i, books)
-        for j in range(books.columns):
+        model.look(i, context)
+        for j in range(context.columns):
             model.scores[j] = model.score(j)
         if task == REGRESSION:
-            judge_error(b.targets[i] - model.scores[0], books)
+            count_error(b.targets[i] - model.scores[0], context)
         else:
-            judge(said_by(&model.scores[0], &r, books), &r, b, books)
-        if not model.readable(books) or model.self_product == 0.0:      # φ(x) = 0 teaches nothing
+            count_mistake(predict_class(&model.scores[0], &r, context), &r, b, context)
+        if not model.is_usable(context) or model.self_product == 0.0:      # φ(x) = 0 teaches nothing
             continue
 
-        skipped = books.tally.skipped
+        skipped = context.counters.skipped
         for number in range(n_examples):
-            z = example(task, number, &r, b, &model.scores[0], books, p.epsilon)
+            z = example(task, number, &r, b, &model.scores[0], context, p.epsilon)
             if z.n == 0:
                 continue
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * model.self_product, 0.0
-            charge(s.weight * (p.margin - s.margin), books)
-            if settled(s.margin, p) or (p.trigger == PEEKED_MISTAKE and z.n == 1 and s.margin > 0.0):   # m' has the sign of m
+            add_loss(s.weight * (p.margin - s.margin), context)
+            if margin_suffices(s.margin, p) or (p.trigger == LOOKAHEAD_MISTAKE and z.n == 1 and s.margin > 0.0):  # (m' as m)
                 continue
             for j in range(z.n):
                 s.v += model.spread(z.c[j])
             if model.potential:
-                s.margin = model.peeked(&z, precision(&s, p))
+                s.margin = model.lookahead(&z, precision(&s, p))
             step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: how certain the model is.
             if step.tau != 0.0 or (task == REGRESSION and step.beta > 0.0):
-                model.propose(&z, step, books)
+                model.propose(&z, step, context)
         if model.n_steps:
-            model.commit(books)
-        if books.tally.skipped > skipped:       # rows are counted, not classes
-            books.tally.skipped = skipped + 1.0
+            model.commit(context)
+        if context.counters.skipped > skipped:       # rows are counted, not classes
+            context.counters.skipped = skipped + 1.0
     return 0
 
 
-cdef int enclose(SupportSet model, const Batch* b, Books* books) except -1 nogil:
+cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except -1 nogil:
     """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside until it is inside.
 
     n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept beside.
@@ -418,23 +420,23 @@ cdef int enclose(SupportSet model, const Batch* b, Books* books) except -1 nogil
     cdef double score, square, distance, share, epsilon = model.p.epsilon
     cdef Round r
     for i in range(b.n):
-        taken = next_round(&r, i, b, books)
+        taken = begin_row(&r, i, b, context)
         if taken == 0:
             continue
-        model.look(i, books)
-        if not model.readable(books):
+        model.look(i, context)
+        if not model.is_usable(context):
             continue
-        if books.tally.rounds - books.tally.skipped == 1.0:     # the first row is the centre: a beginning, no update
+        if context.counters.rounds - context.counters.skipped == 1.0:     # the first row is the centre: a beginning, no update
             share, score = 1.0, 0.0
-            books.tally.updates -= 1.0
+            context.counters.updates -= 1.0
         else:
             score = model.score(0)
             square = model.self_product - 2.0 * score + model.norm
             distance = sqrt(square) if square > 0.0 else 0.0
-            charge(r.weight * (distance - epsilon), books)
+            add_loss(r.weight * (distance - epsilon), context)
             if not distance > epsilon:
                 continue
-            books.tally.mistakes += 1.0
+            context.counters.mistakes += 1.0
             share = smaller(1.0, r.weight) * (distance - epsilon) / distance
         if share == 1.0:
             model.clear()
@@ -443,5 +445,5 @@ cdef int enclose(SupportSet model, const Batch* b, Books* books) except -1 nogil
         model.norm *= (1.0 - share) * (1.0 - share)
         model.norm += share * (2.0 * (1.0 - share) * score + share * model.self_product)
         model.which[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
-        model.commit(books)
+        model.commit(context)
     return 0

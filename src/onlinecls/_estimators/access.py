@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.model import TALLY
+from .._compiled.model import COUNTERS
 from .._registry import Algorithm, algorithms_of, select
 from .classifier import OnlineClassifier
 from .one_class import OnlineOneClass
@@ -76,8 +76,8 @@ def counts_of(learner: Any) -> tuple:
     if not fitted:
         return (0, 0, 0.0, 0.0) if regressor else (0, 0, 0)
     if regressor:
-        tally = learner._state.tally
-        return learner.t_, learner.n_updates_, float(tally[TALLY["squared"]]), float(tally[TALLY["absolute"]])
+        counters = learner._state.counters
+        return learner.t_, learner.n_updates_, float(counters[COUNTERS["squared"]]), float(counters[COUNTERS["absolute"]])
     return learner.t_, learner.n_updates_, learner.n_mistakes_
 
 
@@ -113,7 +113,7 @@ def averaging_predictors(learner: Any) -> Any:
     """
     state = learner._state
     rounds, everything = state.average_rounds(state.params), slice(None)
-    last = state.of({**state.parts(), "drift": np.empty(0), "params": state.params})
+    last = state.of({**state.parts(), "correction": np.empty(0), "params": state.params})
     less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
@@ -126,5 +126,5 @@ def averaging_predictors(learner: Any) -> Any:
         less[:] = 0.0
     found = copy(learner)
     found.__dict__.pop("_sparse_coef", None)
-    found._state = state.of({**state.parts(), "drift": state.drift + less.reshape(-1), "params": state.params})
+    found._state = state.of({**state.parts(), "correction": state.correction + less.reshape(-1), "params": state.params})
     return found

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-_ROUNDS, UNKNOWN = model.TALLY["t"], Units()
+_ROUNDS, UNKNOWN = model.COUNTERS["t"], Units()
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
@@ -143,7 +143,7 @@ class Estimator(Routing):
     def _rows_learnt(attributes: dict) -> float | None:
         """By the model among these attributes; None: there is no model."""
         state = attributes.get("_state")
-        return None if state is None else state.tally.item(_ROUNDS)
+        return None if state is None else state.counters.item(_ROUNDS)
 
     def _check_features(self, X: Matrix, n_features: int) -> None:
         who = type(self).__name__
@@ -289,7 +289,7 @@ class OnlineLearner(saving.Describing, Estimator):
         # (A subclass may have fewer parameters than the class that it extends.)
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
         params = self._params_from(algorithm, algorithm.in_units(values, units))
-        if not units.scale and algorithm.waits(values):  # without an intercept, rows of zeros move nothing
+        if not units.scale and algorithm.awaits_scale(values):  # without an intercept, rows of zeros move nothing
             params["bias"] = 0.0
             if values.get("initial_variance") in AUTO:
                 params["variance"] = 0.0
@@ -467,12 +467,12 @@ class OnlineLearner(saving.Describing, Estimator):
         if at > 0:
             self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
         if at >= 0:
-            params = self._take_units(params, rows, at)
+            params = self._set_scale(params, rows, at)
             rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
         self._pass(params, rows, targets, weights, class_weights, order, predictions)
         return params
 
-    def _take_units(self, params: dict, rows: Rows, at: int) -> dict:
+    def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
         """The parameters in units of X, which row `at` tells. What waits for them has not been moved by a row yet."""
         units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
@@ -480,7 +480,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if found != before:
             found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
             self._state = self._state.writable()
-            self._state.take_units(found)
+            self._state.set_scale(found)
             self._params, self._params_of = found, (None,)
             params = found
         return params
@@ -520,7 +520,7 @@ class OnlineLearner(saving.Describing, Estimator):
             say(False)
             del self._are_seen
 
-    def _take_calls(self) -> None:
+    def _enable_fast_path(self) -> None:
         """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, model.Model):
@@ -531,10 +531,10 @@ class OnlineLearner(saving.Describing, Estimator):
         n_known = 1 if classes is None else len(classes)
         plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
-            state.take_calls(self.__dict__, None, 0)
+            state.enable_fast_path(self.__dict__, None, 0)
             return
         task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
-        state.take_calls(self.__dict__, self._parameter_names(), task, classes)
+        state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         """The parameters, with what the model and its labels add to them."""
@@ -545,7 +545,7 @@ class OnlineLearner(saving.Describing, Estimator):
             "floor": max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), "tiny": float(info.tiny),
             "variance": state.variance,
             "spacing": float(info.eps),
-            # The average's books hold weights times rounds.
+            # The average's sums hold weights times rounds.
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
         }
 
@@ -558,11 +558,11 @@ class OnlineLearner(saving.Describing, Estimator):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-            loss_before = self._state.tally[model.TALLY["loss"]]
+            loss_before = self._state.counters[model.COUNTERS["loss"]]
             with self._learning(again=epoch > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
-            loss = (self._state.tally[model.TALLY["loss"]] - loss_before) / n_train
+            loss = (self._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
             if validation is not None:
                 weighted = len(weights) and weights[held_out].any()
                 loss = -self._validate(validation, targets[held_out], weights[held_out] if weighted else None)
@@ -579,7 +579,7 @@ class OnlineLearner(saving.Describing, Estimator):
         self, who: str, params: Params, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
     ) -> Any:
         """A state that starts from given weights."""
-        state = state.with_classes(np.arange(len(state.counts)), len(state.counts))
+        state = state.grow_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
         before = first.copy()
         shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
@@ -599,11 +599,11 @@ class OnlineLearner(saving.Describing, Estimator):
                 first[:-1] = values.T
             elif self.fit_intercept:
                 first[-1] = values
-        state.tally[model.TALLY["reach"]] = np.abs(first).max()
+        state.counters[model.COUNTERS["reach"]] = np.abs(first).max()
         state.settle_levels(params)
-        if len(state.drift):  # the average's books: a step like any other
+        if len(state.correction):  # the average's sums: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)
-            state.drift += rounds * (first.astype(np.float64) - before).reshape(-1)
+            state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
         return state
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
@@ -627,7 +627,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """The scores of X, (rows, vectors). A small call that needs nothing that is done only here is all the model's."""
         state, cls = self._fitted_state(), type(self)
         if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
-            found = state.decide_at_once(self.__dict__, X)
+            found = state.try_decision(self.__dict__, X)
             if found is not None:
                 return found
         return self._scores(self._read_rows(X, False))
@@ -725,17 +725,17 @@ class WithWeights(OnlineLearner):
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
             raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
         parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
-        n_records = state.n_features + 1
-        if not parts.keys() <= {"values", "counts", "tally"} or parts["values"].size % n_records:
+        n_slots = state.n_features + 1
+        if not parts.keys() <= {"values", "counts", "counters"} or parts["values"].size % n_slots:
             raise ValueError(
                 f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
-                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'tally'}))}. Use sparsify for smaller weights to look at."
+                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'counters'}))}. Use sparsify for a sparse coef_."
             )
         coef = np.atleast_2d(self.densify().coef_)
         small = (np.abs(coef) <= threshold).all(axis=0)
         fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
         self._state = state = state.writable()
-        records = state.values.reshape(n_records, -1)[:-1]
+        records = state.values.reshape(n_slots, -1)[:-1]
         unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, theirs changed as well)
         records[small] = most_frequent(unmet) if len(unmet) else fresh
         return self

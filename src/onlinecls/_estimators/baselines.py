@@ -10,7 +10,7 @@ from .._compiled import dual_ascent as ascent
 from .._estimators.docs import documented
 from .._estimators.probabilities import WithProbabilities
 from .._input.compat import random_state as generator_of
-from .._models.dual_ascent import BOOKS
+from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentRegressor
 
 if TYPE_CHECKING:
@@ -300,4 +300,4 @@ class HedgeClassifier(AscentClassifier):
     @property
     def expected_loss_(self) -> float:
         """Sum over the rounds of the chance of the randomised prediction to be wrong."""
-        return float(self._fitted_state().books[BOOKS["gain"]])
+        return float(self._fitted_state().shared[_SHARED["gain"]])

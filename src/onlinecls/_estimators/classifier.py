@@ -77,9 +77,9 @@ class OnlineClassifier(WithWeights):
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
         state = self.__dict__.get("_state")
-        if classes is not None or state is None or not state.learn_at_once(self.__dict__, X, y, sample_weight):
+        if classes is not None or state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
             self._partial_fit(X, y, classes, sample_weight)
-            self._take_calls()
+            self._enable_fast_path()
         return self
 
     def _partial_fit(
@@ -189,7 +189,7 @@ class OnlineClassifier(WithWeights):
                 self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
                 at = -1 if self._units.scale else first_row(rows.part(start, stop), weights[start:stop])
                 if at >= 0:
-                    params = self._take_units(params, rows, start + at)
+                    params = self._set_scale(params, rows, start + at)
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -222,7 +222,7 @@ class OnlineClassifier(WithWeights):
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """The model with its classes at `places` among more."""
-        return self._state.with_classes(places, n_classes)
+        return self._state.grow_classes(places, n_classes)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.

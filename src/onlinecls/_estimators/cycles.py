@@ -117,7 +117,7 @@ class InCycles(OnlineLearner):
     ) -> tuple[np.ndarray, float]:
         """Weights of nearly no loss, those to which learning goes on where more is asked for, and their largest loss."""
         finer = copy.copy(self)
-        finer._state = self._state.with_classes(np.arange(len(self._state.counts)), len(self._state.counts))
+        finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
         params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
         finer._cycle(params, rows, targets, weights, class_weights, repeat(NO_ORDER), 0)
         return finer._weights(), finer._largest_loss(rows, targets, live)

@@ -10,7 +10,7 @@ from .._compiled import dual_ascent as ascent
 from .._estimators.docs import documented
 from .._estimators.probabilities import WithProbabilities
 from .._models import calibration
-from .._models.dual_ascent import BOOKS
+from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentLearner, AscentRegressor
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ class _DualAscent(AscentLearner):
     @property
     def sigma_(self) -> float:
         """σ of the last round."""
-        return float(self._fitted_state().books[BOOKS["sigma"]])
+        return float(self._fitted_state().shared[_SHARED["sigma"]])
 
     @property
     def dual_value_(self) -> float:
         """The dual after the last update: the losses' parts - f*(θ), all learners' together with one against the rest."""
         state = self._fitted_state()
-        sigma, gain = state.books[BOOKS["sigma"]], state.books[BOOKS["gain"]]
+        sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["gain"]]
         if not self._params["entropic"]:
-            return float(gain - (state.groups[:, BOOKS["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
-        z, shift = state.groups[:, BOOKS["high"]] + state.groups[:, BOOKS["low"]], state.groups[:, BOOKS["shift"]]
+            return float(gain - (state.groups[:, _SHARED["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
+        z, shift = state.groups[:, _SHARED["high"]] + state.groups[:, _SHARED["low"]], state.groups[:, _SHARED["shift"]]
         size = (state.n_features + (state.bias > 0.0)) * state.n_columns / state.n_groups
         return float(gain - sigma * (shift + np.log(z / size)).sum())
 

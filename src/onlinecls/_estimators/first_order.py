@@ -340,7 +340,7 @@ class PNormPerceptron(WithProbabilities):
         """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""
         power = self._state.power
         share = 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
-        return self._state.with_classes(places, n_classes, share)
+        return self._state.grow_classes(places, n_classes, share)
 
 
 @documented

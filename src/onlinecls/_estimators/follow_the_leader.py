@@ -221,7 +221,7 @@ class FoReLClassifier(OnlineClassifier):
     @property
     def gap_(self) -> float:
         """The duality gap after the last row."""
-        return float(self._fitted_state().books[GAP])
+        return float(self._fitted_state().shared[GAP])
 
 
 def _entries(rows: Rows, live: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.model import RULES, TALLY, TASKS
+from .._compiled.model import COUNTERS, RULES, TASKS
 from .._estimators import saving
 from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
 from .._estimators.classifier import OnlineClassifier
@@ -590,13 +590,13 @@ class _KernelEstimator(_KernelModel):
     def _epochs(  # type: ignore[override]
         self, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, generator: Generator
     ) -> None:
-        best, idle, slot = np.inf, 0, TALLY["loss"]
+        best, idle, slot = np.inf, 0, COUNTERS["loss"]
         for epoch in range(1, self.max_iter + 1):
             order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
-            before = self._state.tally[slot]
+            before = self._state.counters[slot]
             self._learn(params, rows, y, weights, order)
             self.n_iter_ = epoch
-            loss = (self._state.tally[slot] - before) / rows.n_rows
+            loss = (self._state.counters[slot] - before) / rows.n_rows
             if self.verbose:
                 print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} mean loss={loss:.6f}")
             if self.tol is not None:

@@ -175,7 +175,7 @@ def _described(model: Any) -> dict[str, Any]:
 def _waits(model: Any) -> bool:
     """Whether a model is still without the row that tells its units: it has counted rows of zeros, which move nothing."""
     values = model._parameters()
-    return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).waits(values)
+    return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).awaits_scale(values)
 
 
 def _merged(who: str, models: list[Any]) -> dict[str, Any]:
@@ -210,6 +210,6 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         state = model._grown(np.searchsorted(classes, model.classes_), len(classes))
     if waits:
         state, params = state.copy(), base._params
-        state.take_units(params)
+        state.set_scale(params)
     constant = params["bias"] / base._params["bias"] if base._params["bias"] else 1.0
     return Shard(state, params, constant, params.get("r2", 1.0) / (base._params.get("r2") or 1.0))

@@ -130,7 +130,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabiliti
 
     def _grown(self, places: np.ndarray, n_classes: int) -> State:
         """theta goes to the two classes whole, as -theta and theta: what the classes' own learners would have."""
-        return self._state.with_classes(places, n_classes, 1.0)
+        return self._state.grow_classes(places, n_classes, 1.0)
 
 
 @documented

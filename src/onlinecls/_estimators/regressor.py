@@ -64,7 +64,7 @@ class OnlineRegressor(WithWeights):
             If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
         """
         state = self.__dict__.get("_state")
-        if state is not None and state.learn_at_once(self.__dict__, X, y, sample_weight):
+        if state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight):
             return self
         return self._alone(self._partial_fit_alone, X, y, sample_weight)
 
@@ -76,7 +76,7 @@ class OnlineRegressor(WithWeights):
         if first:
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
         self._learn(params, rows, y, weights, _NO_CLASSES)
-        self._take_calls()
+        self._enable_fast_path()
         return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -201,9 +201,9 @@ class OnlineRegressor(WithWeights):
         return self._progressive("absolute")
 
     def _progressive(self, name: str) -> float:
-        tally = self._fitted_state().tally
-        rounds = tally[model.TALLY["t"]]
-        return float(tally[model.TALLY[name]] / rounds) if rounds else float("nan")
+        counters = self._fitted_state().counters
+        rounds = counters[model.COUNTERS["t"]]
+        return float(counters[model.COUNTERS[name]] / rounds) if rounds else float("nan")
 
 
 class SecondOrderRegressor(WithVariances, OnlineRegressor):

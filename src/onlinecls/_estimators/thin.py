@@ -12,28 +12,28 @@ _SAMPLE = 1001  # records that are looked at for the most frequent one
 _PARTS = ("rows", "records", "background")
 
 
-def thinned(arrays: dict[str, np.ndarray], n_records: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def thinned(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """The arrays as they are written, and {name: number of records} of those that were thinned, where that halves them."""
     found, thin = {}, {}
     for name, array in arrays.items():
-        parts = _parts(array, n_records)
+        parts = _parts(array, n_slots)
         if parts is None:
             found[name] = array
         else:
-            thin[name] = n_records
+            thin[name] = n_slots
             found.update({f"{name}.{part}": value for part, value in zip(_PARTS, parts, strict=True)})
     return found, thin
 
 
-def _parts(array: np.ndarray, n_records: int) -> tuple | None:
+def _parts(array: np.ndarray, n_slots: int) -> tuple | None:
     """Places of the records that are not the most frequent one, these records, and that one; None where that is no gain."""
-    if array.nbytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_records:
+    if array.nbytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_slots:
         return None
-    records = array.reshape(n_records, -1)
+    records = array.reshape(n_slots, -1)
     bits = records.view(f"u{array.itemsize}")  # (-0.0 and 0.0 are not the same)
     background = most_frequent(records).view(bits.dtype)
     rows = np.flatnonzero((bits != background).any(axis=1))
-    rows = rows.astype(np.int32 if n_records < 2**31 else np.int64)
+    rows = rows.astype(np.int32 if n_slots < 2**31 else np.int64)
     if rows.nbytes + len(rows) * records[0].nbytes > array.nbytes // 2:
         return None
     return rows, records[rows].reshape(-1), background.view(array.dtype)
@@ -51,18 +51,18 @@ def thickened(told: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray
     thin = told.pop("thin", {})
     require(isinstance(thin, dict), "names of thin arrays", thin)
     found = dict(arrays)
-    for name, n_records in thin.items():
+    for name, n_slots in thin.items():
         rows, records, background = (found.pop(f"{name}.{part}") for part in _PARTS)
-        require(type(n_records) is int and 0 < n_records < 2**56, "a number of records", n_records)
+        require(type(n_slots) is int and 0 < n_slots < 2**56, "a number of records", n_slots)
         width = len(background)
         sizes = rows.ndim == records.ndim == background.ndim == 1 and width > 0 and len(records) == len(rows) * width
         require(sizes and records.dtype == background.dtype, "a record for each place", (len(rows), len(records)))
         require(rows.dtype.kind == "i" and name not in found, "places of records", rows.dtype)
-        rising = len(rows) == 0 or (rows[0] >= 0 and rows[-1] < n_records and bool((rows[1:] > rows[:-1]).all()))
-        require(rising, f"places that rise below {n_records}", "others")
-        n_bytes, available = n_records * width * records.itemsize, available_memory()
+        rising = len(rows) == 0 or (rows[0] >= 0 and rows[-1] < n_slots and bool((rows[1:] > rows[:-1]).all()))
+        require(rising, f"places that rise below {n_slots}", "others")
+        n_bytes, available = n_slots * width * records.itemsize, available_memory()
         require(n_bytes <= available, f"a model that fits in memory, {available / 1e9:.1f} GB", f"{n_bytes / 1e9:.1f} GB")
-        whole = np.empty((n_records, width), records.dtype)
+        whole = np.empty((n_slots, width), records.dtype)
         whole[:] = background
         whole[rows] = records.reshape(-1, width)
         found[name] = whole.reshape(-1)

@@ -15,7 +15,7 @@ from .state import Shard, State, read_only
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-BOOKS = ascent.BOOKS
+SHARED: dict[str, int] = ascent.SHARED
 
 
 def check_joint(joint: object, params: dict) -> None:
@@ -27,24 +27,24 @@ def check_joint(joint: object, params: dict) -> None:
 class AscentState(State, ascent.AscentModel):
     """Dual ascent with the squared norm as its regularizer.
 
-    values : θ, and other arrays as in ascent.pyx. books : float64, the numbers of the model and of each of its groups.
+    values : θ, and other arrays as in ascent.pyx. shared : float64, the numbers of the model and of each of its groups.
     """
 
     geometry = "additive"
     KEEPS_ROWS = False  # (σ, which divides all weights, may change with every row)
     ENTROPIC = 0
-    PARTS = (*State.PARTS, "bias", "books", "joint")
+    PARTS = (*State.PARTS, "bias", "shared", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
         super().__init__(n_features, n_classes, dtype, params)
         self.joint, self.bias = bool(params["joint"]), params["bias"]
-        self._open_books(np.zeros(BOOKS["shared"]))
+        self._place_shared(np.zeros(SHARED["shared"]))
 
     @classmethod
     def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
         layout = super().layout(n_features, n_classes, dtype, average)
-        return {**layout, "books": ((BOOKS["shared"] + n_groups * BOOKS["group"],), np.dtype(np.float64))}
+        return {**layout, "shared": ((SHARED["shared"] + n_groups * SHARED["group"],), np.dtype(np.float64))}
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
@@ -58,18 +58,18 @@ class AscentState(State, ascent.AscentModel):
         fits = type(bias) is float and 0.0 <= bias <= np.finfo(arrays["values"].dtype).max
         require(fits, "a bias >= 0", bias)
 
-    def _problem_of_values(self, tally: dict) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         largest = float(np.abs(self.values).max())
-        if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, tally["t"]):
+        if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, counters["t"]):
             return "weights beyond their reach"
-        shared, groups = self.books[: BOOKS["shared"]], self.groups
-        if min(shared[BOOKS["sigma"]], shared[BOOKS["lipschitz"]], groups[:, BOOKS["ages"]].min()) < 0.0:
-            return "books below 0"
-        if groups[:, BOOKS["ages"]].any() and not len(self.drift):
+        shared, groups = self.shared[: SHARED["shared"]], self.groups
+        if min(shared[SHARED["sigma"]], shared[SHARED["lipschitz"]], groups[:, SHARED["ages"]].min()) < 0.0:
+            return "shared below 0"
+        if groups[:, SHARED["ages"]].any() and not len(self.correction):
             return "an age of an average that there is not"
-        if len(self.drift) and not (np.abs([self._aged(), self._summed()]) <= 1e300).all():
+        if len(self.correction) and not (np.abs([self._aged(), self._summed()]) <= 1e300).all():
             return "an average beyond its range"
-        if shared[BOOKS["lipschitz"]] > ascent.LARGEST_STEP:
+        if shared[SHARED["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
         return self._problem_of_companions()
 
@@ -77,33 +77,33 @@ class AscentState(State, ascent.AscentModel):
         """Whether the largest θ is beyond what learning allows (`prepare` in ascent.pyx), by σ as it is or of the next row."""
         if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
             return False
-        lipschitz, sigma = (float(self.books[BOOKS[name]]) for name in ("lipschitz", "sigma"))
+        lipschitz, sigma = (float(self.shared[SHARED[name]]) for name in ("lipschitz", "sigma"))
         return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)
 
-    def take_units(self, params: dict) -> None:
-        super().take_units(params)
-        ages = self.groups[:, BOOKS["ages"]].copy()
+    def set_scale(self, params: dict) -> None:
+        super().set_scale(params)
+        ages = self.groups[:, SHARED["ages"]].copy()
         self.bias = params["bias"]
-        self._open_books(self.books[: BOOKS["shared"]])
-        self.groups[:, BOOKS["ages"]] = ages
+        self._place_shared(self.shared[: SHARED["shared"]])
+        self.groups[:, SHARED["ages"]] = ages
 
     @property
     def n_groups(self) -> int:
         return 1 if self.joint else self.n_columns
 
-    def _open_books(self, shared: np.ndarray) -> None:
+    def _place_shared(self, shared: np.ndarray) -> None:
         """Begin the numbers of the groups, from the values."""
-        self.books = np.zeros(BOOKS["shared"] + self.n_groups * BOOKS["group"])
-        self.books[: len(shared)] = shared
+        self.shared = np.zeros(SHARED["shared"] + self.n_groups * SHARED["group"])
+        self.shared[: len(shared)] = shared
         self._open_groups()
 
     def _open_groups(self) -> None:
         energy = np.square(self.view[:, 0], dtype=np.float64).sum(axis=0)
-        self.groups[:, BOOKS["squares"]] = energy.sum() if self.joint else energy
+        self.groups[:, SHARED["squares"]] = energy.sum() if self.joint else energy
 
     @property
     def groups(self) -> np.ndarray:
-        return self.books[BOOKS["shared"] :].reshape(self.n_groups, -1)
+        return self.shared[SHARED["shared"] :].reshape(self.n_groups, -1)
 
     def of_columns(self, numbers: ArrayLike) -> np.ndarray:
         """A number of each group, for each column."""
@@ -111,13 +111,13 @@ class AscentState(State, ascent.AscentModel):
 
     def _summed(self) -> np.ndarray:
         """The sum of the weights over the rounds of the average, (features + 1, columns)."""
-        return self._aged() - self.drift.reshape(-1, self.n_columns)
+        return self._aged() - self.correction.reshape(-1, self.n_columns)
 
     def _aged(self) -> np.ndarray:
         """What it would be, had the last θ been there in all rounds."""
-        return self.of_columns(self.groups[:, BOOKS["ages"]]) * self.view[:, 0]
+        return self.of_columns(self.groups[:, SHARED["ages"]]) * self.view[:, 0]
 
-    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
         """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
         counts = np.zeros(n_classes)
         counts[places] = self.counts
@@ -125,7 +125,7 @@ class AscentState(State, ascent.AscentModel):
         grown.sigma = self.sigma
         self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
-            grown.values, grown.drift, grown.books = self.values.copy(), self.drift.copy(), self.books.copy()
+            grown.values, grown.correction, grown.shared = self.values.copy(), self.correction.copy(), self.shared.copy()
             return grown
         if self.n_columns > 1:
             return self._moved(grown, np.arange(self.n_columns), places)
@@ -145,21 +145,21 @@ class AscentState(State, ascent.AscentModel):
 
     def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
         """These columns at places of another model, to the bit; the others are what they would be, had they been there."""
-        shared = self.books[: BOOKS["shared"]]
+        shared = self.shared[: SHARED["shared"]]
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
-        new.values, new.drift = values.reshape(-1), self.drift
+        new.values, new.correction = values.reshape(-1), self.correction
         if self.joint:
             values[:, :, places] = self.view[:, :, old]
-            new._open_books(shared)
+            new._place_shared(shared)
         else:
-            new._open_books(shared)
+            new._place_shared(shared)
             values[:, :, places] = self.view[:, :, old]
             new.groups[places] = self.groups[old]
         self._keep_groups_in(new)
-        if len(self.drift):
-            drift = np.zeros((self.n_features + 1, new.n_columns))
-            drift[:, places] = self._drift_in(new)[:, old]
-            new.drift = drift.reshape(-1)
+        if len(self.correction):
+            correction = np.zeros((self.n_features + 1, new.n_columns))
+            correction[:, places] = self._drift_in(new)[:, old]
+            new.correction = correction.reshape(-1)
         return new
 
     def _keep_groups_in(self, new: AscentState) -> None:
@@ -167,38 +167,38 @@ class AscentState(State, ascent.AscentModel):
         if self.joint:
             new.groups[:] = self.groups
         else:
-            new.groups[:, BOOKS["ages"]] = self.groups[0, BOOKS["ages"]]
+            new.groups[:, SHARED["ages"]] = self.groups[0, SHARED["ages"]]
 
     def _drift_in(self, new: AscentState) -> np.ndarray:
-        """The books of the average as they count in a model with more columns of 0."""
-        return self.drift.reshape(-1, self.n_columns)
+        """Return the average's sums for a model with more columns of 0."""
+        return self.correction.reshape(-1, self.n_columns)
 
     def _spread(self, new: AscentState, spread: np.ndarray) -> AscentState:
         """θ, and the sums of the average, as combinations in the columns of another model."""
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
         values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
         new.values = values.reshape(-1)
-        new.drift = (-self._summed() @ spread).reshape(-1) if len(self.drift) else self.drift
-        new._open_books(self.books[: BOOKS["shared"]])
+        new.correction = (-self._summed() @ spread).reshape(-1) if len(self.correction) else self.correction
+        new._place_shared(self.shared[: SHARED["shared"]])
         return new
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """The mean of the weights, whatever σ they were divided by; Hedge's losses add up."""
-        shared = np.sum([shard.state.books[: BOOKS["shared"]] for shard in shards], axis=0)
+        shared = np.sum([shard.state.shared[: SHARED["shared"]] for shard in shards], axis=0)
         factors = [1.0] * len(shards)
         if not self.params["experts"]:
             lengths = [self._longest(shard) for shard in shards]
-            shared[BOOKS["lipschitz"]] = max(lengths)
-            shared[BOOKS["sigma"]] = self._sigma(float(self.tally[self.TALLY["t"]]), max(lengths))
+            shared[SHARED["lipschitz"]] = max(lengths)
+            shared[SHARED["sigma"]] = self._sigma(float(self.counters[self.COUNTERS["t"]]), max(lengths))
             factors = [share * self._factor(shard, shared) for shard, share in zip(shards, shares, strict=True)]
-            shared[BOOKS["gain"]] = sum(
-                share * self._worth(shard, shared) * float(shard.state.books[BOOKS["gain"]])
+            shared[SHARED["gain"]] = sum(
+                share * self._worth(shard, shared) * float(shard.state.shared[SHARED["gain"]])
                 for shard, share in zip(shards, shares, strict=True)
             )
         super()._merge_values(shards, factors)
-        self._open_books(shared)
+        self._place_shared(shared)
 
     def _merge_bounds(self) -> None:
         """None is kept but Hedge's, a sum of weights."""
@@ -211,14 +211,14 @@ class AscentState(State, ascent.AscentModel):
 
     def _longest(self, shard: Shard) -> float:
         """The largest dual norm of a step of a shard."""
-        return float(shard.state.books[BOOKS["lipschitz"]])
+        return float(shard.state.shared[SHARED["lipschitz"]])
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
         """What makes θ of a shard one that stands for the same weights in the result: w = κ θ."""
-        schedule, rounds = self.params["schedule"], float(self.tally[self.TALLY["t"]])
+        schedule, rounds = self.params["schedule"], float(self.counters[self.COUNTERS["t"]])
         if schedule == ascent.SCHEDULES["sqrt"]:
             return 1.0
-        sigma, own = float(shared[BOOKS["sigma"]]), float(shard.state.books[BOOKS["sigma"]])
+        sigma, own = float(shared[SHARED["sigma"]]), float(shard.state.shared[SHARED["sigma"]])
         if schedule == ascent.SCHEDULES["strongly_convex"]:
             sigma, own = sigma * rounds, shard.params["sigma"] * shard.rounds
         return sigma / own if own > 0.0 else 0.0
@@ -235,8 +235,8 @@ class AscentState(State, ascent.AscentModel):
         return found
 
     def _keep_average(self, average: np.ndarray) -> None:
-        self.groups[:, BOOKS["ages"]] = 0.0
-        self.drift = (-self.average_rounds(self.params) * average).reshape(-1)
+        self.groups[:, SHARED["ages"]] = 0.0
+        self.correction = (-self.average_rounds(self.params) * average).reshape(-1)
 
     def reading_params(self, params: dict) -> dict:
         return {**params, "entropic": self.ENTROPIC}
@@ -286,8 +286,8 @@ class EntropicState(AscentState):
         return (self.params["bound"] / shard.params["bound"]) * (shard.params["sigma"] / self.params["sigma"])
 
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
-        own = float(shard.state.books[BOOKS["sigma"]])
-        return float(shared[BOOKS["sigma"]]) / own if own > 0.0 else 0.0
+        own = float(shard.state.shared[SHARED["sigma"]])
+        return float(shared[SHARED["sigma"]]) / own if own > 0.0 else 0.0
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Nothing: columns of 0 make another simplex, whose ages begin anew."""

@@ -11,18 +11,18 @@ from .._saving import require
 from .dual_ascent import check_joint
 from .state import OfFile, n_vectors, read_only
 
-GAP, PENDING = forel.BOOKS["gap"], forel.BOOKS["pending"]
+GAP, PENDING = forel.SHARED["gap"], forel.SHARED["pending"]
 
 
 class ForelState(OfFile):
     """The rows so far, their dual variables, and θ.
 
     data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
-    alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, tally : as
-    State's. books : see forel.BOOKS.
+    alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, counters : as
+    State's. shared : see forel.SHARED.
     """
 
-    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "tally", "books")
+    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "counters", "shared")
     PARTS = (*ARRAYS, "joint", "n_features")
 
     record, records_from = None, 0.0  # as Model's
@@ -33,9 +33,9 @@ class ForelState(OfFile):
         self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
         self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
         self.theta, self.counts = np.zeros((n_features + 1, k)), np.zeros(n_classes)
-        self.tally, self.books = np.zeros(model.TALLY_SIZE), np.zeros(forel.BOOKS["size"])
+        self.counters, self.shared = np.zeros(model.N_COUNTERS), np.zeros(forel.SHARED["size"])
 
-    def learn_at_once(self, *call) -> bool:
+    def try_partial_fit(self, *call) -> bool:
         """All rows are kept: there is no shorter way."""
         return False
 
@@ -52,27 +52,27 @@ class ForelState(OfFile):
         return {
             "data": ((n_entries,), dtype), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
             "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
-            "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "tally": ((model.TALLY_SIZE,), double),
-            "books": ((forel.BOOKS["size"],), double),
+            "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "counters": ((model.N_COUNTERS,), double),
+            "shared": ((forel.SHARED["size"],), double),
         }
 
-    def _problem_of_values(self, tally: dict) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
             return "rows that are no CSR matrix in order"
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
             return "labels of no class"
         if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
             return "more rows than were counted"
-        pending, (lengths, theta), live = self.books[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
+        pending, (lengths, theta), live = self.shared[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
         if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
             return "a sweep that is none"
         taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
         beyond = (taken > self.weights * (1.0 + 1e-9)).any()
         if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
             return "dual variables out of their range"
-        if not float(self.weights[live] @ lengths[live]) <= tally["reach"] * (1.0 + 1e-9):
+        if not float(self.weights[live] @ lengths[live]) <= counters["reach"] * (1.0 + 1e-9):
             return "rows beyond their reach"
-        if not np.abs(self.theta - theta).max() <= 1e-6 * tally["reach"]:
+        if not np.abs(self.theta - theta).max() <= 1e-6 * counters["reach"]:
             return "weights that are not those of the dual variables"
         return ""
 
@@ -103,7 +103,7 @@ class ForelState(OfFile):
     def n_columns(self) -> int:
         return self.theta.shape[1]
 
-    def with_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
+    def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
         """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
         grown = self.copy()
         grown.counts = np.zeros(n_classes)
@@ -132,7 +132,7 @@ class ForelState(OfFile):
             rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
         return rest
 
-    def take_units(self, params: dict) -> None:
+    def set_scale(self, params: dict) -> None:
         """Rows of zeros, which came before, are kept but count no more."""
         self.params, self.weights, self.alpha = params, np.zeros(len(self.labels)), np.zeros(self.alpha.shape)
 

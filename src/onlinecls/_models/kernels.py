@@ -186,14 +186,14 @@ class Support(NamedTuple):
 
     vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); or
     `Unstacked`.
-    alpha : coefficients, (columns, at least size). tally : counters, see `model.TALLY`. dropped : support vectors given up for
+    alpha : coefficients, (columns, at least size). counters : see `model.COUNTERS`. dropped : support vectors given up for
     the budget. norm : one class, ||w||².
     """
 
     size: int
     vectors: Any
     alpha: np.ndarray
-    tally: np.ndarray
+    counters: np.ndarray
     dropped: int
     norm: float
 
@@ -215,7 +215,7 @@ class SupportState(OfFile):
         columns = n_vectors(n_classes)
         self.kernel, self.n_features = kernel, n_features
         self.params = None  # those that it was last learnt with
-        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.TALLY_SIZE), 0, 0.0)
+        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0, 0.0)
         self.P = np.zeros((columns, int(second_order)))
         self.Q = np.zeros(int(projects))
         self.scale = np.ones(columns)
@@ -226,7 +226,7 @@ class SupportState(OfFile):
 
     size = property(lambda self: self.support.size)
     alpha = property(lambda self: self.support.alpha)
-    tally = property(lambda self: self.support.tally)
+    counters = property(lambda self: self.support.counters)
 
     @property
     def vectors(self) -> Any:
@@ -240,20 +240,20 @@ class SupportState(OfFile):
     def second_order(self) -> bool:
         return self.P.shape[1] > 0
 
-    def learn_at_once(self, *call) -> bool:
+    def try_partial_fit(self, *call) -> bool:
         """Kernel values of a call come from Python: there is no shorter way."""
         return False
 
     def arrays(self) -> list[np.ndarray]:
-        return [self.alpha, self.tally, *super().arrays()]
+        return [self.alpha, self.counters, *super().arrays()]
 
     def copy(self) -> SupportState:
         """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
         twin = super().copy()
-        twin.support = self.support._replace(alpha=self.alpha.copy(), tally=self.tally.copy())
+        twin.support = self.support._replace(alpha=self.alpha.copy(), counters=self.counters.copy())
         return twin
 
-    def with_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
+    def grow_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
 
         One vector w becomes the two -w/2 and +w/2, with half the covariance each.
@@ -337,9 +337,9 @@ class SupportState(OfFile):
             try:
                 step(model, _rows_of(K), taken)
             finally:  # an interrupt leaves a whole number of rows
-                if (model.tally != self.tally).any():
+                if (model.counters != self.counters).any():
                     unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
-                    found = Support(model.size, unstacked, alpha, model.tally, model.dropped, model.norm)
+                    found = Support(model.size, unstacked, alpha, model.counters, model.dropped, model.norm)
                     self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
                     with suppress(MemoryError):  # (the model is whole: the next call stacks them, or is refused)
                         self._stack()
@@ -385,14 +385,14 @@ class SupportState(OfFile):
 
     def in_file(self) -> dict:
         """Without room to grow, and without what follows from the kind of the model."""
-        size, vectors, alpha, tally, dropped, norm = self.support
+        size, vectors, alpha, counters, dropped, norm = self.support
         packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
         scale = self.kernel.gamma if self.kernel.uses_gamma else None
         found = {
             "n_features": self.n_features, "size": size, "dropped": dropped, "norm": norm, "gamma": scale, "vectors_as": "none",
             "alpha": np.ascontiguousarray(alpha[:, :size]), "P": np.ascontiguousarray(self.P[:, :packed]),
             "Q": self.Q[:packed], "scale": self.scale, "norms": self.norms[:size],
-            "counts": self.counts, "tally": tally,
+            "counts": self.counts, "counters": counters,
         }
         if vectors is None:
             return found
@@ -421,7 +421,7 @@ class SupportState(OfFile):
         n_stored = len(arrays.get("vectors_data", ()))
         shapes = {
             "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),
-            "scale": (columns,), "norms": (size,), "counts": (n_classes,), "tally": (model.TALLY_SIZE,),
+            "scale": (columns,), "norms": (size,), "counts": (n_classes,), "counters": (model.N_COUNTERS,),
             **{
                 "none": {}, "numbers": {"vectors": (size,)}, "dense": {"vectors": (size, n_features)},
                 "csr": {"vectors_data": (n_stored,), "vectors_indices": (n_stored,), "vectors_indptr": (size + 1,)},
@@ -441,7 +441,7 @@ class SupportState(OfFile):
             state.origin = np.full(size, -1, np.int64)
         state.scale, state.counts, state.params = arrays["scale"], arrays["counts"], params
         alpha = arrays["alpha"] if size else state.alpha
-        state.support = Support(size, None, alpha, arrays["tally"], dropped, norm)
+        state.support = Support(size, None, alpha, arrays["counters"], dropped, norm)
         state._take_vectors(as_, arrays)
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
@@ -467,16 +467,17 @@ class SupportState(OfFile):
         self.support = self.support._replace(vectors=vectors)
 
     def _problem_of_numbers(self) -> str:
-        shown = {"alpha": self.alpha, "tally": self.tally, "P": self.P, "Q": self.Q, "norms": self.norms, "scale": self.scale}
+        shown = {"alpha": self.alpha, "counters": self.counters, "P": self.P, "Q": self.Q, "norms": self.norms,
+                 "scale": self.scale}
         wrong = [name for name, part in shown.items() if not validate.all_finite(part)]
         return f"{wrong[0]} with NaN or infinity" if wrong else super()._problem_of_numbers()
 
-    def _problem_of_values(self, tally: dict) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         size, alpha = self.size, self.alpha
         diagonal = np.arange(1, size + 1).cumsum() - 1
-        if size + self.support.dropped > tally["t"]:
+        if size + self.support.dropped > counters["t"]:
             return "more support vectors than rounds"
-        if max(tally["reach"], tally["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
+        if max(counters["reach"], counters["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
             return "coefficients beyond their range"
         if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
             return "scales or norms beyond their range"
@@ -488,10 +489,10 @@ class SupportState(OfFile):
             return self._problem_of_inverses(diagonal) if size else ""
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
         # centre of one class is a convex combination.)
-        if np.abs(alpha).max(initial=0.0) > max(4.0 * tally["reach"], 1.0):
+        if np.abs(alpha).max(initial=0.0) > max(4.0 * counters["reach"], 1.0):
             return "coefficients beyond their reach"
         if size and self.second_order:
-            beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * tally["curvature"]
+            beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * counters["curvature"]
             if beyond or self.P[:, diagonal].min() < 0.0:
                 return "a covariance beyond its range"
         return ""

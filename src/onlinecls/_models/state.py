@@ -41,22 +41,22 @@ class Shard(NamedTuple):
 
     @property
     def rounds(self) -> float:
-        return float(self.state.tally[model.TALLY["t"]])
+        return float(self.state.counters[model.COUNTERS["t"]])
 
 
 class Counted:
     """A model's counters and copies, whatever else there is to it.
 
-    counts : float64 (n_classes,), rows seen of each class. tally : float64, counters at the places that TALLY names.
+    counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
     params : the parameters that it was last learnt with.
     """
 
     __slots__ = ()
     PARTS: tuple[str, ...] = ()  # all there is to a model but params
-    TALLY = model.TALLY
+    COUNTERS = model.COUNTERS
     params: Any
     counts: np.ndarray
-    tally: np.ndarray
+    counters: np.ndarray
 
     def parts(self) -> dict:
         return {name: getattr(self, name) for name in self.PARTS}
@@ -89,13 +89,13 @@ class Counted:
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name: str) -> int:
-        return int(self.tally[self.TALLY[name]])
+        return int(self.counters[self.COUNTERS[name]])
 
     def count_rows(self, n_rows: int, n_new: int) -> None:
         """Rows of the only class there is: nothing to learn from."""
-        self.tally[self.TALLY["t"]] += n_rows
-        self.tally[self.TALLY["seen"]] = 1.0
-        self.tally[self.TALLY["mistakes"]] += n_new
+        self.counters[self.COUNTERS["t"]] += n_rows
+        self.counters[self.COUNTERS["seen"]] = 1.0
+        self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
 
     def stays_in_range(self, params: dict) -> bool:
@@ -145,9 +145,9 @@ class OfFile(Counted):
 
     def problem(self) -> str:
         """What is wrong with the numbers in the arrays; "" if nothing."""
-        tally = {name: float(self.tally[at]) for name, at in self.TALLY.items()}
+        counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._problem_of_numbers() or self._problem_of_counters(tally) or self._problem_of_values(tally)
+            return self._problem_of_numbers() or self._problem_of_counters(counters) or self._problem_of_values(counters)
 
     def _problem_of_numbers(self) -> str:
         for name, part in self.parts().items():
@@ -155,18 +155,18 @@ class OfFile(Counted):
                 return f"{name} with NaN or infinity"
         return ""
 
-    def _problem_of_counters(self, tally: dict) -> str:
+    def _problem_of_counters(self, counters: dict) -> str:
         counts = self.counts
-        whole = np.append(counts, [tally[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
-        if min(*tally.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+        whole = np.append(counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(*counters.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
             return "counters that are not numbers of rows"
-        if max(counts.max(), tally["mistakes"], tally["updates"], tally["skipped"]) > tally["t"]:
+        if max(counts.max(), counters["mistakes"], counters["updates"], counters["skipped"]) > counters["t"]:
             return "counters beyond the number of rounds"
-        if tally["seen"] != np.count_nonzero(counts):
+        if counters["seen"] != np.count_nonzero(counts):
             return "another number of classes seen than have rows"
         return ""
 
-    def _problem_of_values(self, tally: dict) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         raise NotImplementedError
 
 
@@ -175,13 +175,13 @@ class State(OfFile, model.Model):
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
-    drift : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    correction : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
     calibration : float64, (columns, 15), or (0, 15): Platt's numbers of each column, see calibration.py.
     total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
     """
 
     PARTS: tuple[str, ...] = (
-        "calibration", "counts", "drift", "geometry", "n_columns", "n_features", "sigma", "tally", "total", "values",
+        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "total", "values",
         "variance",
     )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
@@ -198,10 +198,10 @@ class State(OfFile, model.Model):
         self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]
         self.values = self._fresh(self.n_columns, dtype).reshape(-1)
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
-        self.drift = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
+        self.correction = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
         self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
         self.total = np.zeros(n_features + 1 if self.keeps_rows(params) else 0)
-        self.counts, self.tally = np.zeros(n_classes), np.zeros(model.TALLY_SIZE)
+        self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
         """The values of vectors that start from nothing."""
@@ -215,7 +215,7 @@ class State(OfFile, model.Model):
         return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
 
     @property
-    def waits(self) -> bool:
+    def awaits_scale(self) -> bool:
         """Whether what its numbers begin with is still to be told by the first row that is not all zeros."""
         return False
 
@@ -236,7 +236,7 @@ class State(OfFile, model.Model):
     def prepare(self, foresight: int, depth: int) -> None:
         """Before a pass: how a full covariance meets many rows at once (see full.pxd)."""
 
-    def take_units(self, params: dict) -> None:
+    def set_scale(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
         self.params, self.variance = params, params["variance"]
         self.settle_levels(params)
@@ -248,11 +248,11 @@ class State(OfFile, model.Model):
         new = type(self).__new__(type(self))
         for name in self.SCALARS:
             setattr(new, name, getattr(self, name))
-        new.params, new.counts, new.tally, new.total = self.params, counts, self.tally.copy(), self.total.copy()
+        new.params, new.counts, new.counters, new.total = self.params, counts, self.counters.copy(), self.total.copy()
         new.n_columns = n_vectors(len(counts))
         return new
 
-    def with_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
+    def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
         """This model with its classes at `places` among n_classes; the newcomers start from nothing.
 
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
@@ -265,9 +265,9 @@ class State(OfFile, model.Model):
         if grown.n_columns == self.n_columns:
             self._copy_to(grown)
         elif self.n_columns > 1:
-            self._place_in(grown, places)
+            self._scatter_classes(grown, places)
         else:
-            self._halve_in(grown, places, share)
+            self._split_binary(grown, places, share)
         return grown
 
     def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
@@ -279,30 +279,30 @@ class State(OfFile, model.Model):
 
     def _copy_to(self, grown: State) -> None:
         """The arrays of a model of as many vectors."""
-        grown.values, grown.drift = self.values.copy(), self.drift.copy()
+        grown.values, grown.correction = self.values.copy(), self.correction.copy()
         # A full Σ is large, and no one changes it before the first row: it goes along.
         grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
 
-    def _place_in(self, grown: State, places: np.ndarray) -> None:
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
         """The vectors of this model at places of one with more of them."""
         values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
         values[:, :, places] = self.view
-        grown.values, grown.drift = values.reshape(-1), self.drift
-        if len(self.drift):
-            drift = np.zeros((self.n_features + 1, grown.n_columns))
-            drift[:, places] = self.drift.reshape(-1, self.n_columns)
-            grown.drift = drift.reshape(-1)
+        grown.values, grown.correction = values.reshape(-1), self.correction
+        if len(self.correction):
+            correction = np.zeros((self.n_features + 1, grown.n_columns))
+            correction[:, places] = self.correction.reshape(-1, self.n_columns)
+            grown.correction = correction.reshape(-1)
 
-    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
+    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         """The only vector of this model as those of its two classes."""
         values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
-        drift = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.drift) else None
+        correction = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.correction) else None
         for sign, place in zip((-1, 1), places, strict=False):
             values[:, :, place] = self._half(sign, share)
-            if drift is not None:
-                drift[:, place] = sign * 0.5 * self.drift + 0.0
+            if correction is not None:
+                correction[:, place] = sign * 0.5 * self.correction + 0.0
         grown.values = values.reshape(-1)
-        grown.drift = np.empty(0) if drift is None else drift.reshape(-1)
+        grown.correction = np.empty(0) if correction is None else correction.reshape(-1)
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         """What is stored, (features, slots), of the class on one side of the only vector."""
@@ -317,7 +317,8 @@ class State(OfFile, model.Model):
         rest.calibration = self._calibration_of(keep)
         rest.sigma = self.sigma
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
-        rest.drift = self.drift.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(self.drift) else self.drift
+        corrections = self.correction
+        rest.correction = corrections.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(corrections) else corrections
         return rest
 
     def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
@@ -340,13 +341,14 @@ class State(OfFile, model.Model):
     def merge(self, shards: list[Shard]) -> None:
         """Become the merge of the models of shards; this one is a copy of one of them. All is summed in double, rounded once."""
         total = sum(shard.rounds for shard in shards)
-        average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if len(self.drift) else None
+        averaged = len(self.correction) > 0
+        average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
         self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
-        self.tally = np.sum([shard.state.tally for shard in shards], axis=0)
-        self.tally[self.TALLY["seen"]] = np.count_nonzero(self.counts)
+        self.counters = np.sum([shard.state.counters for shard in shards], axis=0)
+        self.counters[self.COUNTERS["seen"]] = np.count_nonzero(self.counts)
         shares = [shard.rounds / total for shard in shards]
         self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
-        if not self.waits:
+        if not self.awaits_scale:
             self._merge_values(shards, shares)
         self._merge_bounds()
         self.total = np.sum([shard.state.total for shard in shards], axis=0)
@@ -356,11 +358,11 @@ class State(OfFile, model.Model):
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """shares : of the rounds. Some features at a time, as numbers in double take room."""
-        views, n_records = [shard.state.view for shard in shards], self.n_features + 1
+        views, n_slots = [shard.state.view for shard in shards], self.n_features + 1
         merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
-        for start in range(0, n_records, step):
+        for start in range(0, n_slots, step):
             slabs = [view[start : start + step].astype(np.float64) for view in views]
-            found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_records else 0)
+            found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_slots else 0)
             # (The smallest numbers of all may become 0; what is too large is refused by whoever asked.)
             with np.errstate(over="ignore", under="ignore"):
                 merged[start : start + step] = found
@@ -385,27 +387,27 @@ class State(OfFile, model.Model):
     def _merge_bounds(self) -> None:
         """The counters that bound the numbers of the model."""
         first = self.moving
-        self.tally[self.TALLY["reach"]] = max(float(first.max()), -float(first.min()))
+        self.counters[self.COUNTERS["reach"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
         """(features + 1, columns) weights of a shard that predict, in double, in the units of the result."""
         rounds = self.average_rounds(shard.params)
         found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
         if rounds:
-            found -= self.drift.reshape(-1, self.n_columns) / rounds
+            found -= self.correction.reshape(-1, self.n_columns) / rounds
         found[-1] *= shard.constant
         return found
 
     def _keep_average(self, average: np.ndarray) -> None:
-        """Begin the books of an average over all rounds so far."""
+        """Begin the sums of an average over all rounds so far."""
         last = self._last_weights(self.reading_params(self.params), slice(None))
-        self.drift = (self.average_rounds(self.params) * (last - average)).reshape(-1)
+        self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
     def is_in_range(self) -> bool:
         """Whether the merged numbers are those of a model that learning could have made."""
         largest = self._largest / max(self.params["bias"], 1.0)
-        parts = (self.values, self.sigma, self.drift, self.tally)
-        return all(np.isfinite(part).all() for part in parts) and self.tally[self.TALLY["reach"]] <= largest
+        parts = (self.values, self.sigma, self.correction, self.counters)
+        return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["reach"]] <= largest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -418,7 +420,7 @@ class State(OfFile, model.Model):
         """(columns, features) weights that predict: a read-only view where they are stored as they are."""
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
-            found = (found - self.drift.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
+            found = (found - self.correction.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
         return read_only(found.T)
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
@@ -427,7 +429,7 @@ class State(OfFile, model.Model):
 
     def average_rounds(self, params: dict) -> float:
         """Over how many rounds the average runs; 0 if there is none."""
-        return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.drift) else 0.0
+        return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.correction) else 0.0
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -441,21 +443,21 @@ class State(OfFile, model.Model):
         return {
             "values": ((n_weights * cls.SLOTS,), np.dtype(dtype)),
             "sigma": ((0, 1, 1), np.dtype(dtype)),
-            "drift": ((n_weights if average else 0,), double),
+            "correction": ((n_weights if average else 0,), double),
             "calibration": ((0, calibration.SIZE), double),
             "total": ((0,), double),
             "counts": ((n_classes,), double),
-            "tally": ((model.TALLY_SIZE,), double),
+            "counters": ((model.N_COUNTERS,), double),
         }
 
     @classmethod
     def _of_today(cls, arrays: dict, params: dict) -> dict:
         """Files from before it was kept: it begins with the next row."""
-        pairs, n_records = arrays["calibration"], 0
+        pairs, n_slots = arrays["calibration"], 0
         require(pairs.ndim == 2 and pairs.shape[1] == calibration.OLD_SIZE, "probabilities' numbers", pairs.shape)
         if cls.keeps_rows(params):  # (which has a row of numbers for each vector)
-            n_records = arrays["values"].size // max(1, cls.SLOTS * len(pairs))
-        return {**arrays, "calibration": calibration.of_today(pairs), "total": np.zeros(n_records)}
+            n_slots = arrays["values"].size // max(1, cls.SLOTS * len(pairs))
+        return {**arrays, "calibration": calibration.of_today(pairs), "total": np.zeros(n_slots)}
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
@@ -487,10 +489,10 @@ class State(OfFile, model.Model):
         found = super()._problem_of_numbers() or calibration.problem(self.calibration)
         return found or ("a sum of rows that no rows give" if len(self.total) and self.total[-1] < 0.0 else "")
 
-    def _problem_of_values(self, tally: dict) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         first = self.moving
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
-        if max(float(first.max()), -float(first.min())) > min(4.0 * tally["reach"], self._largest):
+        if max(float(first.max()), -float(first.min())) > min(4.0 * counters["reach"], self._largest):
             return "weights beyond their reach"
         return self._problem_of_companions()
 

@@ -31,16 +31,16 @@ class WithPrior(State, _core.QuadraticModel):
         super().__init__(n_features, n_classes, dtype, params)
         self.halved: list[int] = []
 
-    def take_units(self, params: dict) -> None:
-        super().take_units(params)
+    def set_scale(self, params: dict) -> None:
+        super().set_scale(params)
         self.halved = []
 
-    def _place_in(self, grown: State, places: np.ndarray) -> None:
-        super()._place_in(grown, places)
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
+        super()._scatter_classes(grown, places)
         grown.halved = [int(places[column]) for column in self.halved]
 
-    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
-        super()._halve_in(grown, places, share)
+    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._split_binary(grown, places, share)
         grown.halved = [int(place) for place in places]
 
     def only(self, keep: np.ndarray) -> State:
@@ -56,7 +56,7 @@ class WithPrior(State, _core.QuadraticModel):
         require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
 
     @property
-    def waits(self) -> bool:
+    def awaits_scale(self) -> bool:
         return self.variance == 0.0
 
     @property
@@ -80,8 +80,8 @@ class GaussianState(WithPrior):
             values[:, 1] = self.variance
         return values
 
-    def take_units(self, params: dict) -> None:
-        super().take_units(params)
+    def set_scale(self, params: dict) -> None:
+        super().set_scale(params)
         self.view[:, 1] = self.variance
 
     def _half(self, sign: int, share: float) -> np.ndarray:
@@ -138,13 +138,13 @@ class GaussianState(WithPrior):
 
 
 class ForgettingState(GaussianState):
-    """values : w and σ/s, s the growth that `tally` has: variances grow with the rows, up to the first one."""
+    """values : w and σ/s, s the growth that `counters` has: variances grow with the rows, up to the first one."""
 
     geometry = "forgetting"
 
     @property
     def _growth(self) -> float:
-        return float(self.tally[self.TALLY["growth"]]) or 1.0
+        return float(self.counters[self.COUNTERS["growth"]]) or 1.0
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half, info = super()._half(sign, share), np.finfo(self.dtype)
@@ -210,18 +210,18 @@ class FullState(WithPrior):
         sigma[:, np.arange(size), np.arange(size)] = self.variance
         return sigma
 
-    def take_units(self, params: dict) -> None:
-        super().take_units(params)
+    def set_scale(self, params: dict) -> None:
+        super().set_scale(params)
         places = np.arange(self.n_features + 1)
         self.sigma[:, places, places] = self.variance  # (in place: there may be no room for two of them)
 
-    def _place_in(self, grown: State, places: np.ndarray) -> None:
-        super()._place_in(grown, places)
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
+        super()._scatter_classes(grown, places)
         grown.sigma[places], grown.growth = self.sigma, np.ones(grown.n_columns)
         grown.growth[places] = self.growth
 
-    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
-        super()._halve_in(grown, places, share)
+    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._split_binary(grown, places, share)
         for place in places:
             np.divide(self.sigma[0], 2, out=grown.sigma[place])
         grown.growth = np.ones(grown.n_columns)
@@ -316,7 +316,7 @@ class MirrorState(State, _core.QuadraticModel):
 
     def _merge_bounds(self) -> None:
         super()._merge_bounds()
-        self.tally[self.TALLY["curvature"]] = float(self.view[:, 1].max())
+        self.counters[self.COUNTERS["curvature"]] = float(self.view[:, 1].max())
 
     def _problem_of_companions(self) -> str:
         sums = self.view[:, 1]
@@ -344,7 +344,7 @@ class DualAveragingState(MirrorState):
     def stays_in_range(self, params: dict) -> bool:
         if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
             return True
-        most = params["eta0"] * float(self.tally[self.TALLY["reach"]])
+        most = params["eta0"] * float(self.counters[self.COUNTERS["reach"]])
         return isfinite(most) and most <= self._largest * params["delta"]
 
 
@@ -395,16 +395,16 @@ class WithGroups(State):
         super()._copy_to(grown)
         grown.groups = self.groups.copy()
 
-    def _place_in(self, grown: State, places: np.ndarray) -> None:
-        super()._place_in(grown, places)
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
+        super()._scatter_classes(grown, places)
         if self._is_joint:
             grown.groups = self.groups.copy()
         else:
             grown.groups = self._unknown(grown.n_columns)
             grown.groups[places] = self.groups
 
-    def _halve_in(self, grown: State, places: np.ndarray, share: float) -> None:
-        super()._halve_in(grown, places, share)
+    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._split_binary(grown, places, share)
         grown.groups = self._unknown(1)
 
     def only(self, keep: np.ndarray) -> State:
@@ -523,8 +523,8 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     IS_SIGNED = True
     SLOTS = 2
 
-    def take_units(self, params: dict) -> None:
-        super().take_units(params)
+    def set_scale(self, params: dict) -> None:
+        super().set_scale(params)
         self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
 
     @property
@@ -577,8 +577,8 @@ class SimplexState(SignedSimplexState):
     BELOW_0 = ("low", "shift", "top")
     IS_SIGNED = False
 
-    def _place_in(self, grown: State, places: np.ndarray) -> None:
-        super()._place_in(grown, places)
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
+        super()._scatter_classes(grown, places)
         if self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
             new = np.delete(np.arange(grown.n_columns), places)
             grown.view[: self._n_live, 0, new] = self.fresh_power()
