@@ -42,7 +42,7 @@ class Records:
     scores: np.ndarray
     updated: np.ndarray
     chi: np.ndarray
-    lookahead: np.ndarray
+    peeked: np.ndarray
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray
@@ -95,7 +95,7 @@ def _peek(learner: Any, records: dict, y: np.ndarray) -> None:
         share = 1.0 / np.maximum(1.0, learner.b * chi)
     elif isinstance(learner, SecondOrderPerceptron):
         share = learner.r / (learner.r + chi)
-    records["lookahead"], records["spread"] = m * share, chi * share
+    records["peeked"], records["spread"] = m * share, chi * share
     records["forgotten"] = -(m**2) * np.divide(1.0 - share, chi, out=np.zeros(len(m)), where=chi > 0.0)
 
 
@@ -237,7 +237,7 @@ class _Potential(Theorem):
             gain = np.full(len(r.y), 1.0 / learner.r)
         squares = self.said(r) ** 2 if learner.covariance == "full" else r.squares_with(self.U)
         first = self.squares / float(getattr(learner, "initial_variance", 1.0)) + self.total("A", gain * squares * r.updated)
-        Q = self.total("Q", (r.spread + 2.0 * r.lookahead + r.forgotten) * r.updated)
+        Q = self.total("Q", (r.spread + 2.0 * r.peeked + r.forgotten) * r.updated)
         return self.total("M", r.updated), self.loss(r) + np.sqrt(first) * np.sqrt(np.maximum(Q, 0.0))
 
 

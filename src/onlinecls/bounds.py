@@ -90,7 +90,7 @@ class Course:
         w before each round, and after the last; of a one-class learner, the centre.
     updated : ndarray of bool, shape (n,)
         The rounds that changed the model.
-    chi, lookahead, spread, forgotten : ndarray of float64, shape (n,)
+    chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
         Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
     sigma : ndarray of float64, shape (n,)
         Dual ascent: σ of each round. Others: 0.
@@ -107,7 +107,7 @@ class Course:
     weights: np.ndarray
     updated: np.ndarray
     chi: np.ndarray
-    lookahead: np.ndarray
+    peeked: np.ndarray
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -127,7 +127,7 @@ class Course:
     @property
     def _records(self) -> _certificates.Records:
         return _certificates.Records(
-            self.X, self.y, self.scores, self.updated, self.chi, self.lookahead, self.spread, self.forgotten, self.sigma)
+            self.X, self.y, self.scores, self.updated, self.chi, self.peeked, self.spread, self.forgotten, self.sigma)
 
     @property
     def paid(self) -> np.ndarray:
@@ -247,7 +247,7 @@ def _certified(who: str, learner: Any, X: Any, y: Any, u: ArrayLike) -> Certific
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
     (n, d), second_order = X.shape, hasattr(type(learner), "covariance_")
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
-    chi, lookahead, spread, forgotten, sigma = np.zeros((5, n))
+    chi, peeked, spread, forgotten, sigma = np.zeros((5, n))
     learner.partial_fit(X[:0], y[:0], **({"classes": [-1.0, 1.0]} if task == "classifier" else {}))
     say = {"classifier": "decision_function", "regressor": "predict", "outlier_detector": "score_samples"}[task]
     where = "center_" if task == "outlier_detector" else "coef_"
@@ -262,11 +262,11 @@ def _followed(learner: Any, X: np.ndarray, y: np.ndarray, task: str) -> Course:
         if second_order:
             after = _covariance(learner)
             chi[t], spread[t] = x @ _times(before, x), x @ _times(after, x)
-            lookahead[t] = y[t] * (x @ _times(after, theta))
+            peeked[t] = y[t] * (x @ _times(after, theta))
             forgotten[t] = theta @ _times(after - before, theta)
             theta = theta + updated[t] * y[t] * x
     weights[n] = np.ravel(getattr(learner, where))
-    return Course(learner, X, y, scores, weights, updated, chi, lookahead, spread, forgotten, sigma)
+    return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten, sigma)
 
 
 def _covariance(learner: Any) -> np.ndarray:
@@ -533,7 +533,7 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
     kinds = (Perceptron, PNormPerceptron, SecondOrderPerceptron, NAROWClassifier)
     u, learner, updated = _checked(course, u, "lemma_1", *kinds), course.learner, course.updated
     if isinstance(learner, (SecondOrderPerceptron, NAROWClassifier)):
-        eta, m = np.ones(updated.sum()), course.lookahead[updated]
+        eta, m = np.ones(updated.sum()), course.peeked[updated]
         f = lam**2 * float(u @ _precision(course, "lemma_1")[2](u)) / 2.0
         right = (course.spread + course.forgotten)[updated].sum() / 2.0
     else:
@@ -574,9 +574,9 @@ def _precision(course: Course, bound: str) -> tuple[float, float, Callable[[np.n
 
 
 def _counted(course: Course) -> tuple[int, int]:
-    """M and U of a potential-based learner, by its lookahead margins m'."""
-    lookahead = course.lookahead[course.updated]
-    return int((lookahead <= 0.0).sum()), int((lookahead > 0.0).sum())
+    """M and U of a potential-based learner, by its peeked margins m'."""
+    peeked = course.peeked[course.updated]
+    return int((peeked <= 0.0).sum()), int((peeked > 0.0).sum())
 
 
 def potential_based(course: Course, u: ArrayLike) -> Bound:
@@ -589,7 +589,7 @@ def potential_based(course: Course, u: ArrayLike) -> Bound:
     u = _checked(course, u, "potential_based", SecondOrderPerceptron, NAROWClassifier)
     M, U = _counted(course)
     A = _precision(course, "potential_based")[2]
-    Q = (course.spread + 2.0 * course.lookahead + course.forgotten)[course.updated].sum()
+    Q = (course.spread + 2.0 * course.peeked + course.forgotten)[course.updated].sum()
     return Bound(M + U, float(course.loss(u) + np.sqrt(u @ A(u)) * np.sqrt(max(Q, 0.0))))
 
 
