@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 A, B, D, HAA, HAB, HBB, HAD, HBD, HDD, RIDGE, TILT_RIDGE, SEEN, LEVEL, USUAL, ROUNDS = range(15)
-SIZE, OLD_SIZE = 15, 7
+SIZE = 15
 NO_SCORE = 2.0**-20  # smaller ones tell little
 
 
@@ -21,13 +21,6 @@ def fresh(n: int) -> np.ndarray:
     pairs = np.zeros((n, SIZE))
     pairs[:, A], pairs[:, [RIDGE, TILT_RIDGE]] = 1.0, NO_SCORE**2
     return pairs
-
-
-def of_today(pairs: np.ndarray) -> np.ndarray:
-    """Those of a file from before the mean row was kept: a, b, their curvature, the ridge and the weight."""
-    found = fresh(len(pairs))
-    found[:, [A, B, HAA, HAB, HBB, RIDGE, SEEN]] = pairs
-    return found
 
 
 def tilts(pairs: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -115,8 +115,6 @@ class OfFile(Counted):
     @classmethod
     def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
         """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
-        if "total" not in arrays:
-            arrays = cls._of_today(arrays, params)
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
         require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
@@ -128,11 +126,6 @@ class OfFile(Counted):
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
         return state
-
-    @classmethod
-    def _of_today(cls, arrays: dict, params: dict) -> dict:
-        """The arrays of a file without the sum of the rows as they would be in one that is written today."""
-        return arrays
 
     @classmethod
     def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
@@ -449,15 +442,6 @@ class State(OfFile, model.Model):
             "counts": ((n_classes,), double),
             "counters": ((model.N_COUNTERS,), double),
         }
-
-    @classmethod
-    def _of_today(cls, arrays: dict, params: dict) -> dict:
-        """Files from before it was kept: it begins with the next row."""
-        pairs, n_slots = arrays["calibration"], 0
-        require(pairs.ndim == 2 and pairs.shape[1] == calibration.OLD_SIZE, "probabilities' numbers", pairs.shape)
-        if cls.keeps_rows(params):  # (which has a row of numbers for each vector)
-            n_slots = arrays["values"].size // max(1, cls.SLOTS * len(pairs))
-        return {**arrays, "calibration": calibration.of_today(pairs), "total": np.zeros(n_slots)}
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
