@@ -167,3 +167,19 @@ def test_names_of_features_are_looked_at():
     model = PassiveAggressiveClassifier().partial_fit(pandas.DataFrame(X, columns=list("abcd")), y)
     with pytest.warns(UserWarning, match="feature names"):
         model.decision_function(X[:1])
+
+
+@pytest.mark.parametrize("learner", [AROWClassifier(), AROWRegressor()], ids=["classifier", "regressor"])
+def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeypatch):
+    """A call that begins between the end of one and the enabling of the fast path would enable it for another state."""
+    refused, enable = [], type(learner)._enable_fast_path
+
+    def enable_and_learn(self):
+        enable(self)
+        with pytest.raises(RuntimeError, match="one call at a time may learn"):
+            self.partial_fit(np.ones((1, 3)).view(Dense), [1])
+        refused.append(True)
+
+    monkeypatch.setattr(type(learner), "_enable_fast_path", enable_and_learn)
+    learner.partial_fit(np.eye(3), [0, 1, 1])
+    assert refused == [True]

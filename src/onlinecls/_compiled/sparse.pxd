@@ -1,6 +1,6 @@
 """The sparse geometries: what a feature's numbers mean, and the loops over the non-zeros of a row with one vector of weights.
 
-Those with a vector for each class stand in classes.pxd. Nothing else is O(nnz).
+The loops with a vector for each class stand in classes.pxd.
 
 A feature owns two slots, a and b, of one flat state array (additive: one). Its row holds the first slots of all classes, then
 the second slots, so that a non-zero touches one run of memory:

@@ -79,7 +79,6 @@ class OnlineClassifier(WithWeights):
         state = self.__dict__.get("_state")
         if classes is not None or state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
             self._partial_fit(X, y, classes, sample_weight)
-            self._enable_fast_path()
         return self
 
     def _partial_fit(
@@ -111,8 +110,10 @@ class OnlineClassifier(WithWeights):
                 if first:
                     self._begin_with(known, is_open, X, rows, params)
                 self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
+                self._enable_fast_path()
                 return predictions
         self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
+        self._enable_fast_path()
         return predictions
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
