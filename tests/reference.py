@@ -60,9 +60,7 @@ def rule_twin(name, **fixed):
     return partial(GEOMETRIES[rule.geometry], rule=rule.step, **own, **fixed)
 
 
-for rule in ("perceptron", "aggressive_perceptron", "pa1", "pa2", "arow", "cw_stdev", "scw1", "scw2", "cw_variance", "sop",
-             "aggressive_sop", "narow"):
-    REFERENCE[rule] = rule_twin(rule)
+REFERENCE.update({rule: rule_twin(rule) for rule in RULES if not rule.endswith("_regression")})
 PA1, PA2 = REFERENCE["pa1"], REFERENCE["pa2"]
 
 

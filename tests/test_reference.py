@@ -281,7 +281,8 @@ def test_the_third_class_splits_the_vector(name, multi_class):
         share = 1.0 if multi_class == "ovr" else np.cosh(learner.theta).sum() / (2 * np.cosh(learner.theta).sum() + 4)
     assert_allclose(model.W, [-learner.w * share, np.zeros(4), learner.w * share], rtol=1e-12)
     if learner.Sigma is not None:
-        assert_array_equal(model.Sigma, [learner.Sigma / 2, np.ones(4), learner.Sigma / 2])
+        newcomer = np.full(4, PARAMS[name].get("initial_variance", 1.0))
+        assert_array_equal(model.Sigma, [learner.Sigma / 2, newcomer, learner.Sigma / 2])
 
 
 @every_algorithm
