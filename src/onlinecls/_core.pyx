@@ -104,7 +104,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
                 s.margin = p.epsilon - fabs(b.targets[r.at] - sums.score)
                 count_error((b.targets[r.at] - sums.score) + lag, &context)
             else:
-                sign = 2.0 * r.label - 1.0      # (no branch: labels cannot be predicted)
+                sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 count_mistake(1 - r.label if r.newcomer else said > 0.0, &r, b, &context)
@@ -302,7 +302,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* caller, Space* space, floating
                 moves.steps[moves.n] = apply_rule(&s, &p)
                 if moves.steps[moves.n].tau != 0.0 and step_fits(p.geometry, &s, moves.steps[moves.n], &context, &p):
                     moves.steps[moves.n].tau *= sign
-                    moves.which[moves.n] = c    # (in the place of one that has been looked at)
+                    moves.which[moves.n] = c    # (compacts in place)
                     moves.n += 1
             if context.counters.skipped > skipped:   # rows are counted, not classes
                 context.counters.skipped = skipped + 1.0

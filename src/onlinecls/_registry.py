@@ -97,7 +97,7 @@ class Either(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What the defaults of a model know of X, from its first row of weight > 0 that is not all zeros; 0 before that row.
+    """Scale of X estimated from the first row of weight > 0 that is not all zeros; 0 until then.
 
     scale : the power of two nearest to the row's length ||x||. constant : that nearest to the root mean square of its non-zeros.
     epochs : how often each row is shown: `max_iter` of the `fit` that began the model.

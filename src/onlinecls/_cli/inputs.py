@@ -165,7 +165,7 @@ class Input:
         return stream
 
     def _require_like(self, stream, name: str) -> None:
-        """That the stream's columns are those of the model."""
+        """Check that the stream has the model's columns."""
         formats = {self.trained_on or stream.format, stream.format}
         if len(formats) > 1 and formats.intersection(HASHED):
             raise ValueError(

@@ -266,7 +266,7 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
 # --- dual variables ------------------------------------------------------------------------------------------------------------
 
 cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """Whether the best α is surely c, the most there may be, entropic: whether its derivative, the loss, falls to 0 before.
+    """True if α = c is optimal (entropic): the dual derivative stays positive on [0, c].
 
     For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
     parts move by e^(±c β max |x|) on the way.

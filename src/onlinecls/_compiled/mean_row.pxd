@@ -15,7 +15,7 @@ from .sparse cimport Moves, Row, column, dense_t, floating, index_t, prefetch, w
 
 
 cdef inline double within(double number) noexcept nogil:
-    """What double can go on with."""
+    """Clamp to ±1e300 (NaN included)."""
     if -1e300 <= number <= 1e300:
         return number
     return 1e300 if number > 0.0 else -1e300        # (of NaN, too)

@@ -7,7 +7,7 @@ from .rounds cimport Batch, PassContext, Task
 
 
 cdef class Call:
-    """What a call of `partial_fit` of few rows must be like to be learnt without a look at anything else."""
+    """Preconditions of the fast path for small `partial_fit` calls."""
     cdef tuple others               # the model's arrays beyond those that every model has
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
     cdef object classes, parameters

@@ -133,8 +133,10 @@ cdef class Model:
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
     def enable_fast_path(self, dict estimator, names, Task task, classes=None):
-        """From now on learn small calls of an estimator whose parameters, of these names, are those of the model's last pass
-        (None: no more). classes : its classes."""
+        """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it.
+
+        classes : the estimator's classes.
+        """
         cdef Call call = Call()
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
@@ -150,7 +152,7 @@ cdef class Model:
         self.call = call
 
     def try_partial_fit(self, dict estimator, X, y, sample_weight):
-        """Learn a small call, or answer False: then nothing has happened, and it is to go the long way."""
+        """Learn a small call and return True; return False, with nothing written, for a call that needs the long way."""
         cdef Call call = self.call
         cdef Lock lock
         cdef Py_ssize_t i
@@ -257,7 +259,7 @@ cdef class Model:
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
     def try_decision(self, dict estimator, X):
-        """The scores of a small call, (rows, vectors); or None: it is to go the long way."""
+        """Return the scores of a small call, (rows, vectors), or None for a call that needs the long way."""
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
         cdef double[:, ::1] scores

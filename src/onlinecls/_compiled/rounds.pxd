@@ -164,7 +164,7 @@ cdef inline double averaged(const PassContext* context) noexcept nogil:
 cdef inline void count_mistake(Py_ssize_t said, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """What predict, asked just before the update, would have said: count a mistake, and note it if asked for.
 
-    (A sum of two comparisons: of one, the compiler would make a branch, and which way it goes is what nobody can predict.)
+    (Branch-free: mispredicted branches dominate otherwise.)
     """
     context.counters.mistakes += (said > r.label) + (said < r.label)
     if b.predictions != NULL:
@@ -197,7 +197,7 @@ cdef inline void update_platt(const double* scores, const Round* r, const Batch*
 
 cdef inline void observe_scores(const double* scores, double q, const Round* r, const Batch* b,
                                 PassContext* context) noexcept nogil:
-    """Tell the scores by which predict goes, before the row is learnt, and ||x||² to those who ask for them."""
+    """Pass the scores before the update to the calibration and to the certificate's records."""
     cdef Py_ssize_t at
     if unlikely(context.has_observers):
         if context.records != NULL:
@@ -221,7 +221,7 @@ cdef inline int open_records(PassContext* context, record, double rounds) except
 
 
 cdef inline void count_error(double error, PassContext* context) noexcept nogil:
-    """The same for a regressor. The sums stay numbers whatever the scores were."""
+    """Add the error that predict would have made just before the update; errors above 1e140 count as 1e140."""
     error = fabs(error)
     error = error if error < 1e140 else 1e140
     context.counters.squared += error * error
@@ -246,7 +246,7 @@ cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_
     for c in range(best + 1, context.n_classes):
         if c == but or (context.open_classes and context.counts[c] == 0.0):
             continue
-        best = c if scores[c] > highest else best       # (no branch: which class leads is what nobody can predict)
+        best = c if scores[c] > highest else best       # (branch-free: the leading class is unpredictable)
         highest = scores[c] if scores[c] > highest else highest
     return best
 
@@ -307,7 +307,7 @@ ctypedef struct Example:    # the joint example z of a step: the vectors that it
 
 cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const Batch* b, const double* scores,
                             const PassContext* context, double epsilon) noexcept nogil:
-    """Of a task's steps for a row the one with this number; n = 0 if there is none. epsilon : the residual that is no loss."""
+    """Return the `number`-th update of a row: classes, signs and margin; n = 0 if it does not exist. epsilon : as in `Params`."""
     cdef Example z
     z.n = 1
     z.c[0], z.c[1], z.sign[1] = number, 0, -1.0

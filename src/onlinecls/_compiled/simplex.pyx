@@ -156,7 +156,7 @@ cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* ro
 
 cdef inline void write_theta(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c,
                              const floating* theta) noexcept nogil:
-    """Of one vector, the new θ alone; where a signed one is 0, nobody else will write its power."""
+    """Store θ of one vector; its powers are recomputed later, except those of signed zeros, written here."""
     cdef Py_ssize_t j, at
     for j in range(row.n):
         at = row.places[j] + c

@@ -69,8 +69,8 @@ def algorithm_of(learner: Estimator) -> Algorithm:
 
 
 def counts_of(learner: Any) -> tuple:
-    """Of its whole life: rows of weight > 0, updates, and mistakes; of a regressor, for mistakes, the sums of squared and of
-    absolute errors."""
+    """Return the lifetime counters: (rows, updates, mistakes), or for a regressor (rows, updates, squared errors, absolute
+    errors)."""
     learner = learner_of(learner)
     fitted, regressor = learner.__sklearn_is_fitted__(), is_regressor(learner)
     if not fitted:

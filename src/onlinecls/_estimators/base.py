@@ -302,7 +302,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
     def _with_constant(self, params: dict) -> dict:
-        """With the constant feature as it was given, though it waits for the first row that is not all zeros."""
+        """Use the given intercept_scaling even before the scale is known."""
         values = self._parameters()
         given = params.get("bias") == 0.0 and values.get("fit_intercept") and values["intercept_scaling"] not in AUTO
         return {**params, "bias": float(values["intercept_scaling"])} if given else params

@@ -82,7 +82,7 @@ feature_names_in_ : ndarray of str
     Only if X was a data frame.
 t_, n_mistakes_, n_updates_, n_skipped_ : int
     Rows of weight > 0 consumed; those that `predict`, asked just before, would have got wrong; those that changed the model;
-    those whose step was left out because it, or a number of the model after it, would not have fitted the dtype's range."""
+    those skipped because the update would overflow the dtype."""
 
 ATTRIBUTES["regressor"] = """\
 coef_ : ndarray of shape (n_features,)
@@ -92,8 +92,8 @@ n_features_in_, n_iter_ : int
 feature_names_in_ : ndarray of str
     Only if X was a data frame.
 t_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those that changed the model; those whose step was left out because it, or a number of the model
-    after it, would not have fitted the dtype's range.
+    Rows of weight > 0 consumed; those that changed the model; those skipped because the update would overflow the
+    dtype.
 progressive_mse_, progressive_mae_ : float
     Mean squared and mean absolute error of `predict`, asked just before each of the t_ rows was learnt (all rows alike, whatever
     their weight; an error above 1e140 counts as 1e140). NaN before the first."""
@@ -108,8 +108,7 @@ feature_names_in_ : ndarray of str
     Only if X was a data frame.
 t_, n_mistakes_, n_updates_, n_skipped_ : int
     Rows of weight > 0 consumed; those after the first that `predict`, asked just before, would have called outliers; those that
-    changed the model; those whose step was left out because it, or a number of the model after it, would not have fitted the
-    dtype's range."""
+    changed the model; those skipped because the update would overflow the dtype."""
 
 CYCLES = """
 n_updates_bound_ : float

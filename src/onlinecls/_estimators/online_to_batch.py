@@ -189,7 +189,7 @@ def learner_averages(learner: Any) -> bool:
 
 
 class OnlineToBatch(Estimator):
-    """A classifier or regressor for good from an online learner: the average, a vote, the best, or a random of its hypotheses.
+    """One fixed predictor from an online learner: the average, a vote, the best, or a random one of its hypotheses.
 
     An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
     hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for

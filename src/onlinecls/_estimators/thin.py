@@ -1,4 +1,4 @@
-"""Arrays of which most records are alike, without these: the features that a model has not met take no room in its file."""
+"""Sparse encoding of model arrays: features never seen are not stored."""
 
 from __future__ import annotations
 

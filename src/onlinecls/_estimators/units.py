@@ -12,8 +12,8 @@ from .._registry import Units
 if TYPE_CHECKING:
     from .._input.rows import Rows
 
-#: Of the exponents of a scale, by the size of the model's numbers: s^2 and 1/s^2 are numbers of it, and OGD's alpha of 1e-4 s^2,
-#: the least of all defaults, is one that dual ascent takes (>= 1e-100).
+#: Largest exponent of the scale s, by the item size of the dtype, so that s^2, 1/s^2 and OGD's default alpha of 1e-4 s^2 (which
+#: dual ascent takes from 1e-100 on) stay representable.
 FARTHEST = {4: 44, 8: 158}
 
 

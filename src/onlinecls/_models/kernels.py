@@ -65,7 +65,7 @@ def _squares(A) -> np.ndarray:
 
 
 class Kind(NamedTuple):
-    """What a model must keep: it could not go on with another kernel, geometry or sort of budget.
+    """The parameters that are fixed for a model's lifetime: its kernel, geometry and kind of budget.
 
     The first five are the estimator's parameters. second_order : whether there is a Σ. projects : whether vectors beyond the
     budget are replaced by their projections.

@@ -209,7 +209,7 @@ class State(OfFile, model.Model):
 
     @property
     def awaits_scale(self) -> bool:
-        """Whether what its numbers begin with is still to be told by the first row that is not all zeros."""
+        """True until the first non-zero row sets the initial variance."""
         return False
 
     @property

@@ -133,7 +133,7 @@ class GaussianState(WithPrior):
 
     @staticmethod
     def _turn(variance: np.ndarray) -> np.ndarray | float:
-        """What makes of the sum of P w what is stored."""
+        """Return the factor from Σ P w to the stored slot."""
         return variance
 
 
@@ -259,7 +259,7 @@ class FullState(WithPrior):
         return {**layout, "sigma": ((k, size, size), np.dtype(dtype)), "growth": ((k,), np.dtype(np.float64))}
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
-        """As of variances, with matrices: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        """Merge posteriors: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         values, sigma = np.empty_like(self.view), np.empty_like(self.sigma)
         for column, prior in enumerate(self.priors):
             pull, precision = np.zeros(self.n_features + 1), np.eye(self.n_features + 1) / prior
