@@ -89,7 +89,7 @@ def again(learner):
 
 def predict_on_the_way(learner, X, y, sample_weight=None):
     """partial_fit that returns what predict would have said of each row just before it was learnt."""
-    return learner._partial_fit(X, y, None, sample_weight, predict=True)
+    return learner._partial_fit_labels(X, y, None, sample_weight, predict=True)
 
 
 def on_path(learner, path):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from math import nan, prod
 from operator import is_, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .. import _core
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
-from .._input.compat import not_fitted
+from .._input.compat import not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
@@ -31,7 +31,7 @@ from .units import first_row, units_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from typing import IO, Any, Self, TypeVar
+    from typing import IO, Any, Concatenate, ParamSpec, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params, RandomState
     from .._registry import Algorithm
 
+    E = TypeVar("E", bound="Estimator")
     T = TypeVar("T")
+    P = ParamSpec("P")
 
 
 _ROUNDS, UNKNOWN = model.COUNTERS["t"], Units()
@@ -48,6 +50,29 @@ _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
+
+
+class Targets(NamedTuple):
+    """What the rows of a `fit` are learnt against: numbers of classes with the classes and their weights, or real targets."""
+
+    values: np.ndarray = NO_WEIGHTS
+    classes: np.ndarray | None = None
+    class_weights: np.ndarray = NO_WEIGHTS
+
+
+def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator as it was.
+
+    A model that has learnt rows by then keeps them. (Ctrl-C is no error: what was learnt before it stays.)
+    """
+
+    @wraps(learn)
+    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
+        found = self.__dict__
+        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)), self._undone_on_error():
+            return learn(self, *arguments, **named)
+
+    return in_one_thread
 
 
 def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
@@ -120,18 +145,16 @@ class Estimator(Routing):
             setattr(self, name, value)
         return self
 
-    def _alone(self, learn: Callable[..., T], *arguments: Any) -> T:
-        """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
-        learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
-        found = self.__dict__
-        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)):
-            before, n_rows = found.copy(), self._rows_learnt(found)
-            try:
-                return learn(*arguments)
-            except Exception:
-                if self._rows_learnt(before) == n_rows:
-                    self._restore(before)
-                raise
+    @contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Take back all attributes on an error, unless the model that they had has learnt rows."""
+        before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
+        try:
+            yield
+        except Exception:
+            if self._rows_learnt(before) == n_rows:
+                self._restore(before)
+            raise
 
     def _restore(self, before: dict) -> None:
         """Take back all attributes as they were; whoever reads meanwhile finds each of them."""
@@ -186,6 +209,7 @@ class Estimator(Routing):
         """
         saving.save(self, path, metadata, dense)
 
+    @exclusive
     def merge(self, *others: Any) -> Self:
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
 
@@ -204,7 +228,7 @@ class Estimator(Routing):
         ValueError
             If the models do not merge. This one is then bit for bit what it was.
         """
-        return self._alone(merging.merge_into, self, others)
+        return merging.merge_into(self, others)
 
     def __repr__(self) -> str:
         defaults = self._signature()
@@ -254,9 +278,16 @@ class OnlineLearner(saving.Describing, Estimator):
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _are_seen = False  # whether the rows of a pass have been learnt before: probabilities then learn nothing from them
+    _kept: tuple[str, ...] = ("geometry", "average_from", "probability")  # compiled parameters fixed for a model
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     if TYPE_CHECKING:  # what the tasks define
+
+        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
+            """Return the labels or numbers of a call, checked."""
+
+        def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+            """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
 
         def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
             """The name of the kernel, whether labels join, and whether it weighs the classes by their counts."""
@@ -338,13 +369,9 @@ class OnlineLearner(saving.Describing, Estimator):
         """For what a range in the registry cannot say."""
 
     def _is_another_kind(self, params: dict) -> bool:
-        """Whether the parameters now ask for a model that cannot go on from the one there is."""
-        kind = ("geometry", "average_from", "probability")
+        """Return True if these parameters ask for a model of another kind than the present one."""
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
-        return (
-            [params[name] for name in kind] != [self._params[name] for name in kind]
-            or not (dtype is None or dtype == self._state.dtype)
-        )
+        return any(params[name] != self._params[name] for name in self._kept) or dtype not in (None, self._state.dtype)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         """Parameters become numbers of the model's dtype, which is known only now."""
@@ -405,10 +432,63 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
+    @exclusive
+    def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> Self:
+        """Learn one pass over rows whose targets need no classes; everything is read before the first write."""
+        params, rows, first = self._read_call(X)
+        targets = self._read_targets(y, rows.n_rows)
+        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
+        if first:
+            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
+        self._learn(params, rows, targets, weights, NO_WEIGHTS)
+        self._enable_fast_path()
+        return self
+
+    @exclusive
+    def _fit(
+        self, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
+        """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
+        who = type(self).__name__
+        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
+        self._check_call(X, whole=True)
+        again = self.warm_start and self._can_go_on(params)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, 1)
+        self._check_range(self._with_constant(params), rows.data.dtype)
+        targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
+        targets, classes, class_weights = self._targets_of_fit(targets, weights, again)
+        if not again:
+            params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, targets))
+        train, held_out = self._split(targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
+        validation = rows.take(held_out) if len(held_out) else None
+        n_classes = 1 if classes is None else len(classes)
+        state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
+        if coef_init is not None or intercept_init is not None:
+            state = self._initialised(who, params, state, coef_init, intercept_init)
+
+        self._begin(X, rows, params, state, units, classes)
+        self._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+        return self
+
+    def _can_go_on(self, params: dict) -> bool:
+        """Return True if there is a model, of the kind that these parameters ask for."""
+        return "_state" in self.__dict__ and not self._is_another_kind(params)
+
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        """Check what only some learners ask of the X of a `fit` (whole) or `partial_fit`."""
+
+    def _targets_of_fit(self, targets: np.ndarray, weights: np.ndarray, again: bool) -> Targets:
+        """Return the targets of a `fit` as the kernels take them; a classifier finds its classes here."""
+        return Targets(targets)
+
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
-        """What a partial_fit begins with: (params, rows, whether it is the first call), checked against the model there is."""
+        """Return (params, rows, True at the first call) for a `partial_fit`, checked against the present model."""
         who = type(self).__name__
         params = self._kernel_params()
+        self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
         changed = first or self._params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
@@ -441,11 +521,11 @@ class OnlineLearner(saving.Describing, Estimator):
         units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
         return self._kernel_params(units), units
 
-    def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
-
-    def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN) -> None:
-        """Take an (empty) model; until here nothing of the estimator has changed."""
+    def _begin(
+        self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN, classes: np.ndarray | None = None,
+        is_open: bool = False,
+    ) -> None:
+        """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join."""
         names = validate.feature_names(type(self).__name__, X)
         self._state, self._params, self._params_of, self._units = state, params, (None,), units
         state.params = params
@@ -454,6 +534,8 @@ class OnlineLearner(saving.Describing, Estimator):
         self.__dict__.pop("_sparse_coef", None)
         if names is not None:
             self.feature_names_in_ = names
+        if classes is not None:
+            self._open, self.classes_ = is_open, classes
 
     def _learn(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,

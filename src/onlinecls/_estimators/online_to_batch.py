@@ -14,7 +14,7 @@ from .._registry import COMMON, Boolean, Integer, Options, Real, estimator_class
 from .._saving import is_json, require
 from . import saving
 from .access import averaging_predictors
-from .base import Estimator, OnlineLearner
+from .base import Estimator, OnlineLearner, exclusive
 from .classifier import accuracy
 from .regressor import r_squared
 
@@ -365,6 +365,7 @@ class OnlineToBatch(Estimator):
         run = attributes.get("_run")
         return None if run is None else run.n_rows
 
+    @exclusive
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -383,9 +384,6 @@ class OnlineToBatch(Estimator):
         -------
         self : object
         """
-        return self._alone(self._partial_fit_alone, X, y, classes, sample_weight)
-
-    def _partial_fit_alone(self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         who, first = type(self).__name__, "_run" not in self.__dict__
         self._check_parameters()
         generator: Any = random_state(who, self.random_state) if first else None
@@ -419,14 +417,12 @@ class OnlineToBatch(Estimator):
             del self._run  # nothing but rows of weight 0: not even a beginning
         return self
 
+    @exclusive
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
 
         With "validation" the same rows are held out of each pass.
         """
-        return self._alone(self._fit_alone, X, y, sample_weight)
-
-    def _fit_alone(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)

@@ -78,7 +78,7 @@ class Routing:
 
 def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
     """The arguments of a method beside X and y, sorted."""
-    code = getattr(getattr(cls, method, None), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(cls, method, len)), "__code__", None)
     if code is None:
         return ()
     return tuple(sorted(set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]).difference(NO_METADATA)))
