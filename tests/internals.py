@@ -19,7 +19,7 @@ from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import State
 from onlinecls._models.states import STATES
 
-ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _registry.UNMERGEABLE
+ALGORITHMS, MERGES, OTHERS = _registry.ALGORITHMS, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning

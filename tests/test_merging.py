@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from algorithms import LEARNERS
 from contracts import through_a_file
-from internals import ALGORITHMS, MERGES, UNMERGEABLE, calibration, state_of
+from internals import ALGORITHMS, MERGES, OTHERS, calibration, state_of
 from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint, is_finite
 
@@ -250,7 +250,7 @@ def test_learners_that_keep_rows_say_why_they_do_not_merge(learner):
     X, y = learner.problem(20)
     model = learnt(learner, X, y)
     before = fingerprint(model)
-    reason = UNMERGEABLE.get(learner.estimator) or ALGORITHMS[learner.family].merge
+    reason = next(row.merge for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == learner.estimator)
     with pytest.raises(ValueError, match=f"{learner.estimator}: merge must have models that merge, .*{reason}"):
         onlinecls.merge([model, learnt(learner, X, y)])
     assert fingerprint(model) == before

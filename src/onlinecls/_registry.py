@@ -227,15 +227,6 @@ MERGES = {
     "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
 }
 
-#: Why estimators that have no row in the table do not merge.
-UNMERGEABLE = {
-    "KernelOnlineClassifier": "its model is rows, and a merge would keep those of all shards",
-    "KernelOnlineRegressor": "its model is rows, and a merge would keep those of all shards",
-    "KernelOnlineOneClass": "its model is rows, and a merge would keep those of all shards",
-    "OnlineToBatch": "it chooses among the hypotheses of one stream; merge the estimators that it wraps",
-}
-
-
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -502,6 +493,58 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 ]})
 
 
+# Parameters of the kernel learners. Those of every algorithm are checked, whichever is chosen.
+CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+KERNEL = {
+    "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+}
+KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
+KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "epsilon": EPSILON, "r": EVIDENCE}
+KEPT_ROWS = "its model is rows, and a merge would keep those of all shards"
+
+
+def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
+    """A rule of the table above in the feature space of a kernel, for classes unless `more` has another estimator."""
+    fields = {"estimator": "KernelOnlineClassifier", "params": KERNEL_CLASSIFIER, "title": f"Kernel {name}", "merge": KEPT_ROWS,
+              "paper": "AROW, Lemma 1", "geometry": "kernel", **more}
+    return Algorithm("kernel_" + name, rule, selects=selects, **fields)
+
+
+#: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
+OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
+    _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel"),
+    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}),
+    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}),
+    _kernel("perceptron", "perceptron", {"algorithm": "perceptron", "aggressive": False}, margin=0.0),
+    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}),
+    _kernel("sop", "sop", {"algorithm": "sop", "aggressive": False}, geometry="gaussian_kernel", margin=0.0,
+            trigger="lookahead_mistake"),
+    _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",
+            trigger="lookahead_loss"),
+    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", margin=0.0,
+            kernel={"epsilon": lambda v: 0.0},
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa_one_class", "pa1", {}, margin=0.0,
+            estimator="KernelOnlineOneClass", params={**KERNEL, "epsilon": NOT_NEGATIVE}, tasks=("one_class",)),
+    Algorithm("online_to_batch", "", "", "OnlineToBatch",
+              {"method": Options(("average", "vote", "validation", "random")),
+               "n_snapshots": Integer(2, hint="Each is a copy of the model."),
+               "validation_fraction": Real(0.0, 0.5, high_allowed=True,
+                                           hint="Every round(1 / validation_fraction)-th row is held out.")},
+              merge="it chooses among the hypotheses of one stream; merge the estimators that it wraps",
+              title="Online to batch", paper="ICML 2008 tutorial, V"),
+]})
+
+#: The names of all estimators.
+ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.values()))
+
 #: The files that have the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
@@ -533,10 +576,9 @@ def worded_defaults(estimator: str) -> dict[str, str]:
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
-    """The rows that a class, or the class that it extends, offers."""
-    names = [base.__name__ for base in cls.__mro__]
-    offered = next(name for name in names if any(a.estimator == name for a in ALGORITHMS.values()))
-    return tuple(a for a in ALGORITHMS.values() if a.estimator == offered)
+    """Return the rows that a class, or the class that it extends, offers; none for a class of another library."""
+    offered = next((base.__name__ for base in cls.__mro__ if base.__name__ in ESTIMATORS), None)
+    return tuple(a for a in (*ALGORITHMS.values(), *OTHERS.values()) if a.estimator == offered)
 
 
 def parameter_error(who: str, name: str, allowed, value) -> ValueError:

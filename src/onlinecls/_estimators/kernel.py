@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.model import RULES, TASKS
+from .._compiled.model import RULES, TASKS, TRIGGERS
 from .._estimators.base import OnlineLearner
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.one_class import OnlineOneClass
 from .._estimators.regressor import OnlineRegressor
 from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
-from .._registry import (
-    AGGRESSIVENESS,
-    COMMON,
-    EVIDENCE,
-    NONE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Boolean,
-    Either,
-    Integer,
-    Options,
-    Real,
-    parameter_error,
-)
+from .._registry import CONSTANT, Either, Options, algorithms_of, select
 from .._saving import packed, require, unpacked
 
 if TYPE_CHECKING:
@@ -40,36 +26,9 @@ if TYPE_CHECKING:
     from .._compiled import support
     from .._input.rows import Rows
     from .._input.types import ClassWeight, KernelFunction, Matrix, Params, RandomState
-    from .._registry import Units
+    from .._registry import Algorithm, Units
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
-GAMMA = Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products.")
-
-#: Ranges of the parameters that all kernel learners share.
-SHARED = {
-    **{name: COMMON[name] for name in ("fit_intercept", "max_iter", "tol", "shuffle", "n_iter_no_change", "verbose")},
-    "warm_start": COMMON["warm_start"],
-    "intercept_scaling": INTERCEPT_SCALING,
-    "gamma": GAMMA,
-    "degree": Integer(1, 2**31 - 1),
-    "coef0": Real(),
-    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
-}
-
-#: (algorithm, choice) -> compiled rule; choice: the value of the parameter named beside.
-CLASSIFIER_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
-    "arow": (None, {None: "arow"}),
-    "pa": ("loss", {"hinge": "pa1", "squared_hinge": "pa2"}),
-    "perceptron": ("aggressive", {False: "perceptron", True: "aggressive_perceptron"}),
-    "sop": ("aggressive", {False: "sop", True: "aggressive_sop"}),
-}
-REGRESSOR_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
-    "pa": ("loss", {"epsilon_insensitive": "pa1", "squared_epsilon_insensitive": "pa2"}),
-    "arow": (None, {None: "least_squares"}),
-}
-SECOND_ORDER = ("arow", "sop")
-_NO_WEIGHTS = np.empty(0)
 
 
 class _KernelLearner(OnlineLearner):
@@ -89,11 +48,19 @@ class _KernelLearner(OnlineLearner):
     _kept = ("kind",)
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
-    def _read_parameters(self, ranges: Mapping) -> None:
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        values = self._parameters()
+        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
+        values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
+        self._check_kernel()
+        return {
+            "rule": RULES[algorithm.rule], "trigger": TRIGGERS[algorithm.trigger], "margin": algorithm.margin,
+            "kind": self._kind_asked(algorithm), "budget": None if self.budget is None else int(self.budget),
+            **algorithm.kernel_params(values),
+        }
+
+    def _check_kernel(self) -> None:
         who = type(self).__name__
-        for name, allowed in {**SHARED, **ranges}.items():
-            if name in self._parameter_names() and getattr(self, name) not in allowed:
-                raise parameter_error(who, name, allowed, getattr(self, name))
         if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
             raise ValueError(
                 f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
@@ -106,22 +73,11 @@ class _KernelLearner(OnlineLearner):
                 "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
             )
 
-    def _rule(self, rules: Mapping) -> str:
-        """The compiled rule that algorithm, and the parameter that goes with it, name."""
-        who = type(self).__name__
-        if self.algorithm not in Options(tuple(rules)):
-            raise parameter_error(who, "algorithm", Options(tuple(rules)), self.algorithm)
-        name, choices = rules[self.algorithm]
-        value = None if name is None else getattr(self, name)
-        if value not in Options(tuple(choices)):
-            raise parameter_error(who, name, Options(tuple(choices)), value)
-        return choices[value]
-
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _kind_asked(self) -> Kind:
-        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
+    def _kind_asked(self, algorithm: Algorithm) -> Kind:
+        second_order = algorithm.geometry == "gaussian_kernel"
         return Kind(
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
@@ -209,9 +165,6 @@ class _KernelLearner(OnlineLearner):
     def _scores(self, rows: Rows) -> np.ndarray:
         return self._state_for(rows).scores(type(self).__name__, rows)
 
-    def _budget(self) -> int | None:
-        return None if self.budget is None else int(self.budget)
-
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
@@ -234,7 +187,7 @@ class _KernelLearner(OnlineLearner):
         kind = Kind(**{name: unpacked(value) for name, value in told.items()})
         require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
         cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
-        allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), INTERCEPT_SCALING))
+        allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects
         require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
@@ -434,18 +387,6 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        own = ("early_stopping", "validation_fraction", "multi_class")
-        self._read_parameters(
-            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE,
-             "aggressive": Boolean(), "loss": Options(("hinge", "squared_hinge"))}
-        )
-        rule = self._rule(CLASSIFIER_RULES)
-        return {
-            "rule": RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
-            "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
-        }
-
 
 def _linear_weights(model: _KernelLearner) -> np.ndarray:
     state = model._fitted_state()
@@ -530,17 +471,6 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     ) -> None:
         self._assign(locals())
 
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        self._read_parameters(
-            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": EVIDENCE, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
-        )
-        rule = self._rule(REGRESSOR_RULES)
-        return {
-            "rule": RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
-            "budget": self._budget(),
-            "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
-        }
-
 
 class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
@@ -612,10 +542,6 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
 
     def _projects(self, second_order: bool) -> bool:
         return self.budget is not None
-
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        self._read_parameters({"epsilon": NOT_NEGATIVE})
-        return {"epsilon": float(self.epsilon), "kind": self._kind_asked(), "budget": self._budget()}
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""

@@ -14,7 +14,7 @@ import numpy as np
 from .._input import validate
 from .._input.compat import not_fitted
 from .._models.state import Shard
-from .._registry import MERGES, UNMERGEABLE, algorithms_of, select
+from .._registry import MERGES, algorithms_of, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,17 +102,15 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
 
 def _check_kind(who: str, learner: Any, model: Any) -> None:
     """Estimators that merge, of one class and of the same parameters."""
-    name = next((base.__name__ for base in type(model).__mro__ if base.__name__ in UNMERGEABLE), None)
-    if name is not None:
-        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {UNMERGEABLE[name]}.")
+    refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
+    if refused:
+        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {refused[0]}.")
     if type(model) is not type(learner):
         raise ValueError(
             f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class apart."
         )
     values, expected = model._parameters(), learner._parameters()
     algorithm = select(who, values, algorithms_of(type(model)))
-    if algorithm.merge not in MERGES:
-        raise ValueError(f"{who}: merge must have models that merge, got a {who}: {algorithm.merge}.")
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
             f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is "

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
-from .._registry import COMMON, Boolean, Integer, Options, Real, estimator_class, parameter_error
+from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
 from .._saving import is_json, require
 from . import saving
 from .access import averaging_predictors
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 
     from .._input.types import Generator, Matrix, RandomState
 
-METHODS = ("average", "vote", "validation", "random")
-RANGES: dict[str, Any] = {
-    "method": Options(METHODS),
-    "n_snapshots": Integer(2, hint="Each is a copy of the model."),
-    "validation_fraction": Real(0.0, 0.5, high_allowed=True, hint="Every round(1 / validation_fraction)-th row is held out."),
-    "max_iter": COMMON["max_iter"],
-    "shuffle": Boolean(),
-}
 DELTA = 0.05  # the chance with which the choice by validation may break its bound
 
 
@@ -317,9 +309,7 @@ class OnlineToBatch(Estimator):
 
     def _check_parameters(self) -> None:
         who, learner = type(self).__name__, self.estimator
-        for name, allowed in RANGES.items():
-            if getattr(self, name) not in allowed:
-                raise parameter_error(who, name, allowed, getattr(self, name))
+        select(who, self.get_params(deep=False), algorithms_of(type(self)))
         methods = ("partial_fit", "predict", "get_params")
         is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
         if not is_learner or kind_of(learner) not in (None, "classifier", "regressor"):
@@ -620,7 +610,7 @@ class OnlineToBatch(Estimator):
     def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
         """The estimator that was described so: each part of it checked, or an InvalidError."""
         who, wrapped = cls.__name__, told["wrapped"]
-        require(isinstance(wrapped, str) and wrapped in saving.SAVED - {who}, "an estimator that can be wrapped", wrapped)
+        require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
         inner = kind(**saving.read_parameters(kind, told["wrapped_parameters"]))
         inner._kernel_params()  # raises where one is not in its range
@@ -629,7 +619,8 @@ class OnlineToBatch(Estimator):
         learner._check_parameters()
         random_state(who, learner.random_state)
 
-        require(told["method"] in METHODS, f"one of {METHODS}", told["method"])
+        methods: Any = algorithms_of(cls)[0].params["method"]
+        require(told["method"] in methods, str(methods), told["method"])
         require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
         require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
         closed = None if told["classes"] is None else saving.read_classes(who, told["classes"], arrays.pop("classes"))

@@ -78,9 +78,9 @@ class Routing:
 
 def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
     """The arguments of a method beside X and y, sorted."""
-    code = getattr(inspect.unwrap(getattr(cls, method, len)), "__code__", None)
-    if code is None:
+    if not callable(found := getattr(cls, method, None)):
         return ()
+    code = inspect.unwrap(found).__code__
     return tuple(sorted(set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]).difference(NO_METADATA)))
 
 

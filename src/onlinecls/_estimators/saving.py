@@ -19,7 +19,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._registry import ALGORITHMS, NOT_NEGATIVE, UNMERGEABLE, Either, Integer, Options, Units, algorithms_of, estimator_class
+from .._registry import ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .thin import thickened, thinned
 from .units import FARTHEST
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(UNMERGEABLE)  # (these have no row in the table)
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 
 # What fields of the compiled parameters may be.
@@ -239,13 +238,13 @@ def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
 
 def is_saved(learner: Any) -> bool:
     """Whether it is of a class that a file can name."""
-    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in SAVED
+    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in ESTIMATORS
 
 
 def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
     """The estimator that a description and arrays describe."""
     who = told["estimator"]
-    require(isinstance(who, str) and who in SAVED, "an estimator of this version", who)
+    require(isinstance(who, str) and who in ESTIMATORS, "an estimator of this version", who)
     estimator: Any = estimator_class(who)
     return estimator._rebuilt(told, dict(arrays))
 
