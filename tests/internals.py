@@ -10,7 +10,7 @@ from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
 from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
-from onlinecls._estimators import side_by_side
+from onlinecls._estimators import threads as threads
 from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models import dual_ascent as ascent_state
@@ -34,7 +34,7 @@ powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-files, saving, validation, threads = _saving, saved_estimators, validate, side_by_side
+files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [

@@ -23,9 +23,9 @@ from .._input.compat import not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
-from . import exporting, merging, saving, side_by_side
+from . import exporting, merging, saving, threads
 from .routing import Routing
-from .thin import most_frequent
+from .sparse_arrays import most_frequent
 from .units import first_row, units_of
 
 if TYPE_CHECKING:
@@ -717,7 +717,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
-        side_by_side.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
+        threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
         return scores
 
     def _read_params(self, state: Any) -> dict:
@@ -862,5 +862,5 @@ class WithVariances(OnlineLearner):
         deviations = np.empty((rows.n_rows, state.n_columns))
         # (A full Σ meets 64 dense rows at once, by BLAS, which has threads of its own.)
         n_jobs = None if len(state.sigma) else self.n_jobs
-        side_by_side.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
+        threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
         return deviations

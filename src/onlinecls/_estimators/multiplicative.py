@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .base import OnlineLearner
-from .docs import documented
+from .docstrings import documented
 from .one_class import OnlineOneClass
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor

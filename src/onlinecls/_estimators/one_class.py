@@ -9,8 +9,8 @@ import numpy as np
 from .._compiled import centre
 from .._input.compat import outlier_tags
 from .base import NO_WEIGHTS, OnlineLearner
-from .cycles import OneClassInCycles
-from .docs import documented
+from .docstrings import documented
+from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -167,7 +167,7 @@ class OnlineOneClass(OnlineLearner):
 
 
 @documented
-class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
+class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,

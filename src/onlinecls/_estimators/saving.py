@@ -21,7 +21,7 @@ from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._registry import ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
-from .thin import thickened, thinned
+from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
     except InvalidError as error:
         raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
     if not dense:
-        arrays, thin = thinned(arrays, learner.n_features_in_ + 1)
+        arrays, thin = to_sparse(arrays, learner.n_features_in_ + 1)
         told = {**told, "thin": thin} if thin else told
     write(who, path, told, arrays)
 
@@ -335,7 +335,7 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
-        learner = rebuilt(told, thickened(told, arrays))
+        learner = rebuilt(told, to_dense(told, arrays))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, told["metadata"]) if return_metadata else learner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .classifier import SecondOrderClassifier
-from .docs import documented
+from .docstrings import documented
 from .probabilities import WithProbabilities
 from .regressor import SecondOrderRegressor
 

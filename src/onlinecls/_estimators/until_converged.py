@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
 
 
-class InCycles(OnlineLearner):
+class UntilConverged(OnlineLearner):
     """A PA learner: `fit` with `loss_tol` goes on until every squared loss is at most that."""
 
     loss_tol: float | None
@@ -133,7 +133,7 @@ class InCycles(OnlineLearner):
         raise NotImplementedError
 
 
-class ClassifierInCycles(InCycles):
+class ClassifierUntilConverged(UntilConverged):
     multi_class: Literal["ovr", "crammer_singer"]
     margin: float
 
@@ -163,7 +163,7 @@ class ClassifierInCycles(InCycles):
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
 
 
-class RegressorInCycles(InCycles):
+class RegressorUntilConverged(UntilConverged):
     epsilon: float
 
     def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
@@ -171,7 +171,7 @@ class RegressorInCycles(InCycles):
         return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
 
 
-class OneClassInCycles(InCycles):
+class OneClassUntilConverged(UntilConverged):
     epsilon: FloatOrAuto
 
     if TYPE_CHECKING:

@@ -12,7 +12,7 @@ _SAMPLE = 1001  # records that are looked at for the most frequent one
 _PARTS = ("rows", "records", "background")
 
 
-def thinned(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def to_sparse(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """The arrays as they are written, and {name: number of records} of those that were thinned, where that halves them."""
     found, thin = {}, {}
     for name, array in arrays.items():
@@ -46,7 +46,7 @@ def most_frequent(records: np.ndarray) -> np.ndarray:
     return kinds[counts.argmax()].view(records.dtype)
 
 
-def thickened(told: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def to_dense(told: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays as the model has them; told : of a file, not to be trusted; its part `thin` is taken out."""
     thin = told.pop("thin", {})
     require(isinstance(thin, dict), "names of thin arrays", thin)
