@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class Real(NamedTuple):
-    """A range of real numbers; says itself in an error."""
+    """A range of real numbers; its text is what an error requires."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -61,6 +61,8 @@ class Integer(NamedTuple):
 
 
 class Boolean(NamedTuple):
+    """True or False, numpy's included."""
+
     hint: str = ""
 
     def __contains__(self, value) -> bool:
@@ -125,7 +127,7 @@ class Default(NamedTuple):
         return value is self.name or (isinstance(value, str) and value == self.name)
 
     def __str__(self) -> str:
-        """With s for ||x||."""
+        """Write the default as a formula, with s for ||x||."""
         size = "s" if abs(self.power) == 1 else f"s^{abs(self.power)}"
         if self.power > 0:
             text = size if self.number == 1.0 else f"{self.number:g} {size}"
@@ -231,7 +233,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Algorithm(NamedTuple):
-    """One row of the table.
+    """A row of the table: an algorithm.
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_rules.pxd`` or, for
     dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments that
@@ -261,31 +263,31 @@ class Algorithm(NamedTuple):
     merge: str = "mean"
 
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
-        """An estimator's parameters, with numbers where it asks for a default in units of the rows."""
+        """Return an estimator's parameters, with numbers for defaults in units of the rows."""
         found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
         if values.get("intercept_scaling") in AUTO:
             found["intercept_scaling"] = units.constant
         return {**values, **found}
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
-        """Whether a number of the model depends on the first row."""
+        """Return True if a number of the model depends on the first row."""
         constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
         return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
-        """This algorithm's part of the kernels' Params, from an estimator's parameters."""
+        """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
         found = {name: float(values[name]) for name in PLAIN if name in self.params}
         found.update({name: float(make(values)) for name, make in self.kernel.items()})
         return found
 
     @property
     def geometries(self) -> tuple[str, ...]:
-        """The compiled geometries that its parameters choose among."""
+        """The compiled geometries among which the parameters choose."""
         more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
         return self.geometry, *more.get(self.geometry, ())
 
     def geometry_of(self, values: Mapping[str, object]) -> str:
-        """The one that an estimator's parameters choose."""
+        """Return the geometry that an estimator's parameters choose."""
         if values.get("covariance") == "full" or not values.get("signed", True):
             return self.geometries[1]
         return self.geometries[2 if values.get("forgetting") else 0]
@@ -554,13 +556,13 @@ FILES = (
 
 
 def estimator_class(name: str) -> type:
-    """The estimator of this name; its file is imported now."""
+    """Return the estimator class of this name; its file is imported now."""
     modules = (import_module(f"{__package__}.{file}") for file in FILES)
     return next(vars(module)[name] for module in modules if name in vars(module))
 
 
 def worded_defaults(estimator: str) -> dict[str, str]:
-    """Parameters of a class whose default is in units of the rows: what each is, in words."""
+    """Return, by name, the formulas of a class's defaults that are in units of the rows."""
     worded: dict[str, dict[str, set]] = {}
     for algorithm in ALGORITHMS.values():
         for name, default in algorithm.units.items() if algorithm.estimator == estimator else ():
@@ -582,12 +584,12 @@ def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
 
 
 def parameter_error(who: str, name: str, allowed, value) -> ValueError:
-    """Who, what was required, what came, what to do."""
+    """Return the error of a parameter out of its range: who, what was required, what came, what to do."""
     return ValueError(f"{who}: {name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else ""))
 
 
 def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...]) -> Algorithm:
-    """The row that an estimator's parameters choose, with every parameter checked against its range."""
+    """Return the row that an estimator's parameters choose, with every parameter checked against its range."""
     for name in dict.fromkeys(name for a in offered for name in a.selects):
         choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
         if values[name] not in Options(choices):

@@ -38,7 +38,7 @@ _DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
 class InvalidError(ValueError):
-    """What a file says cannot be: what was required, what came."""
+    """Error of a file whose content is not valid: what was required, what came."""
 
 
 def require(that: bool, required: str, came) -> None:
@@ -89,7 +89,7 @@ def unpacked(form):
 
 
 def is_json(value) -> bool:
-    """Whether JSON gives back just this: no tuples, no numpy numbers, no keys but texts."""
+    """Return True if JSON gives the value back unchanged: no tuples, no numpy numbers, only texts as keys."""
     if type(value) is dict:
         return all(type(key) is str and is_json(item) for key, item in value.items())
     if type(value) is list:
@@ -133,7 +133,7 @@ def _write_parts(file, parts: list) -> None:
 
 
 def _packer(who: str, name: str):
-    """What compresses a file, by its name; its bytes depend on the model alone."""
+    """Return the compressor for a file's name; its bytes depend on the model alone."""
     if name.endswith(".gz"):
         return lambda file: _gzip()("", "wb", 6, file, mtime=0)
     if name.endswith(".zst"):
@@ -326,5 +326,5 @@ def read(path: str | bytes, mmap: bool) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def no_model(path: str | bytes, problem: str) -> ValueError:
-    """What is said of a file that is whole, but of nothing that learning leaves."""
+    """Return the error of a file that is undamaged but holds no model that learning leaves."""
     return refused(path, "a model that onlinecls could have saved", f"one that is not ({problem})")

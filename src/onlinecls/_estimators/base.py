@@ -1,4 +1,4 @@
-"""What all learners share: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
+"""The base of all learners: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
 
 The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`,
 `_regressor`), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
@@ -53,7 +53,7 @@ NO_WEIGHTS = np.empty(0)
 
 
 class Targets(NamedTuple):
-    """What the rows of a `fit` are learnt against: numbers of classes with the classes and their weights, or real targets."""
+    """Hold the targets of a `fit`: numbers of classes with the classes and their weights, or real targets."""
 
     values: np.ndarray = NO_WEIGHTS
     classes: np.ndarray | None = None
@@ -119,7 +119,7 @@ class Estimator(Routing):
 
     @classmethod
     def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
-        """What reads all constructor parameters off an instance's dictionary, as a tuple."""
+        """Return a function that reads all constructor parameters, as a tuple, off an instance's dictionary."""
         if "_getter" not in cls.__dict__:
             names = cls._parameter_names()
             cls._getter = itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
@@ -164,7 +164,7 @@ class Estimator(Routing):
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
-        """By the model among these attributes; None: there is no model."""
+        """Return how many rows the model among these attributes has learnt; None if there is no model."""
         state = attributes.get("_state")
         return None if state is None else state.counters.item(_ROUNDS)
 
@@ -238,7 +238,7 @@ class Estimator(Routing):
 
 
 class OnlineLearner(saving.Describing, Estimator):
-    """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at.
+    """Base of the online learners of all tasks: from parameters and rows to a kernel, epochs, and the fitted attributes.
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
@@ -268,7 +268,7 @@ class OnlineLearner(saving.Describing, Estimator):
     _sparse_coef: Any
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """For each parameter that may be a default in units of X, the number that it came to, under its name and _."""
+        """Add a property `name_` for each parameter whose default may be in units of X: the number that was used."""
         super().__init_subclass__(**arguments)
         if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
             for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
@@ -290,13 +290,13 @@ class OnlineLearner(saving.Describing, Estimator):
             """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
 
         def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-            """The name of the kernel, whether labels join, and whether it weighs the classes by their counts."""
+            """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
 
         def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
-            """What held-out rows are worth: the more, the better."""
+            """Return the score of the model on held-out rows: the higher, the better."""
 
         def _progress(self) -> str:
-            """For the line of an epoch."""
+            """Return the error so far as text, for the line that `verbose` prints for an epoch."""
 
         def __sklearn_tags__(self) -> Tags: ...
 
@@ -306,8 +306,10 @@ class OnlineLearner(saving.Describing, Estimator):
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _kernel_params(self, units: Units | None = None) -> dict:
-        """The Params of the kernels in units of X (those of the model there is), all parameters checked; remembered until one
-        changes."""
+        """Check all parameters and return the Params of the kernels in units of X (by default the model's units).
+
+        They are cached until a parameter changes.
+        """
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
         if units is None:
             units = self.__dict__.get("_units", UNKNOWN)
@@ -328,7 +330,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _parameters(self) -> dict:
-        """By name: the constructor's, and what a subclass whose constructor leaves them out has from the learner it extends."""
+        """Return the constructor's parameters by name, and those that a subclass has only from the learner it extends."""
         kept = ("fit_intercept", "intercept_scaling")
         return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
@@ -339,7 +341,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return {**params, "bias": float(values["intercept_scaling"])} if given else params
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
-        """The Params of an algorithm, from parameters that are numbers within their ranges."""
+        """Return the Params of an algorithm, from parameters that are numbers within their ranges."""
         who = type(self).__name__
         if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
             raise ValueError(
@@ -366,7 +368,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _check_parameters(self, values: dict) -> None:
-        """For what a range in the registry cannot say."""
+        """Check what a range in the registry cannot express."""
 
     def _is_another_kind(self, params: dict) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
@@ -374,7 +376,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return any(params[name] != self._params[name] for name in self._kept) or dtype not in (None, self._state.dtype)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        """Parameters become numbers of the model's dtype, which is known only now."""
+        """Check that parameters fit the model's dtype, which is known only once X is."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
         if 0.0 < params["variance"] < least:
@@ -399,11 +401,11 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @staticmethod
     def _state_class(params: dict) -> type[Any]:
-        """The class of the models that are learnt with these parameters."""
+        """Return the class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in model.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        """Of all arrays of a model."""
+        """Return the size in bytes of all arrays of a model."""
         kind = self._state_class(params)
         layout = kind.layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
         if kind.keeps_rows(params):
@@ -502,7 +504,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params, rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
-        """X checked against what the model has seen, or, at the first call, for what it will be."""
+        """Return X as rows, checked against the model's features and dtype; at the first call, as a model's first rows."""
         who = type(self).__name__
         rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
         if first:
@@ -512,7 +514,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return rows
 
     def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
-        """The parameters of a model that `fit` begins, and the units that they are in.
+        """Return the parameters of a model that `fit` begins, and their units.
 
         Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
         """
@@ -555,7 +557,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
-        """The parameters in units of X, which row `at` tells. What waits for them has not been moved by a row yet."""
+        """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
         units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
         self._units = units
@@ -603,7 +605,7 @@ class OnlineLearner(saving.Describing, Estimator):
             del self._are_seen
 
     def _enable_fast_path(self) -> None:
-        """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
+        """Let the model take small calls by itself as long as they need none of the checks and steps of this class."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, model.Model):
             return
@@ -619,7 +621,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
-        """The parameters, with what the model and its labels add to them."""
+        """Return the parameters with the numbers that depend on the model and its labels."""
         info = np.finfo(state.dtype)
         return {
             **params, "open_classes": int(is_open), "balanced": int(balanced),
@@ -660,7 +662,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _initialised(
         self, who: str, params: Params, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
     ) -> Any:
-        """A state that starts from given weights."""
+        """Return a state that starts from given weights."""
         state = state.grow_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
         before = first.copy()
@@ -696,7 +698,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._state
 
     def _state_for(self, rows: validate.Rows) -> Any:
-        """The model to read rows with: `fit` in another thread may have put one of other features in its place."""
+        """Return the model to read rows with, or raise if `fit` in another thread has put one of another shape in its place."""
         state = self._state
         if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
             raise RuntimeError(
@@ -706,7 +708,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return state
 
     def _decide(self, X: Matrix) -> np.ndarray:
-        """The scores of X, (rows, vectors). A small call that needs nothing that is done only here is all the model's."""
+        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies."""
         state, cls = self._fitted_state(), type(self)
         if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
             found = state.try_decision(self.__dict__, X)
@@ -721,7 +723,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return scores
 
     def _read_params(self, state: Any) -> dict:
-        """The Params by which the model was last learnt, for reading its weights now."""
+        """Return the Params of the last pass, as reading the weights now needs them."""
         return state.reading_params(self._params)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
@@ -732,7 +734,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("t")
 
     def _in_units(self, name: str) -> float:
-        """What the model takes for a parameter."""
+        """Return the number that the model uses for a parameter with a default in units of X."""
         self._fitted_state()
         values = self._parameters()
         algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
@@ -759,7 +761,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
 @contextmanager
 def leaving_records(learner: OnlineLearner, record: np.ndarray) -> Iterator[None]:
-    """Inside, each row that the learner learns leaves its numbers in the next row of this array: see RECORD of _core."""
+    """Write the numbers of each row learnt inside the context into the next row of this array (RECORD in _compiled/model.pyx)."""
     state = learner._fitted_state()
     state.record, state.records_from = record, learner.t_
     try:
@@ -823,7 +825,7 @@ class WithWeights(OnlineLearner):
         return self
 
     def to_sklearn(self) -> Any:
-        """This linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
+        """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
 
         Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
         """
@@ -831,8 +833,8 @@ class WithWeights(OnlineLearner):
         return exporting.to_sklearn(self)
 
     def to_onnx(self) -> Any:
-        """This linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a column
-        a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
+        """Return this linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a
+        column a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
 
         Needs the package onnx (extra ``onnx``).
         """

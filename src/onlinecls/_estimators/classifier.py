@@ -1,4 +1,4 @@
-"""What all classifiers share: labels and classes, and how classes join."""
+"""The base of all classifiers: labels and classes, and how classes join."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OnlineClassifier(WithWeights):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        """The kernel, whether labels join, and whether it weighs the classes by their counts."""
+        """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
 
@@ -114,7 +114,7 @@ class OnlineClassifier(WithWeights):
         return predictions
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
-        """The classes argument as a sorted array; None if it was not given."""
+        """Return the classes argument as a sorted array; None if it was not given."""
         if classes is None:
             return None
         who = type(self).__name__
@@ -135,7 +135,7 @@ class OnlineClassifier(WithWeights):
         self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
         predictions: np.ndarray,
     ) -> None:
-        """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
+        """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
         who = type(self).__name__
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
@@ -202,17 +202,17 @@ class OnlineClassifier(WithWeights):
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join_singly(self, params: dict) -> bool:
-        """Whether a class that has not joined yet would be felt even where it is in no argmax."""
+        """Return True if a class that has not joined yet would change updates in which it is not the argmax."""
         return False
 
     def _join(self, classes: np.ndarray) -> None:
-        """Let classes join the model; it stays as it is until its copy with them is made."""
+        """Let classes join the model, which stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
             self._state, self.classes_ = self._grown(places, len(classes)), classes
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
-        """The model with its classes at `places` among more."""
+        """Return the model with its classes at `places` among n_classes."""
         return self._state.grow_classes(places, n_classes)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -384,7 +384,7 @@ def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | N
 
 
 def _flat(scores: np.ndarray) -> np.ndarray:
-    """Of one vector of weights, a number a row."""
+    """Return scores of one vector of weights as a flat array; others unchanged."""
     return scores.ravel() if scores.shape[1] == 1 else scores
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _DualAscent(AscentLearner):
-    """What both tasks share: parameters and the dual value."""
+    """Base of the dual ascent learners of both tasks: parameters and the dual value."""
 
     def _own_params(self, values: dict) -> dict:
         auto = isinstance(values["sigma"], str)

@@ -1,4 +1,4 @@
-"""What the dual ascent learners and gradient descent share: what their parameters are to ascent.pyx."""
+"""The base of dual ascent and gradient descent: their parameters as _compiled/dual_ascent.pyx takes them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AscentLearner(WithWeights):
     if TYPE_CHECKING:
 
         def _own_params(self, values: Params) -> Params:
-            """The parameters of ascent.pyx that these stand for."""
+            """Return the parameters of dual_ascent.pyx for these values."""
 
     @staticmethod
     def _state_class(params: dict) -> type[AscentState]:

@@ -138,7 +138,7 @@ class FoReLClassifier(OnlineClassifier):
         )
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """It grows with the rows; what it will need is not known before."""
+        """Check nothing: the model grows with the rows, and its size is not known before."""
 
     @staticmethod
     def _state_class(params: dict) -> type[ForelState]:

@@ -29,7 +29,7 @@ _COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "cova
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """One model of several that have learnt from parts of a stream, in the order of the parts.
+    """Merge models that have learnt from parts of a stream into one, in the order of the parts.
 
     Second-order learners with a posterior (AROW, confidence-weighted, least squares) multiply their posteriors and divide by the
     priors but one: Σ^-1 = Σ_0^-1 + sum of (Σ_k^-1 - Σ_0^-1), w = Σ (sum of Σ_k^-1 w_k); those that sum rows (second-order
@@ -155,7 +155,7 @@ def _check_alike(who: str, models: list[Any]) -> None:
 
 
 def _copied(model: Any) -> dict[str, Any]:
-    """What there is of a model, with arrays of its own."""
+    """Return the attributes of a model, with arrays of its own."""
     found = _described(model)
     return {**found, "_state": model._state.copy()}
 
@@ -171,7 +171,7 @@ def _described(model: Any) -> dict[str, Any]:
 
 
 def _waits(model: Any) -> bool:
-    """Whether a model is still without the row that tells its units: it has counted rows of zeros, which move nothing."""
+    """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
     values = model._parameters()
     return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).awaits_scale(values)
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class _Multiplicative(OnlineLearner):
-    """What the three have in common. The sum is over the features that there are, the constant one among them or not."""
+    """Base of the multiplicative learners of the three tasks.
+
+    The sum is over all features; the constant one is among them if an intercept is learnt.
+    """
 
     signed: bool
 

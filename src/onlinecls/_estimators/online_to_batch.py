@@ -1,4 +1,4 @@
-"""Online-to-batch: one hypothesis for good out of the many that an online learner goes through (ICML 2008 tutorial, V)."""
+"""Online-to-batch: one fixed hypothesis from those that an online learner goes through (ICML 2008 tutorial, V)."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class _Run:
             for name in ("snapshots", "rows", "hits", "trials"):
                 setattr(self, name, [getattr(self, name)[i] for i in kept])
 
-    def judge(self, X: Any, y: np.ndarray, numbers: bool) -> None:
-        """Let every snapshot predict rows that none has learnt from."""
+    def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
+        """Count how well every snapshot predicts rows that none has learnt from."""
         for i, snapshot in enumerate(self.snapshots):
             said = snapshot.predict(X)
             if numbers:
@@ -81,7 +81,7 @@ class _Run:
             self.trials[i] += len(y)
 
     def best(self, numbers: bool) -> Any:
-        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals.
+        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
 
         Of numbers the error is the mean absolute one, and the root in units of the largest.
         """
@@ -101,7 +101,7 @@ class _Run:
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def described(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """All there is to know of it: what JSON can hold, and the arrays, those of model number i as "i.name"."""
+        """Describe the run by a header for JSON and arrays; those of model number i are named "i.name"."""
         drawn: Any = self.generator.get_state(legacy=True)
         models: list[dict | None] = []
         arrays = {"drawn": drawn[1].view(np.int32)}
@@ -117,7 +117,7 @@ class _Run:
 
     @classmethod
     def of_file(cls, told: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
-        """What was described so: each part of it checked, or an InvalidError."""
+        """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
         keys, drawn_at, of_models = arrays.pop("drawn"), told["drawn_at"], told["models"]
         require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
         require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
@@ -142,7 +142,7 @@ class _Run:
         return run
 
     def _problem(self, method: str) -> str:
-        """What is wrong with these numbers and models; "" if nothing."""
+        """Describe the first fault of these numbers and models; "" if there is none."""
         whole = [self.n_rows, self.spacing, self.next, *self.rows, *self.trials]
         if not all(type(n) is int and 0 <= n <= 2**63 for n in whole) or self.n_rows > 2**53:
             return "counters that are not numbers of rows"
@@ -176,12 +176,12 @@ class _Run:
 
 
 def learner_averages(learner: Any) -> bool:
-    """Whether it keeps the average of its weights."""
+    """Return True if a learner keeps the average of its weights."""
     return bool(learner.get_params().get("average"))
 
 
 class OnlineToBatch(Estimator):
-    """One fixed predictor from an online learner: the average, a vote, the best, or a random one of its hypotheses.
+    """Turn an online learner into one fixed predictor: the average, a vote, the best, or a random one of its hypotheses.
 
     An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
     hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for
@@ -203,8 +203,8 @@ class OnlineToBatch(Estimator):
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
-        validation: every round(1 / validation_fraction)-th row is not learnt from, but judges the snapshots there are; (0, 0.5].
-        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, n rows having judged it: the bound
+        validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
+        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, each validated on n rows: the bound
         that holds for all of them at once with probability 0.95.
     max_iter : int, default=1
         Passes of `fit`, >= 1; the guarantees are for one.
@@ -464,7 +464,7 @@ class OnlineToBatch(Estimator):
             finally:
                 judges = start + np.flatnonzero(held_out[start:stop])
                 if len(judges):
-                    run.judge(matrix[judges], y[judges], self._is_regressor)
+                    run.validate(matrix[judges], y[judges], self._is_regressor)
                 run.n_rows += stop - start
             start = stop
             if run.n_rows == event and self.method != "random":
@@ -504,7 +504,7 @@ class OnlineToBatch(Estimator):
 
     @property
     def snapshot_rows_(self) -> NDArray[np.int64]:
-        """After how many rows the snapshots were taken."""
+        """Numbers of rows after which the snapshots were taken."""
         return np.array(self._fitted().rows, np.int64)
 
     @property
@@ -578,7 +578,7 @@ class OnlineToBatch(Estimator):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        """As that of other estimators; see `_Run.described` for the models."""
+        """Describe the estimator by a header for JSON and arrays; `_Run.described` adds its models."""
         from .. import __version__
 
         who, run = type(self).__name__, self._fitted()
@@ -608,7 +608,7 @@ class OnlineToBatch(Estimator):
 
     @classmethod
     def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
-        """The estimator that was described so: each part of it checked, or an InvalidError."""
+        """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
         who, wrapped = cls.__name__, told["wrapped"]
         require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
@@ -640,6 +640,6 @@ class OnlineToBatch(Estimator):
 
 
 def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
-    """Which rows have a number (among those of weight > 0) that `every` divides; 0: none."""
+    """Mark the rows whose number (among those of weight > 0) is a multiple of `every`; 0 marks none."""
     live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
     return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)

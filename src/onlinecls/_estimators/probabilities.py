@@ -1,4 +1,4 @@
-"""Probabilities of classifiers whose scores are none: Platt's numbers of each score, learnt beside the model."""
+"""Probabilities of margin classifiers: Platt's numbers for each score, learnt beside the model."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class WithProbabilities(OnlineClassifier):
         return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
-        """Of these scores of the model."""
+        """Return log probabilities for these scores of the model."""
         if len(state.calibration) == 0:
             raise ValueError(
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "

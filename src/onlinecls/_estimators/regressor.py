@@ -1,4 +1,4 @@
-"""What all regressors share: targets, their errors on the way, R^2."""
+"""The base of all regressors: targets, progressive errors, R^2."""
 
 from __future__ import annotations
 

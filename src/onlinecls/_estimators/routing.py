@@ -24,7 +24,7 @@ _UNCHANGED = "$UNCHANGED$"  # scikit-learn's, for what is to stay as it was requ
 
 
 class Routing:
-    """An estimator whose arguments can be asked for: `set_fit_request` and so on, for each method that has some."""
+    """Base of estimators with metadata requests: `set_fit_request` and so on, for each method that has metadata."""
 
     _metadata_request: MetadataRequest
 
@@ -43,7 +43,7 @@ class Routing:
         def set_score_request(self, **requests: bool | str | None) -> Any: ...
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Which arguments a pipeline, search or other meta-estimator of scikit-learn is to hand on to which method.
+        """Return which arguments scikit-learn's meta-estimators are to pass on to which method.
 
         Returns
         -------

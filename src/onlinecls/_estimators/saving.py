@@ -44,7 +44,7 @@ def or_as(value: object, allowed: Any) -> Either:
 
 
 class Describing:
-    """How an estimator is described, and made again of a description."""
+    """Base of estimators that a file can hold: they are described by a header and arrays, and rebuilt from these."""
 
     #: Fields of the compiled parameters and what they may be: a range, or names and their numbers. A file has the names, as the
     #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
@@ -72,7 +72,7 @@ class Describing:
             """The class of the models that are learnt with these parameters."""
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""
+        """Describe a fitted estimator by a header for JSON and arrays."""
         from .. import __version__
 
         who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
@@ -95,7 +95,7 @@ class Describing:
         }, {**arrays, **classes}
 
     def _packed_learnt(self) -> dict:
-        """The parameters that the model was last learnt with."""
+        """Return the parameters of the model's last pass, for the header."""
         learnt = {name: packed(value) for name, value in self._params.items()}
         for name, field in self._fields.items():
             if isinstance(field, Mapping):
@@ -104,7 +104,7 @@ class Describing:
 
     @classmethod
     def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
-        """The estimator of this class that was described so: each part of it checked, or an InvalidError."""
+        """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
         who, parameters = cls.__name__, read_parameters(cls, told["parameters"])
         learner: Any = cls(**parameters)  # (of one task or another)
         units = _read_units(told["units"])
@@ -138,14 +138,14 @@ class Describing:
         return learner.sparsify() if told["sparse"] else learner
 
     def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
-        """Become fitted, with a model of a file that was learnt with these parameters."""
+        """Become fitted with a model from a file, which was learnt with these parameters."""
         require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
         self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
         self._check_range(learnt, state.dtype)
 
     @classmethod
     def _read_learnt(cls, told: dict, compiled: dict) -> dict:
-        """The parameters that a model was learnt with. compiled : those that it would be learnt with now."""
+        """Read the parameters that a model was learnt with. compiled : those of the constructor, which it would use now."""
         require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
         fields, learnt = cls._fields_of(told, compiled), {}
         for name, value in told.items():
@@ -160,7 +160,7 @@ class Describing:
 
     @classmethod
     def _fields_of(cls, told: dict, compiled: dict) -> dict:
-        """`_fields` for a model of this class; a field that it leaves out is as compiled."""
+        """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
         kind, margin = (told["rule"], told["geometry"]), told["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
@@ -173,7 +173,7 @@ class Describing:
 
 
 def packed_parameters(who: str, values: dict) -> dict:
-    """Constructor parameters as JSON."""
+    """Return constructor parameters as JSON can hold them."""
     found = {}
     for name, value in values.items():
         try:
@@ -187,7 +187,7 @@ def packed_parameters(who: str, values: dict) -> dict:
 
 
 def read_parameters(cls: Any, told: dict) -> dict:
-    """The constructor parameters of a class, by name; their values are checked by the estimator."""
+    """Read the constructor parameters of a class, by name; the estimator checks their values."""
     found = {name: unpacked(value) for name, value in told.items()}
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
     types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
@@ -214,7 +214,7 @@ def _read_units(told: list) -> Units:
 
 
 def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, dict[str, np.ndarray]]:
-    """The dtype of labels, and {"classes": their bytes}; None and nothing where there are no classes."""
+    """Return the dtype of labels and {"classes": their bytes}; None and {} without classes."""
     if classes is None:
         return None, {}
     if not LABELS.fullmatch(classes.dtype.str):
@@ -223,7 +223,7 @@ def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, di
 
 
 def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
-    """The classes that were packed so, sorted."""
+    """Read classes from their dtype and bytes; they must be sorted."""
     require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
     require(raw.dtype == np.uint8, "labels as bytes", raw.dtype)
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
@@ -237,12 +237,12 @@ def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
 
 
 def is_saved(learner: Any) -> bool:
-    """Whether it is of a class that a file can name."""
+    """Return True if a learner is of a class that a file can name."""
     return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in ESTIMATORS
 
 
 def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
-    """The estimator that a description and arrays describe."""
+    """Rebuild the estimator that a header and arrays describe."""
     who = told["estimator"]
     require(isinstance(who, str) and who in ESTIMATORS, "an estimator of this version", who)
     estimator: Any = estimator_class(who)

@@ -36,7 +36,7 @@ class ForelState(OfFile):
         self.counters, self.shared = np.zeros(model.N_COUNTERS), np.zeros(forel.SHARED["size"])
 
     def try_partial_fit(self, *call) -> bool:
-        """All rows are kept: there is no shorter way."""
+        """Return False: all rows are kept, and there is no fast path."""
         return False
 
     @classmethod
@@ -104,7 +104,7 @@ class ForelState(OfFile):
         return self.theta.shape[1]
 
     def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
-        """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
+        """Return this model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
         grown = self.copy()
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
@@ -123,7 +123,7 @@ class ForelState(OfFile):
         return grown
 
     def only(self, keep: np.ndarray) -> ForelState:
-        """This model of three classes or more without the others, which have never had a row."""
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
         rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])

@@ -18,7 +18,7 @@ NO_ORDER = np.empty(0, np.int64)
 
 
 def n_vectors(n_classes: int) -> int:
-    """How many vectors of weights classes need: two share one."""
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
     return n_classes if n_classes > 2 else 1
 
 
@@ -62,7 +62,7 @@ class Counted:
         return {name: getattr(self, name) for name in self.PARTS}
 
     def in_file(self) -> dict:
-        """What a file has of it: arrays, and what JSON can hold."""
+        """Return the parts for a file: arrays, and values that JSON can hold."""
         return self.parts()
 
     def arrays(self) -> list[np.ndarray]:
@@ -85,7 +85,7 @@ class Counted:
         return self.of({**parts, "params": self.params})
 
     def writable(self):
-        """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
+        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name: str) -> int:
@@ -99,7 +99,7 @@ class Counted:
         self.counts[0] += n_rows
 
     def stays_in_range(self, params: dict) -> bool:
-        """Whether weights that are read with other parameters still fit the dtype."""
+        """Return True if weights that are read with other parameters still fit the dtype."""
         return True
 
 
@@ -137,7 +137,7 @@ class OfFile(Counted):
         raise NotImplementedError
 
     def problem(self) -> str:
-        """What is wrong with the numbers in the arrays; "" if nothing."""
+        """Describe the first fault of the numbers in the arrays; "" if there is none."""
         counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
         with np.errstate(over="ignore", invalid="ignore"):
             return self._problem_of_numbers() or self._problem_of_counters(counters) or self._problem_of_values(counters)
@@ -223,11 +223,11 @@ class State(OfFile, model.Model):
 
     @property
     def moving(self) -> np.ndarray:
-        """What steps move along x, (n_features + 1, columns)."""
+        """The slot that steps move along x, (n_features + 1, columns)."""
         return self.view[:, 0]
 
     def prepare(self, foresight: int, depth: int) -> None:
-        """Before a pass: how a full covariance meets many rows at once (see full.pxd)."""
+        """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
 
     def set_scale(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
@@ -246,7 +246,7 @@ class State(OfFile, model.Model):
         return new
 
     def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
-        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+        """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
         stay what they were. `share` is what is left of θ where the weights are another function of it.
@@ -298,13 +298,13 @@ class State(OfFile, model.Model):
         grown.correction = np.empty(0) if correction is None else correction.reshape(-1)
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        """What is stored, (features, slots), of the class on one side of the only vector."""
+        """Return the stored numbers, (features, slots), of the class on one side of the only vector."""
         half = self.view[:, :, 0].copy()
         half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
         return half
 
     def only(self, keep: np.ndarray) -> State:
-        """This model of three classes or more without the others, which have never had a row."""
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
         rest.calibration = self._calibration_of(keep)
@@ -362,7 +362,7 @@ class State(OfFile, model.Model):
         self.values = merged.reshape(-1)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """What is stored of some features, (features, slots, columns), from that of the shards. end : the number of the features
+        """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of the features
         if the constant one is the last of them, else 0."""
         return self._mean(slabs, shares, [shard.constant for shard in shards], end)
 
@@ -397,7 +397,7 @@ class State(OfFile, model.Model):
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
     def is_in_range(self) -> bool:
-        """Whether the merged numbers are those of a model that learning could have made."""
+        """Return True if the merged numbers are those of a model that learning could have made."""
         largest = self._largest / max(self.params["bias"], 1.0)
         parts = (self.values, self.sigma, self.correction, self.counters)
         return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["reach"]] <= largest
@@ -445,7 +445,7 @@ class State(OfFile, model.Model):
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
-        """How many groups of vectors a model in a file has."""
+        """Return the number of groups of vectors of a model in a file."""
         return 1
 
     @classmethod
@@ -481,10 +481,10 @@ class State(OfFile, model.Model):
         return self._problem_of_companions()
 
     def _problem_of_companions(self) -> str:
-        """The same of the numbers that stand beside what moves along x."""
+        """Describe a fault of the second slots, which stand beside what steps move; "" if there is none."""
         return ""
 
     @property
     def _largest(self) -> float:
-        """No number of a model is larger."""
+        """Return the largest magnitude that a number of a model may have."""
         return float(np.finfo(self.dtype).max) / 4

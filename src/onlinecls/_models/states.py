@@ -117,7 +117,7 @@ class GaussianState(WithPrior):
 
     @staticmethod
     def _precision(precision: np.ndarray, shard: Shard, end: int) -> np.ndarray:
-        """In the units of the result."""
+        """Return the precision of a shard in the units of the result."""
         precision = shard.noise * precision
         if end:
             precision[end - 1] /= shard.constant**2
@@ -294,7 +294,7 @@ class FullState(WithPrior):
 
 
 class FullPotentialState(FullState):
-    """The same of learners that sum rows to θ: w = Σθ is what is stored of them."""
+    """A full covariance of a learner that sums rows to θ; what is stored of it is w = Σθ."""
 
     geometry = "full_potential"
 
@@ -388,7 +388,7 @@ class WithGroups(State):
 
     @staticmethod
     def n_groups_told(told: dict, arrays: dict) -> int:
-        """One against the rest has a group for each vector."""
+        """Return the number of groups: one against the rest has one for each vector."""
         return told["n_columns"] if len(arrays["groups"]) == told["n_columns"] else 1
 
     def _copy_to(self, grown: State) -> None:
