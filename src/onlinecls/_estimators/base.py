@@ -408,8 +408,6 @@ class OnlineLearner(saving.Describing, Estimator):
         """Return the size in bytes of all arrays of a model."""
         kind = self._state_class(params)
         layout = kind.layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
-        if kind.keeps_rows(params):
-            layout["total"] = (n_features + 1,), np.dtype(np.float64)
         return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
@@ -581,10 +579,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
-        moved = state.params.get("bias") != self._params.get("bias")  # (what the intercept's weight stands for)
         state.params, state.are_seen = self._params, self._are_seen
-        if moved:
-            state.settle_levels(self._params)
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
@@ -684,7 +679,6 @@ class OnlineLearner(saving.Describing, Estimator):
             elif self.fit_intercept:
                 first[-1] = values
         state.counters[model.COUNTERS["reach"]] = np.abs(first).max()
-        state.settle_levels(params)
         if len(state.correction):  # the average's sums: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)
             state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)

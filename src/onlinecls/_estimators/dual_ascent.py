@@ -164,7 +164,7 @@ class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
             return super()._log_probabilities(state, scores)
         if state.n_columns > 1 and state.joint:
             return calibration.normalised(calibration.finite(scores))
-        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns), state.total)
+        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns))
 
 
 @documented

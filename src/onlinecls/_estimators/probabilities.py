@@ -80,4 +80,4 @@ class WithProbabilities(OnlineClassifier):
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
                 "not. Call fit, or start with clone(estimator)."
             )
-        return log_probabilities(scores, state.calibration, state.total)
+        return log_probabilities(scores, state.calibration)

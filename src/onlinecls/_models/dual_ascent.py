@@ -31,7 +31,6 @@ class AscentState(State, ascent.AscentModel):
     """
 
     geometry = "additive"
-    KEEPS_ROWS = False  # (σ, which divides all weights, may change with every row)
     ENTROPIC = 0
     PARTS = (*State.PARTS, "bias", "shared", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")

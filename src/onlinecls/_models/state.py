@@ -169,18 +169,15 @@ class State(OfFile, model.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     correction : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
-    calibration : float64, (columns, 15), or (0, 15): Platt's numbers of each column, see calibration.py.
-    total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
+    calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
     """
 
     PARTS: tuple[str, ...] = (
-        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "total", "values",
-        "variance",
+        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "values", "variance",
     )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
     AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
-    KEEPS_ROWS = True  # whether probabilities know of the mean row: see mean_row.pxd
     geometry = ""
     n_features: int
     n_columns: int
@@ -193,7 +190,6 @@ class State(OfFile, model.Model):
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.correction = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
         self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
-        self.total = np.zeros(n_features + 1 if self.keeps_rows(params) else 0)
         self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
@@ -202,10 +198,6 @@ class State(OfFile, model.Model):
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         return np.zeros((0, 1, 1), dtype)
-
-    @classmethod
-    def keeps_rows(cls, params: dict) -> bool:
-        return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
 
     @property
     def awaits_scale(self) -> bool:
@@ -232,7 +224,6 @@ class State(OfFile, model.Model):
     def set_scale(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
         self.params, self.variance = params, params["variance"]
-        self.settle_levels(params)
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
@@ -241,7 +232,7 @@ class State(OfFile, model.Model):
         new = type(self).__new__(type(self))
         for name in self.SCALARS:
             setattr(new, name, getattr(self, name))
-        new.params, new.counts, new.counters, new.total = self.params, counts, self.counters.copy(), self.total.copy()
+        new.params, new.counts, new.counters = self.params, counts, self.counters.copy()
         new.n_columns = n_vectors(len(counts))
         return new
 
@@ -320,15 +311,6 @@ class State(OfFile, model.Model):
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
 
-    def settle_levels(self, params: dict) -> None:
-        """The score of the sum of the rows, of weights or a constant feature that no step has made what they are."""
-        if len(self.total):
-            last = self._last_weights(self.reading_params(params), slice(None)).astype(np.float64)
-            total = self.total.copy()
-            total[-1] *= params["bias"]
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.calibration[:, calibration.LEVEL] = calibration.finite(total @ last)
-
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def merge(self, shards: list[Shard]) -> None:
@@ -344,8 +326,6 @@ class State(OfFile, model.Model):
         if not self.awaits_scale:
             self._merge_values(shards, shares)
         self._merge_bounds()
-        self.total = np.sum([shard.state.total for shard in shards], axis=0)
-        self.settle_levels(self.params)
         if average is not None:
             self._keep_average(average)
 
@@ -438,7 +418,6 @@ class State(OfFile, model.Model):
             "sigma": ((0, 1, 1), np.dtype(dtype)),
             "correction": ((n_weights if average else 0,), double),
             "calibration": ((0, calibration.SIZE), double),
-            "total": ((0,), double),
             "counts": ((n_classes,), double),
             "counters": ((model.N_COUNTERS,), double),
         }
@@ -454,8 +433,6 @@ class State(OfFile, model.Model):
         layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
         if params["probability"]:
             layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
-        if cls.keeps_rows(params):
-            layout["total"] = (told["n_features"] + 1,), np.dtype(np.float64)
         return layout
 
     @classmethod
@@ -470,8 +447,7 @@ class State(OfFile, model.Model):
         require(variance == params["variance"], "the variance that rows were learnt with", variance)
 
     def _problem_of_numbers(self) -> str:
-        found = super()._problem_of_numbers() or calibration.problem(self.calibration)
-        return found or ("a sum of rows that no rows give" if len(self.total) and self.total[-1] < 0.0 else "")
+        return super()._problem_of_numbers() or calibration.problem(self.calibration)
 
     def _problem_of_values(self, counters: dict) -> str:
         first = self.moving

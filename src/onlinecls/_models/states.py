@@ -328,7 +328,6 @@ class DualAveragingState(MirrorState):
     """values : z, the sum of gradients, and G. w is made of both when it is read."""
 
     geometry = "dual"
-    KEEPS_ROWS = False  # (with l1 all weights move)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """z is a sum over rows, too, which the threshold, l1 times their number, is meant for."""
@@ -355,7 +354,6 @@ class WithGroups(State):
 
     PARTS = (*State.PARTS, "groups")
     AVERAGES = False  # (the scale of all weights changes with every step)
-    KEEPS_ROWS = False
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
