@@ -354,7 +354,7 @@ cdef inline double score_and_count(const Full* f, double* averages, const Round*
 
 cdef int learn_full(Full* f, const Batch* b, PassContext* caller, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
-    """One pass over rows with a full covariance of each vector, of which the lower triangles count. (64 lines: the round of every
+    """One pass over rows with a full covariance of each vector, of which the lower triangles count. (62 lines: the round of every
     task, whose parts share a dozen numbers.)"""
     cdef Py_ssize_t i, j, number, k = f.k
     cdef double[:, ::1] numbers = np.empty((4, k))

@@ -91,6 +91,8 @@ class Perceptron(_WithStart):
     (['spam'], 1)
     """
 
+    _leans = True
+
     aggressive: bool
     eta0: FloatOrAuto
     penalty: None
@@ -166,6 +168,8 @@ class PassiveAggressiveClassifier(ClassifierUntilConverged, _WithStart):
     >>> learner.partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).decision_function([[3.0, 4.0]]).round(12).tolist()
     [1.0]
     """
+
+    _leans = True
 
     C: float
     loss: Literal["hinge", "squared_hinge"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,9 @@ from .classifier import OnlineClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from .._input.types import Matrix
 
@@ -23,16 +24,16 @@ class WithProbabilities(OnlineClassifier):
 
     probability: bool
 
+    _leans = False  # whether the last weights lean so far towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
 
     @property
     def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
         """Probabilities of the classes; there only with ``probability=True``.
 
-        1 / (1 + exp(-(a s + b + d t))) of the score s, with numbers a, b and d that were learnt from the score of each row just
-        before the row itself was (in `fit` in the first epoch alone); t is the mean row's score less what it usually is. Of two
-        classes that of ``classes_[1]``, of more each against the rest, normalised. `predict` goes by the scores: where two
-        classes are about as likely, or the last weights lean to one side, it may name another one.
+        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
+        the row itself was (in `fit` in the first epoch alone). Of two classes that of ``classes_[1]``, of more each against the
+        rest, normalised. `predict` goes by the scores: where two classes are about as likely, it may name another one.
 
         Parameters
         ----------
@@ -51,6 +52,19 @@ class WithProbabilities(OnlineClassifier):
         """Logarithms of `predict_proba`, finite also where a probability is too small for a number; arguments as its."""
         self._require_probabilities("predict_log_proba")
         return self._predict_log_proba
+
+    def _fit_alone(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+        intercept_init: ArrayLike | None,
+    ) -> Self:
+        params = self._kernel_params()
+        if self._leans and params["probability"] and params["average_from"] < 0:
+            warnings.warn(
+                f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
+                "last weights, and thus the scores, lean towards the rows that came last, so the probabilities may be off. Set "
+                "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
+            )
+        return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
 
     def _require_probabilities(self, name: str) -> None:
         """An AttributeError, so that hasattr says no."""

@@ -314,6 +314,7 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     """
 
     _poor_score = True
+    _leans = True
 
     eta: float
     variant: Literal["stdev", "variance"]
