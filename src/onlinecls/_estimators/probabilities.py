@@ -12,9 +12,9 @@ from .classifier import OnlineClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Self
+    from typing import Any
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from .._input.types import Matrix
 
@@ -24,7 +24,7 @@ class WithProbabilities(OnlineClassifier):
 
     probability: bool
 
-    _leans = False  # whether the last weights lean so far towards the last rows that `fit` warns
+    _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
 
     @property
@@ -53,21 +53,17 @@ class WithProbabilities(OnlineClassifier):
         self._require_probabilities("predict_log_proba")
         return self._predict_log_proba
 
-    def _fit_alone(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
-        intercept_init: ArrayLike | None,
-    ) -> Self:
-        params = self._kernel_params()
-        if self._leans and params["probability"] and params["average_from"] < 0:
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        super()._check_call(X, whole)
+        if whole and self._leans and self.probability and not self.average:
             warnings.warn(
                 f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
                 "last weights, and thus the scores, lean towards the rows that came last, so the probabilities may be off. Set "
                 "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
             )
-        return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
 
     def _require_probabilities(self, name: str) -> None:
-        """An AttributeError, so that hasattr says no."""
+        """Raise an AttributeError without probabilities, so that hasattr is False."""
         if not self._gives_probabilities():
             raise AttributeError(
                 f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
