@@ -373,7 +373,7 @@ GROUPS = [
         ("not 0x10000 <= c[0] < 0x110000", "not 0x10000 <= c[0]"),
         ("if c not in (SIGMA, DOTTED_I)", "if c != DOTTED_I"),
         ("size = h if h < <uint32_t>0x80000000 else 0 - h", "size = h & 0x7fffffff"),
-        ("<uint32_t>column_of(self, other, 0), sign_of(self, other)", "<uint32_t>column_of(self, other, 0), sign_of(self, h)"),
+        ("column_of(self, other), sign_of(self, other)", "column_of(self, other), sign_of(self, h)"),
         ("if total > EXACT:", "if False:"),
         ("if norm == L2 and 0 < squares <= EXACT:", "if norm == L2 and 0 < squares:"),
         ("first < 0x80 or self.units[i].end - self.units[i].start > width(first)", "True"),

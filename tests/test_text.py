@@ -421,9 +421,10 @@ def test_input_that_is_refused(make, error, message):
 @pytest.mark.parametrize(
     ("params", "needed"),
     [
-        ({"n_features": 0}, "n_features must be an integer in 1..2**56, got n_features=0."),
-        ({"n_features": 2.0}, "n_features must be an integer in 1..2**56, got n_features=2.0."),
-        ({"n_features": 2**56 + 1}, f"n_features must be an integer in 1..2**56, got n_features={2**56 + 1}."),
+        ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
+        ({"n_features": 2.0}, "n_features must be an integer in 1..2**31 - 1, got n_features=2.0."),
+        ({"n_features": 2**31}, "n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
+         "n_features=2147483648. Further columns would stay empty: leave them out."),
         ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
         ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
         ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
@@ -588,25 +589,6 @@ def test_a_hasher_goes_on_after_a_text_that_failed():
     assert (hasher.take().indices == expected.indices).all()
 
 
-# --- a 64-bit feature space --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_features", [2**31, 2**33 - 5, 2**40, 2**56 - 1, 2**56])
-def test_64_bits(n_features):
-    texts = TEXTS * 2
-    X = HashingVectorizer(n_features=n_features, norm=None, ngram_range=(1, 2)).transform(texts)
-    assert X.indices.dtype == np.int64 and X.shape == (len(texts), n_features)
-    analyze = Peer(ngram_range=(1, 2)).build_analyzer()
-    for i, text in enumerate(texts):
-        expected = collections.Counter()
-        for token in analyze(text):
-            low, high = murmurhash3_32(token), murmurhash3_32(token, seed=0x5BD1E995, positive=True)
-            expected[((high << 31) + (abs(low) % 2**31)) % n_features] += 1 if low >= 0 else -1
-        row = slice(X.indptr[i], X.indptr[i + 1])
-        assert X.indices[row].tolist() == sorted(expected)
-        assert X.data[row].tolist() == [expected[column] for column in sorted(expected)]
-
-
 # --- names -------------------------------------------------------------------------------------------------------------------
 
 
@@ -616,12 +598,11 @@ def named(texts, max_names=100_000, **params):
 
 
 @pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
-                                    {"strip_accents": "unicode"}, {"n_features": 2**50}])
+                                    {"strip_accents": "unicode"}])
 def test_names_are_those_of_the_tokens(params):
     params = {"n_features": 2**31 - 2, **params}
     names, X = named(TEXTS, **params)
-    if params["n_features"] < 2**31:
-        assert_same(X, Peer(**params).transform(TEXTS))
+    assert_same(X, Peer(**params).transform(TEXTS))
     tokens = {token for text in TEXTS for token in Peer(**params).build_analyzer()(text)}
     assert names.columns().tolist() == np.unique(X.indices).tolist() and len(names) == len(tokens)
     found = {names[column] for column in names.columns()}

@@ -13,6 +13,7 @@ _WORDS = (
     (r" \(0-based files: zero_based=True\)", ""),
     (r"an index < n_features \(.*?\)", "an index below the number of columns (more --bits)"),
     (r"read: n_features must be a power of two .* got \d+", "--bits must be at most 32 for VW's hashes, got more"),
+    (r"read: n_features must be at most 2\*\*31 - 1 (.*), got \d+", r"--bits must be at most 30 \1, got more"),
     (r"Give the column of the labels, or labels='number' if they are numbers", "Give the column of the labels, --label"),
     (r"missing='absent' takes it for 0", "--missing absent takes it for 0"),
     (r"among the categories its values would be names", "with --categories its values are names"),

@@ -20,16 +20,11 @@ cdef struct Table:          # home slots lie in the order of columns, so that to
     uint64_t scale          # home = column * scale >> 32
 
 
-cdef struct Pair:           # a token, where there is no table
-    uint64_t key            # column + 1
-    int64_t count
-
-
 cdef class RowHasher:
     """Documents in, CSR rows out: `add` one document after the other, `take` the rows."""
     # what a row is made of
     cdef int analyzer, norm
-    cdef bint lowercase, binary, alternate_sign, single, wide
+    cdef bint lowercase, binary, alternate_sign, single
     cdef Py_ssize_t min_n, max_n, min_chars
     cdef readonly int64_t n_features
     cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
@@ -49,12 +44,12 @@ cdef class RowHasher:
     # its columns
     cdef Table table
     cdef Py_ssize_t slots_size
-    cdef bint listing                       # as pairs instead: 64 bits, or a document whose columns crowd
-    cdef Pair* pairs
-    cdef Py_ssize_t n_pairs, pairs_size
+    cdef bint listing                       # the columns are in a list instead, as they crowd the table
+    cdef Slot* listed                       # one for each token, until they are sorted and summed
+    cdef Py_ssize_t n_listed, listed_size
     # the rows since the last take
     cdef void* data
-    cdef void* indices
+    cdef int32_t* indices
     cdef int64_t* indptr
     cdef Py_ssize_t entries_size, indptr_size
     cdef readonly Py_ssize_t n_rows, nnz
@@ -84,7 +79,7 @@ cdef class RowHasher:
     cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
     cdef Py_ssize_t _pack(self) noexcept nogil
     cdef int _list(self) except -1 nogil
-    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil
+    cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil
     cdef Py_ssize_t _merged(self) noexcept nogil
     cdef int _close(self) except -1 nogil
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil

@@ -51,9 +51,8 @@ cdef enum:
     BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
     EXACT = 1 << 24             # up to there sums of squares are exact, whatever their order and precision
-    SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
 
-MAX_FEATURES = 2**56                # more than any memory has room for; hashes have 63 bits, indices of columns sort by bytes
+MAX_FEATURES = 2**31 - 1            # columns are int32
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
 WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
 NORMS = {None: NONE, "l1": L1, "l2": L2}
@@ -62,7 +61,7 @@ ctypedef fused number:
     float
     double
 
-ctypedef fused index_t:
+ctypedef fused offset_t:
     int32_t
     int64_t
 
@@ -312,11 +311,9 @@ cdef inline int32_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
     return 1 - <int32_t>(h >> 31) * 2 * self.alternate_sign
 
 
-cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
-    """|h| mod n_features, where `other` is the upper half of a 64-bit hash."""
+cdef inline uint32_t column_of(RowHasher self, uint32_t h) noexcept nogil:
+    """Return |h| mod n_features."""
     cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
-    if self.wide:
-        return (<uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)) % <uint64_t>self.n_features
     return size & self.mask if self.mask else size % <uint32_t>self.n_features
 
 
@@ -332,8 +329,8 @@ cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except
     for k in range(0, w.n_longer, 2):
         i, j = w.longer[k], w.longer[min(k + 1, w.n_longer - 1)]
         h, other = murmur3_of_two(text + w.start[i], w.size[i], text + w.start[j], w.size[j])
-        w.column[i], w.sign[i] = <uint32_t>column_of(self, h, 0), sign_of(self, h)
-        w.column[j], w.sign[j] = <uint32_t>column_of(self, other, 0), sign_of(self, other)
+        w.column[i], w.sign[i] = column_of(self, h), sign_of(self, h)
+        w.column[j], w.sign[j] = column_of(self, other), sign_of(self, other)
     w.n = w.n_longer = 0
     if self.listing:
         for i in range(n):
@@ -348,7 +345,7 @@ cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except
 
 
 cdef int by_column(const void* a, const void* b) noexcept nogil:
-    cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
+    cdef uint32_t left = (<const Slot*>a).key, right = (<const Slot*>b).key
     return (left > right) - (left < right)
 
 
@@ -362,14 +359,14 @@ cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
     return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
-cdef int write_row(const Pair* pairs, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
-    """Columns and values of a row."""
+cdef int write_row(const Slot* listed, Py_ssize_t n, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
+    """Write the columns and values of a row from a list of n columns, sorted and unique."""
     cdef Py_ssize_t i
     cdef int64_t squares = 0
     for i in range(n):
-        indices[i] = <index_t>(pairs[i].key - 1)
-        data[i] = 1 if binary else <number>pairs[i].count
-        squares += <int64_t>(<int32_t>pairs[i].count) * <int32_t>pairs[i].count
+        indices[i] = <int32_t>(listed[i].key - 1)
+        data[i] = 1 if binary else <number>listed[i].count
+        squares += <int64_t>listed[i].count * listed[i].count
     return normalise(data, n, norm, n if binary else squares)
 
 
@@ -444,7 +441,7 @@ class DamagedError(ValueError):
 
 
 cdef class RowHasher:
-    """Documents in, CSR rows out, as `HashingOptions` say. n_features above 2^31 - 1 hash to 64 bits and give int64 columns."""
+    """Make CSR rows of documents, as `HashingOptions` say."""
 
     def __cinit__(self, options=HashingOptions()):
         cdef int64_t n_features = options.n_features
@@ -455,7 +452,6 @@ cdef class RowHasher:
         self.norm = NORMS[options.norm]
         self.single = np.dtype(options.dtype) == np.float32
         self.n_features = n_features
-        self.wide = n_features > 2**31 - 1
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
         self.min_chars = options.min_chars
         self.decode_error = options.decode_error
@@ -469,7 +465,7 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.units,
-                      <size_t>self.table.slots, <size_t>self.table.used, <size_t>self.pairs, <size_t>self.data,
+                      <size_t>self.table.slots, <size_t>self.table.used, <size_t>self.listed, <size_t>self.data,
                       <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
@@ -717,21 +713,20 @@ cdef class RowHasher:
     # --- tokens to columns ---------------------------------------------------------------------------------------------------
 
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
-        cdef uint32_t h = murmur3(text, n, 0), other = murmur3(text, n, SECOND_SEED) if self.wide else 0
-        cdef uint64_t column = column_of(self, h, other)
+        cdef uint32_t h = murmur3(text, n, 0), column = column_of(self, h)
         if self.names is not None:
             self.names.note(column, sign_of(self, h) < 0, text, n)
         if self.listing:
             return self._list_one(column, sign_of(self, h))
         self._widen(1)
-        return self._list() if put(&self.table, <uint32_t>column, sign_of(self, h)) else 0
+        return self._list() if put(&self.table, column, sign_of(self, h)) else 0
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
         """The n-gram of units i..j is what lies from the start of i to the end of j."""
         cdef Py_ssize_t i, end
         cdef int span, m
         cdef Waiting w
-        if self.wide or self.names is not None:
+        if self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
         w.n = w.n_longer = 0
         for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
@@ -745,7 +740,7 @@ cdef class RowHasher:
         return enter_all(self, &w, text)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
-        """The same where hashes have 64 bits, or columns names."""
+        """Hash n-grams one after the other, and note the name of each."""
         cdef Py_ssize_t i, j, last = first + n_units
         for i in range(first, last):
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
@@ -757,10 +752,8 @@ cdef class RowHasher:
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
         """Nothing yet, and a table with room for the tokens, unless there are very many."""
         cdef Py_ssize_t home_size = 64
-        self.listing = self.wide
-        self.n_pairs = 0
-        if self.wide:
-            return 0
+        self.listing = False
+        self.n_listed = 0
         while home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
             home_size *= 2
         if self.table.n_used:                   # of a document that failed
@@ -825,28 +818,27 @@ cdef class RowHasher:
         self.table.n_used = 0
         return 0
 
-    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil:
-        cdef Pair* grown
-        if self.n_pairs == self.pairs_size:
-            grown = <Pair*>realloc(self.pairs, max(2 * self.pairs_size, 1024) * sizeof(Pair))
+    cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil:
+        cdef Slot* grown
+        if self.n_listed == self.listed_size:
+            grown = <Slot*>realloc(self.listed, max(2 * self.listed_size, 1024) * sizeof(Slot))
             if grown == NULL:
                 complain_of_memory()
-            self.pairs, self.pairs_size = grown, max(2 * self.pairs_size, 1024)
-        self.pairs[self.n_pairs] = Pair(column + 1, count)
-        self.n_pairs += 1
+            self.listed, self.listed_size = grown, max(2 * self.listed_size, 1024)
+        self.listed[self.n_listed] = Slot(column + 1, count)
+        self.n_listed += 1
         return 0
 
     cdef Py_ssize_t _merged(self) noexcept nogil:
-        """Sort the pairs, add up those of a column, and return how many are left."""
-        cdef Pair* pairs = self.pairs
+        """Sort the list, add up the counts of each column, and return how many columns there are."""
+        cdef Slot* listed = self.listed
         cdef Py_ssize_t i, n = 0
-        if self.n_pairs:        # (else there may be no memory yet)
-            qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
-        for i in range(self.n_pairs):
-            if n and pairs[n - 1].key == pairs[i].key:
-                pairs[n - 1].count += pairs[i].count
+        qsort(listed, self.n_listed, sizeof(Slot), by_column)
+        for i in range(self.n_listed):
+            if n and listed[n - 1].key == listed[i].key:
+                listed[n - 1].count += listed[i].count
             else:
-                pairs[n] = pairs[i]
+                listed[n] = listed[i]
                 n += 1
         return n
 
@@ -858,21 +850,17 @@ cdef class RowHasher:
         if self.listing:
             n = self._merged()
             self._room_for_row(n)
-            if self.single and self.wide:
-                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
-            elif self.single:
-                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
-            elif self.wide:
-                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            if self.single:
+                write_row(self.listed, n, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
             else:
-                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                write_row(self.listed, n, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
         else:
             n = self.table.n_used
             self._room_for_row(n)
             if self.single:
-                empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
             else:
-                empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz
@@ -913,24 +901,25 @@ cdef class RowHasher:
             if grown == NULL:
                 complain_of_memory()
             self.data = grown
-            grown = realloc(self.indices, size * (8 if self.wide else 4))
+            grown = realloc(self.indices, size * sizeof(int32_t))
             if grown == NULL:
                 complain_of_memory()
-            self.indices, self.entries_size = grown, size
+            self.indices, self.entries_size = <int32_t*>grown, size
         return 0
 
     def take(self):
         """The `Rows` since the last call, and the hasher starts anew. (Values may be 0, where signs cancel.)"""
         data, indices, indptr = self.data, self.indices, self.indptr
         n_rows, nnz = self.n_rows, self.nnz
-        self.data = self.indices = NULL
+        self.data = NULL
+        self.indices = NULL
         self.indptr = NULL
         self.entries_size = self.indptr_size = self.n_rows = self.nnz = 0
         self._room_for_row(nnz)                 # as much again
         self.indptr[0] = 0
         return Rows(
             handed_over(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
-            handed_over(indices, nnz * (8 if self.wide else 4), np.int64 if self.wide else np.int32),
+            handed_over(indices, nnz * sizeof(int32_t), np.int32),
             handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
             n_rows,
             self.n_features,
@@ -990,7 +979,7 @@ cdef class RowHasher:
             return False
         return len(WHITE_SPACES.sub(" ", text.lower() if self.lowercase else text)) < self.min_n
 
-    def add_offsets(self, const index_t[::1] offsets, const unsigned char[::1] text):
+    def add_offsets(self, const offset_t[::1] offsets, const unsigned char[::1] text):
         """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them.
 
         Offsets outside the text, or not in order, raise DamagedError; the rows before them are appended.

@@ -39,7 +39,7 @@ cdef class FeatureRows(EntryParser):
             hash = <int32_t>murmur3(name, len(name), 0)
             if value != 0.0:
                 column = llabs(hash)
-                if column == 2147483648 and self.n_hashed < column:
+                if column == 2147483648:
                     column -= self.n_hashed         # scikit-learn keeps within 32 bits where it takes abs(-2^31)
                 column = self.first + column % self.n_hashed
                 push(self, column, value if hash >= 0 else -value)

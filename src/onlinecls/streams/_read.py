@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     class Vectorizer(Protocol):
         def transform(self, X: Iterable[Any], /) -> Any: ...
 
-_MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
+_MOST = {"n_features": 2**56, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
 _SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # the first of a line
@@ -72,8 +72,8 @@ def read(
     likely : str, default=None
         With "auto", the format to take where nothing speaks against it: that of the data from which a model has learnt.
     n_features : int in 1..2**56, default=2**20
-        Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
-        tables of numbers it is the number of their columns. The vectorizer's, if one is given.
+        Columns of X. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two <= 2^32); an svmlight index past it
+        is an error. In tables of numbers it is the number of their columns. The vectorizer's, if one is given.
     batch_rows : int, default=4096
         Rows in a batch; fewer where 2^18 non-zeros come first.
     dtype : {"float32", "float64"}, default="float32"
@@ -224,6 +224,9 @@ class _Reader:
         files = Files(_listed(source), stop)
         try:
             format = _formats.detect(files.current, self.format, self.likely, self.labelled)
+            if format not in ("svmlight", "vw"):
+                within = self.n_features <= MAX_FEATURES
+                _require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
             batches = getattr(self, f"_{format}")(files)
             prefetch = prefetch and not self.parallel  # there the caller's thread is one of those that parse
             counted = self._counted(batches, files)

@@ -43,9 +43,7 @@ class HashingVectorizer(Estimator):
     r"""Rows of hashed token counts from texts: scikit-learn's class of that name, bit for bit, many times faster.
 
     A token t goes to column ``|h(t)| mod n_features`` with the sign of h(t), where h is the signed 32-bit MurmurHash3 of its
-    UTF-8 (seed 0). More than 2^31 - 1 features make it a 64-bit feature space: the column is
-    ``(h'(t) 2^31 + (|h(t)| mod 2^31)) mod n_features``, where h' is the unsigned MurmurHash3 of seed 0x5bd1e995, and columns
-    are int64.
+    UTF-8 (seed 0).
 
     The default `token_pattern` (also ``r"\w+"``, with or without ``\b``), ``analyzer="char"`` and ``"char_wb"``, `lowercase`,
     `stop_words` and n-grams run compiled, without the GIL. A `preprocessor`, `tokenizer`, callable `analyzer`, `strip_accents`
@@ -74,8 +72,8 @@ class HashingVectorizer(Estimator):
         Lengths of n-grams, in words or in characters.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         "char_wb": characters within words, which have a space at either end.
-    n_features : int in 1..2**56, default=2**20
-        Columns. More than 2**31 - 1: a 64-bit feature space.
+    n_features : int in 1..2**31 - 1, default=2**20
+        Number of columns.
     binary : bool, default=False
         Make all values 1 (before `norm`).
     norm : {"l1", "l2"} or None, default="l2"
@@ -234,7 +232,12 @@ class HashingVectorizer(Estimator):
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
         is_integer = isinstance(n, Integral) and not isinstance(n, bool)
-        require(is_integer and 1 <= n <= MAX_FEATURES, "n_features", "an integer in 1..2**56")
+        require(is_integer and n >= 1, "n_features", "an integer in 1..2**31 - 1")
+        if n > MAX_FEATURES:
+            raise ValueError(
+                f"{who}: n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
+                f"n_features={n}. Further columns would stay empty: leave them out."
+            )
         pair = self.ngram_range
         require(
             isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
