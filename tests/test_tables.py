@@ -190,7 +190,7 @@ def test_metadata_makes_the_same_rows(tmp_path):
     _, _, stream = whole(b"x\ta\n", "tsv", vectorizer=HashingVectorizer(tokenizer=str.split, token_pattern=None))
     assert stream.metadata["input"]["vectorizer"] is None  # a function has no form in a file
     for strange in ({}, {"input": None}, {"input": {}}, {"input": {**metadata["input"], "new": 1}}):
-        with pytest.raises(ValueError, match="options_of: metadata must say how rows were read"):
+        with pytest.raises(ValueError, match=r"^options_of: metadata must describe how rows were read"):
             options_of(strange)
 
 

@@ -1,4 +1,4 @@
-"""`RowHasher` as other extension modules use it, without the GIL."""
+"""Declarations of `RowHasher` for other extension modules, which call it without the GIL."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from .sketch cimport Names
@@ -8,12 +8,12 @@ cdef struct Unit:           # a slice of the document
     int32_t start, end
 
 
-cdef struct Slot:           # of the table in which the columns of one document meet
+cdef struct Slot:           # of the table that counts the columns of one document
     uint32_t key            # column + 1; 0: empty
     int32_t count           # sum of the signs of its tokens
 
 
-cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
+cdef struct Table:          # home slots are in the order of columns, so that reading the table nearly sorts them
     Slot* slots             # two thirds more than homes: at most that many are in use
     int32_t* used           # places of slots
     Py_ssize_t home_size, n_used
@@ -21,8 +21,8 @@ cdef struct Table:          # home slots lie in the order of columns, so that to
 
 
 cdef class RowHasher:
-    """Documents in, CSR rows out: `add` one document after the other, `take` the rows."""
-    # what a row is made of
+    """Turn documents into CSR rows: `add` one document after the other, then `take` the rows."""
+    # how a row is made
     cdef int analyzer, norm
     cdef bint lowercase, binary, alternate_sign, single
     cdef Py_ssize_t min_n, max_n, min_chars
@@ -32,11 +32,11 @@ cdef class RowHasher:
     cdef Names names                        # None: names are not kept
     cdef bytes stop_bytes
     cdef const unsigned char* stop_text
-    cdef Py_ssize_t* stops                  # (begin, end) of each stop word in stop_bytes, at home by hash; end 0: empty
+    cdef Py_ssize_t* stops                  # a hash table of each stop word's (begin, end) in stop_bytes; end 0: empty
     cdef Py_ssize_t stop_mask               # -1: no stop words
-    # the document on its way
+    # the document that is being hashed
     cdef unsigned char* text                # lower-cased UTF-8
-    cdef unsigned char* flags               # of each of its bytes: 0x80 in a word (for characters: in white space), else 0
+    cdef unsigned char* flags               # for each byte: 0x80 in a word (for characters: in white space), else 0
     cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
     cdef Unit* units                        # words or characters
     cdef Py_ssize_t text_size
@@ -54,8 +54,8 @@ cdef class RowHasher:
     cdef Py_ssize_t entries_size, indptr_size
     cdef readonly Py_ssize_t n_rows, nnz
 
-    # Append the row of one document of n bytes; UTF-8 unless decode_error says what else may come. Raises UnicodeDecodeError,
-    # MemoryError: the rows are then what they were.
+    # Append the row of one document of n bytes, in UTF-8 unless decode_error allows other bytes. Raises UnicodeDecodeError or
+    # MemoryError, and then appends nothing.
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
 
     cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil

@@ -1,4 +1,4 @@
-"""``label<TAB>text``: the label kept, the text hashed, without a Python object for a line."""
+"""A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
 from libc.string cimport memchr, memcpy
 
 import numpy as np
@@ -34,7 +34,7 @@ cdef class TsvParser(LineParser):
         return Found.ROW
 
     def take(self):
-        """The batch, (Rows, labels, no weights: None), and a new one begins."""
+        """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
         cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
         data = copied(hasher.data, self.pool.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
@@ -45,7 +45,7 @@ cdef class TsvParser(LineParser):
 
 
 cdef copied(const void* start, array):
-    """The array, filled with what lies at start."""
+    """Fill the array with the bytes at start, and return it."""
     cdef unsigned char[::1] raw
     if len(array):
         raw = array.view(np.uint8)
