@@ -285,7 +285,7 @@ def test_centres_far_from_where_they_began_can_be_saved():
     learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0)
     for _ in range(70):
         assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
-    assert learner._state.moving[0, 0] > 800.0
+    assert learner._state.primary[0, 0] > 800.0
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------

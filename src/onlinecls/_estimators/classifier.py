@@ -198,7 +198,7 @@ class OnlineClassifier(WithWeights):
                 if self.t_ == before[2]:
                     self._state, self.classes_ = before[:2]
                 elif not came.all():
-                    self._state, self.classes_ = self._state.only(came), self.classes_[came]
+                    self._state, self.classes_ = self._state.keep_classes(came), self.classes_[came]
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join_singly(self, params: dict) -> bool:

@@ -47,7 +47,7 @@ class AscentLearner(WithWeights):
         return EntropicState if params["is_signed"] else UnsignedEntropicState
 
     @classmethod
-    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
         fields, offered = dict(cls._fields), algorithms_of(cls)
         chosen = {name: {a.selects[name] for a in offered if name in a.selects} for name in ("update", "loss")}
         chosen["schedule"] = set(cls._schedules)
@@ -65,8 +65,8 @@ class AscentLearner(WithWeights):
         return fields
 
     @classmethod
-    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
-        learnt = super()._read_learnt(told, compiled)
+    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
+        learnt = super()._read_learnt(header, compiled)
         grows, average = learnt["entropic"] and learnt["schedule"] == ascent.SCHEDULES["auto"], learnt["average_from"]
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt

@@ -145,7 +145,7 @@ class FoReLClassifier(OnlineClassifier):
         return ForelState
 
     @classmethod
-    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
         geometry = {name: number for name, number in model.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 

@@ -180,11 +180,11 @@ class _KernelLearner(OnlineLearner):
         return {name: packed(value) for name, value in self._params["kind"]._asdict().items()}
 
     @classmethod
-    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
+    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
         """The parameters that a model would be learnt with now, with the kind of the one that there is."""
         names = list(compiled["kind"]._asdict())
-        require(told.keys() == set(names), f"learnt_with of {names}", sorted(told))
-        kind = Kind(**{name: unpacked(value) for name, value in told.items()})
+        require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
+        kind = Kind(**{name: unpacked(value) for name, value in header.items()})
         require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
         cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
         allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))

@@ -106,19 +106,19 @@ class _Run:
         models: list[dict | None] = []
         arrays = {"drawn": drawn[1].view(np.int32)}
         for i, model in enumerate([self.learner, *self.snapshots]):
-            told, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
-            models.append(told)
+            header, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
+            models.append(header)
             arrays.update({f"{i}.{name}": part for name, part in parts.items()})
-        told = {
+        header = {
             "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "rows": list(map(int, self.rows)),
             "hits": self.hits, "trials": self.trials, "largest": self.largest, "drawn_at": int(drawn[2]), "models": models,
         }
-        return told, arrays
+        return header, arrays
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
         """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
-        keys, drawn_at, of_models = arrays.pop("drawn"), told["drawn_at"], told["models"]
+        keys, drawn_at, of_models = arrays.pop("drawn"), header["drawn_at"], header["models"]
         require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
         require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
         parts: list[dict] = [{} for _ in of_models]
@@ -136,7 +136,7 @@ class _Run:
         learner, names = run.learner, ("n_rows", "spacing", "next", "rows", "hits", "trials", "largest")
         run.snapshots = [type(learner)(**learner.get_params()) if model is None else model for model in models[1:]]
         for name in names:
-            setattr(run, name, told[name])
+            setattr(run, name, header[name])
         problem = run._problem(method)
         require(not problem, "a run that learning can give", problem)
         return run
@@ -588,7 +588,7 @@ class OnlineToBatch(Estimator):
                     f"{who}: save must have a linear or kernel learner of onlinecls as estimator, got {learner!r}, which has no "
                     "form without pickle. Use pickle."
                 )
-        told, arrays = run.described()
+        header, arrays = run.described()
         code, closed = saving.packed_classes(who, self._closed)
         own = {name: value for name, value in super().get_params().items() if name != "estimator"}
         names = self.__dict__.get("feature_names_in_")
@@ -599,7 +599,7 @@ class OnlineToBatch(Estimator):
             "wrapped": type(self.estimator).__name__,
             "wrapped_parameters": saving.packed_parameters(type(self.estimator).__name__, self.estimator.get_params()),
             "method": self._method,
-            "run": told,
+            "run": header,
             "classes": code,
             "feature_names": None if names is None else list(names),
             "n_iter": self.n_iter_,
@@ -607,35 +607,35 @@ class OnlineToBatch(Estimator):
         }, {**arrays, **closed}
 
     @classmethod
-    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
         """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
-        who, wrapped = cls.__name__, told["wrapped"]
+        who, wrapped = cls.__name__, header["wrapped"]
         require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
-        inner = kind(**saving.read_parameters(kind, told["wrapped_parameters"]))
+        inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
         inner._kernel_params()  # raises where one is not in its range
-        learner = cls(**saving.read_parameters(cls, {"estimator": None, **told["parameters"]}))
+        learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
         learner.estimator = inner
         learner._check_parameters()
         random_state(who, learner.random_state)
 
         methods: Any = algorithms_of(cls)[0].params["method"]
-        require(told["method"] in methods, str(methods), told["method"])
-        require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
-        require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
-        closed = None if told["classes"] is None else saving.read_classes(who, told["classes"], arrays.pop("classes"))
-        run = _Run.of_file(told["run"], arrays, told["method"])
+        require(header["method"] in methods, str(methods), header["method"])
+        require(type(header["n_iter"]) is int and header["n_iter"] > 0, "n_iter > 0", header["n_iter"])
+        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
+        closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
+        run = _Run.of_file(header["run"], arrays, header["method"])
         require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
         if learner._is_regressor:
-            require(closed is None, "no classes of a regressor", told["classes"])
+            require(closed is None, "no classes of a regressor", header["classes"])
         elif closed is not None:
             same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._open
             require(same, "the classes of the learner", closed.tolist())
         else:
             require(run.learner._open, "classes that may join", run.learner.classes_.tolist())
-        learner._run, learner._method, learner._closed, learner.n_iter_ = run, told["method"], closed, told["n_iter"]
+        learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
         learner.n_features_in_ = run.learner.n_features_in_
-        saving.take_names(learner, told["feature_names"], learner.n_features_in_)
+        saving.take_names(learner, header["feature_names"], learner.n_features_in_)
         return learner
 
 

@@ -62,7 +62,7 @@ class Routing:
         return requests
 
     def _repr_html_(self) -> str | None:
-        """scikit-learn's diagram, for notebooks; None where it is not installed or told to show text."""
+        """scikit-learn's diagram, for notebooks; None where it is not installed or set to show text."""
         try:
             from sklearn import get_config
             from sklearn.utils import estimator_html_repr

@@ -49,9 +49,9 @@ def most_frequent(records: np.ndarray) -> np.ndarray:
     return kinds[counts.argmax()].view(records.dtype)
 
 
-def to_dense(told: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def to_dense(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Decode arrays of a file, whose header is not trusted; its entry `thin` is removed."""
-    thin = told.pop("thin", {})
+    thin = header.pop("thin", {})
     require(isinstance(thin, dict), "names of thin arrays", thin)
     found = dict(arrays)
     for name, n_slots in thin.items():

@@ -46,14 +46,14 @@ class AscentState(State, ascent.AscentModel):
         return {**layout, "shared": ((SHARED["shared"] + n_groups * SHARED["group"],), np.dtype(np.float64))}
 
     @staticmethod
-    def n_groups_told(told: dict, arrays: dict) -> int:
-        return 1 if told["joint"] else told["n_columns"]
+    def n_groups_in(header: dict, arrays: dict) -> int:
+        return 1 if header["joint"] else header["n_columns"]
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(told, arrays, n_classes, params)
-        check_joint(told["joint"], params)
-        bias = told["bias"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(header, arrays, n_classes, params)
+        check_joint(header["joint"], params)
+        bias = header["bias"]
         fits = type(bias) is float and 0.0 <= bias <= np.finfo(arrays["values"].dtype).max
         require(fits, "a bias >= 0", bias)
 
@@ -70,7 +70,7 @@ class AscentState(State, ascent.AscentModel):
             return "an average beyond its range"
         if shared[SHARED["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
-        return self._problem_of_companions()
+        return self._problem_of_second_slots()
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
         """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx), by the present or next σ."""
@@ -132,7 +132,7 @@ class AscentState(State, ascent.AscentModel):
         spread[0, places] = (-share, share)[: len(places)]
         return self._spread(grown, spread)
 
-    def only(self, keep: np.ndarray) -> AscentState:
+    def keep_classes(self, keep: np.ndarray) -> AscentState:
         """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
         rest.sigma, rest.calibration = self.sigma, self._calibration_of(keep)
@@ -294,7 +294,7 @@ class EntropicState(AscentState):
     def _drift_in(self, new: AscentState) -> np.ndarray:
         return -self._summed() if self.joint else super()._drift_in(new)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         powers, u = self.view[: self._n_live].transpose(1, 0, 2)
         return simplex.problem(powers, u, self.groups, self.IS_SIGNED)
 

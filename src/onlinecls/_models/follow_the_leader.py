@@ -40,13 +40,13 @@ class ForelState(OfFile):
         return False
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        check_joint(told["joint"], params)
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        check_joint(header["joint"], params)
         require(arrays["data"].dtype in FLOATS, "data of float32 or float64", arrays["data"].dtype)
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        n_features, n_rows, k = told["n_features"], len(arrays["labels"]), n_vectors(n_classes)
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        n_features, n_rows, k = header["n_features"], len(arrays["labels"]), n_vectors(n_classes)
         n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
         double, whole = np.dtype(np.float64), np.dtype(np.int64)
         return {
@@ -122,7 +122,7 @@ class ForelState(OfFile):
                 grown.alpha[:, places] = self.alpha / 2
         return grown
 
-    def only(self, keep: np.ndarray) -> ForelState:
+    def keep_classes(self, keep: np.ndarray) -> ForelState:
         """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]

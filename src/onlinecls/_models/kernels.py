@@ -278,7 +278,7 @@ class SupportState(OfFile):
                     grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
         return grown
 
-    def only(self, keep: np.ndarray) -> SupportState:
+    def keep_classes(self, keep: np.ndarray) -> SupportState:
         """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
@@ -406,20 +406,20 @@ class SupportState(OfFile):
         return {**found, "vectors_as": "csr", **{f"vectors_{name}": part for name, part in parts.items()}}
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
         """The model of these parts, of a `Kind`; an InvalidError where a part is none that learning gives it."""
         kind: Kind = params["kind"]
         scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
-        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
-        n_features, size, dropped, norm, gamma = (told[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
-        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", told)
+        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
+        n_features, size, dropped, norm, gamma = (header[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
+        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", header)
         require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
         kernel = kind.kernel_of(n_features, gamma)
         usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
         fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
         require(fits, f"the gamma of {kind.gamma!r}", gamma)
 
-        as_, columns, packed = told["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
+        as_, columns, packed = header["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
         n_stored = len(arrays.get("vectors_data", ()))
         shapes = {
             "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),

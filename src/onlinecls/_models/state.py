@@ -107,32 +107,32 @@ class OfFile(Counted):
     """A model that can be in a file, where no part of it is trusted.
 
     A geometry's class says of its own parts: which numbers are right (`_check_scalars`), of which shapes its arrays must then
-    be (`_layout_told`), and what else holds of them (`_problem_of_values`).
+    be (`_layout_in`), and what else holds of them (`_problem_of_values`).
     """
 
     __slots__ = ()
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
         """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
         scalars = sorted(set(cls.PARTS) - arrays.keys())
-        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
-        require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
-        cls._check_scalars(told, arrays, n_classes, params)
-        expected = cls._layout_told(told, arrays, n_classes, params)
+        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
+        require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
+        cls._check_scalars(header, arrays, n_classes, params)
+        expected = cls._layout_in(header, arrays, n_classes, params)
         found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
         require(found == expected, f"arrays {expected}", found)
-        state = cls.of({**told, **arrays, "params": params})
+        state = cls.of({**header, **arrays, "params": params})
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
         return state
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
         raise NotImplementedError
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
         """Name: (shape, dtype) of the arrays that belong to these numbers."""
         raise NotImplementedError
 
@@ -214,7 +214,7 @@ class State(OfFile, model.Model):
         return self.values.reshape(self.n_features + 1, -1, self.n_columns)
 
     @property
-    def moving(self) -> np.ndarray:
+    def primary(self) -> np.ndarray:
         """The slot that steps move along x, (n_features + 1, columns)."""
         return self.view[:, 0]
 
@@ -294,7 +294,7 @@ class State(OfFile, model.Model):
         half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
         return half
 
-    def only(self, keep: np.ndarray) -> State:
+    def keep_classes(self, keep: np.ndarray) -> State:
         """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
@@ -359,7 +359,7 @@ class State(OfFile, model.Model):
 
     def _merge_bounds(self) -> None:
         """The counters that bound the numbers of the model."""
-        first = self.moving
+        first = self.primary
         self.counters[self.COUNTERS["reach"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
@@ -423,24 +423,24 @@ class State(OfFile, model.Model):
         }
 
     @staticmethod
-    def n_groups_told(told: dict, arrays: dict) -> int:
+    def n_groups_in(header: dict, arrays: dict) -> int:
         """Return the number of groups of vectors of a model in a file."""
         return 1
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        average, n_groups = params["average_from"] >= 0, cls.n_groups_told(told, arrays)
-        layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        average, n_groups = params["average_from"] >= 0, cls.n_groups_in(header, arrays)
+        layout = cls.layout(header["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
         if params["probability"]:
             layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
         return layout
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        require(told["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", told["geometry"])
-        fit = type(told["n_columns"]) is int and told["n_columns"] == n_vectors(n_classes)
-        require(fit, f"columns for {n_classes} classes", told["n_columns"])
-        dtype, variance = arrays["values"].dtype, told["variance"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        require(header["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", header["geometry"])
+        fit = type(header["n_columns"]) is int and header["n_columns"] == n_vectors(n_classes)
+        require(fit, f"columns for {n_classes} classes", header["n_columns"])
+        dtype, variance = arrays["values"].dtype, header["variance"]
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
         require(fits, f"a variance >= 0 that fits {dtype}", variance)
@@ -450,13 +450,13 @@ class State(OfFile, model.Model):
         return super()._problem_of_numbers() or calibration.problem(self.calibration)
 
     def _problem_of_values(self, counters: dict) -> str:
-        first = self.moving
+        first = self.primary
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
         if max(float(first.max()), -float(first.min())) > min(4.0 * counters["reach"], self._largest):
             return "weights beyond their reach"
-        return self._problem_of_companions()
+        return self._problem_of_second_slots()
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         """Describe a fault of the second slots, which stand beside what steps move; "" if there is none."""
         return ""
 
