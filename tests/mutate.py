@@ -350,6 +350,7 @@ GROUPS = [
     ("_compiled/few_rows.pyx", "_compiled/few_rows", ["small_calls"], [
         ("or shape[1] != n_features:", "or False:"),
     ]),
+    ("_compiled/model.pyx", "_compiled/model", ["probabilities"], [(" and not self.are_seen", "")]),
     ("_compiled/model.pyx", "_compiled/model", ["small_calls"], [
         ("if estimator.get(call.names[i]) is not call.values[i]:", "if False:"),
         ("if not lock.take():", "if False:"),
