@@ -420,9 +420,9 @@ class Platt:
     """p = 1 / (1 + exp(-(a s + b))), learnt from one score s after another and what it was of, y = 1 or -1.
 
     With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of
-    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube of its
-    number; the ridge is 1 for b, for a the square of the largest s, 2^-40 at least and 1 at most, which pulls towards a = 1 as
-    it grows.
+    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube of
+    its number; the ridge is 1 for b, for a the square of the largest s, 2^-40 at least and 1 at most, which pulls towards a = 1
+    as it grows.
     """
 
     def __init__(self):

@@ -171,8 +171,8 @@ cdef inline void update_platt(const double* scores, const Round* r, const Batch*
 
     (a, b) takes the step along H^-1 (s, 1) to the least sum of the row's log loss and the distance ½ δ'H δ from where it was:
     Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, of which the nth counts as n³: later
-    scores are those of a better model. A class that has not joined learns nothing, nor does one from the row that it joins with.
-    Class weights do not count.
+    scores are those of a better model. A class that has not joined learns nothing, nor does one from the row that it joins
+    with. Class weights do not count.
     """
     cdef Py_ssize_t c
     cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]

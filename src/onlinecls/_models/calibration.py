@@ -1,7 +1,7 @@
 """Platt's numbers of each vector of weights, learnt beside the model (see rounds.pxd): p = 1 / (1 + e^-(a score + b)).
 
-A row of the array `calibration` has a and b; the curvature of the log loss in them, three numbers; the ridge that is added for a
-(1 for b); and the weight of the rows so far.
+A row of the array `calibration` has a and b; the curvature of the log loss in them, three numbers; the ridge that is added for
+a (1 for b); and the weight of the rows so far.
 """
 
 from __future__ import annotations
