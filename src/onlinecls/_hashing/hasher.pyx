@@ -446,7 +446,7 @@ cdef class RowHasher:
     def __cinit__(self, options=HashingOptions()):
         cdef int64_t n_features = options.n_features
         self.analyzer = ANALYZERS[options.analyzer]
-        # No document has more than MAX_DOCUMENT units, so that longer n-grams need not be told apart, and lengths fit an int.
+        # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
         self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in options.ngram_range)
         self.lowercase, self.binary, self.alternate_sign = options.lowercase, options.binary, options.alternate_sign
         self.norm = NORMS[options.norm]

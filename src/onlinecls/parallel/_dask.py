@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._estimators.merging import merge
-from ._parts import Failure, Part, folded, learnt
+from ._parts import Failure, Part, learn_part, merge_in_tree
 
 if TYPE_CHECKING:
     from typing import Any
@@ -48,14 +48,14 @@ def tree(task: Task, blocks: list[Any]) -> tuple[Any, list[Failure]]:
     """Learn the partitions by a tree of Dask tasks; return the merged model or None, and the parts that failed."""
     import dask
 
-    learn, pair = dask.delayed(_learnt), dask.delayed(_pair)
+    learn, pair = dask.delayed(_learn_block), dask.delayed(_pair)
     shared = dask.delayed(task)
     models = [learn(shared, number, block) for number, block in enumerate(blocks, 1)]
-    return folded(models, pair).compute()
+    return merge_in_tree(models, pair).compute()
 
 
-def _learnt(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
-    found = learnt(task, Part(number, "a partition", block))
+def _learn_block(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
+    found = learn_part(task, Part(number, "a partition", block))
     return (None, [found]) if isinstance(found, Failure) else (found, [])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._estimators.merging import check_merges, merge
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Task, folded, learnt, parts_of
+from ._parts import Failure, Task, learn_part, merge_in_tree, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,7 +87,8 @@ def fit(
     else:
         listed = parts_of(parts)
         failures = []
-        found = folded(_sound(_shown(_models(task, listed, n_jobs), len(listed), progress), failures, on_error), _pair)
+        models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
+        found = merge_in_tree(_without_failures(models, failures, on_error), _pair)
     if found is None or not found.__sklearn_is_fitted__():
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} parts failed).")
     return found
@@ -101,7 +102,7 @@ def _pair(first: Any, second: Any) -> Any:
     return merge([first, second]) if second.__sklearn_is_fitted__() else first
 
 
-def _sound(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
+def _without_failures(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
     """Yield the models, None for each that failed, and report failures."""
     for model in models:
         if isinstance(model, Failure):
@@ -117,7 +118,7 @@ def _report(failures: list[Failure], on_error: str) -> None:
         warnings.warn(f"{_WHO}: {failure.part} is left out: {failure.reason}", UserWarning, stacklevel=4)
 
 
-def _shown(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
+def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
     if not progress:
         return models
     try:
@@ -138,7 +139,7 @@ def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
     while done < len(parts):
         workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
         try:
-            for model in workers(joblib.delayed(learnt)(task, part) for part in parts[done:]):
+            for model in workers(joblib.delayed(learn_part)(task, part) for part in parts[done:]):
                 done, deaths = done + 1, 0
                 yield model
         except TerminatedWorkerError as error:

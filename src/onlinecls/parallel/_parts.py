@@ -80,7 +80,7 @@ def fresh(estimator: Any) -> Any:
     return type(estimator)(**{name: deepcopy(value) for name, value in estimator.get_params(deep=False).items()})
 
 
-def learnt(task: Task, part: Part) -> Any:
+def learn_part(task: Task, part: Part) -> Any:
     """Learn one part, and return the model or a Failure. (Not all exceptions can be sent from one process to another.)"""
     model = fresh(task.estimator)
     more = {"classes": task.classes} if task.classes is not None and is_classifier(model) else {}
@@ -123,7 +123,7 @@ def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def folded(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
+def merge_in_tree(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
     """Merge models in a tree, in the order of the parts, with at most log2 of their number in memory at a time."""
     waiting: list[tuple[int, Any]] = []  # (number of its parts, a model)
     for model in models:

@@ -133,7 +133,7 @@ def _do_all(offered: SimpleQueue) -> None:
 
 
 class _Job:
-    """A call that is run once, by the first thread that claims it: one of the pool, or the caller's."""
+    """Run a call once, in the first thread that claims it: one of the pool, or the caller's."""
 
     def __init__(self, file: int, name: str, work, *arguments):
         self.file, self.name, self._work, self._arguments = file, name, work, arguments

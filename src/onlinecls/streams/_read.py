@@ -75,7 +75,7 @@ def read(
         Columns of X. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two <= 2^32); an svmlight index past it
         is an error. In tables of numbers it is the number of their columns. The vectorizer's, if one is given.
     batch_rows : int, default=4096
-        Rows in a batch; fewer where 2^18 non-zeros come first.
+        Rows in a batch; fewer if it has 2^18 non-zeros before.
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
     labels : {"auto", "first", "number", "str", None}, default="auto"

@@ -49,7 +49,7 @@ class _Raw(io.RawIOBase):
         return self._ahead
 
     def is_silent(self, seconds: float) -> bool:
-        """Return True if the file is a pipe from which nothing can be read for so many seconds; False at its end."""
+        """Return True if the file is a pipe from which nothing can be read for `seconds`; False at its end."""
         return self._waits and not self._ahead and not select.select([self._file], [], [], seconds)[0]
 
     def readinto(self, buffer) -> int:

@@ -25,7 +25,7 @@ _AHEAD = 2  # batches between the two threads
 
 
 class Batch(NamedTuple):
-    """A batch of rows of a stream.
+    """Hold a batch of rows of a stream.
 
     Attributes
     ----------
