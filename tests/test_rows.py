@@ -7,7 +7,7 @@ from scipy import sparse
 
 from onlinecls import AROWClassifier
 from onlinecls._input.rows import Rows, part_of
-from onlinecls._input.validate import read_rows
+from onlinecls._input.validate import encode, read_rows
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
 TABLE[[0, 4, 5, 29]] = 0.0
@@ -87,3 +87,13 @@ def test_part_of_slices_any_kind_of_matrix(make):
     part = part_of(X, 3, 9)
     assert type(part) is type(X) and part_of(X, 0, 30) is X
     assert_array_equal(as_table(read_rows("test", part, None)), TABLE[3:9])
+
+
+@pytest.mark.parametrize("classes", [[-3, -1, 0, 2, 7], list(range(5, 60, 3)), [0, 1, 2**62]])
+def test_labels_are_encoded_by_table_as_by_search(classes):
+    classes = np.array(classes)
+    y = np.random.default_rng(0).choice(classes, 3000)
+    codes, unknown = encode(y, classes)
+    assert unknown is None and codes.dtype == np.int32 and (codes == np.searchsorted(classes, y)).all()
+    y[7] = classes[0] + 1
+    assert y[7] in classes or np.flatnonzero(encode(y, classes)[1]).tolist() == [7]

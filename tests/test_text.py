@@ -558,6 +558,44 @@ def test_a_vectorizer_can_be_used_by_several_threads():
     for i in range(4):
         assert_same(found[i], vectorizer.transform(texts))
 
+    def transform_each(i):
+        found[i] = sparse.vstack([vectorizer.transform([text]) for text in texts[:2000]], format="csr")
+
+    threads = [threading.Thread(target=transform_each, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = vectorizer.transform(texts[:2000])
+    for i in range(4):
+        assert (found[i].data == expected.data).all() and (found[i].indices == expected.indices).all()
+
+
+def test_a_vectorizer_with_a_kept_hasher_makes_the_rows_of_a_new_one():
+    one = HashingVectorizer(n_features=64)
+    for text in TEXTS:
+        assert_same(one.transform([text]), Peer(n_features=64).transform([text]))
+    assert_same(one.transform(TEXTS[:5]), Peer(n_features=64).transform(TEXTS[:5]))
+    with pytest.raises(TypeError, match="got int in row 1"):
+        one.transform(["a text", 3])
+    assert_same(one.transform(["one more"]), Peer(n_features=64).transform(["one more"]))
+    copy = pickle.loads(pickle.dumps(one))
+    assert_same(copy.transform(TEXTS[:1]), one.transform(TEXTS[:1]))
+
+
+def test_a_parameter_changed_after_a_call_is_used_by_the_next():
+    text, words = ["The cat and the dog"], ["cat"]
+    one = HashingVectorizer(n_features=64)
+    one.transform(text)
+    for name, value in (("lowercase", False), ("norm", None), ("binary", True), ("n_features", 32), ("ngram_range", (1, 2))):
+        one.set_params(**{name: value}).transform(text)
+        assert_same(one.transform(text), HashingVectorizer(**one.get_params()).transform(text))
+    one.set_params(stop_words=words).transform(text)
+    words.append("dog")
+    assert one.transform(text).nnz == HashingVectorizer(**one.get_params()).transform(text).nnz
+    with pytest.raises(ValueError, match="norm must be"):
+        one.set_params(norm="l3").transform(text)
+
 
 def test_a_hasher_can_be_used_after_a_text_that_failed():
     hasher = RowHasher()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a column is the place in the row
@@ -64,26 +66,34 @@ class Rows:
         """Return a dense array or a CSR array, without copying values."""
         if self.is_dense:
             return self.data[int(self.indptr[0]) : int(self.indptr[-1])].reshape(self.shape)
-        from scipy.sparse import csr_array
-
-        return self._filled(csr_array(self.shape, dtype=self.data.dtype))
+        return self._filled(_empty_rows("csr_array", self.shape, self.data.dtype))
 
     def matrix(self):
         """Return a scipy.sparse.csr_matrix of sparse rows, without copying values."""
-        from scipy.sparse import csr_matrix
+        return self._filled(_empty_rows("csr_matrix", self.shape, self.data.dtype))
 
-        return self._filled(csr_matrix(self.shape, dtype=self.data.dtype))
-
-    def _filled(self, X):
-        """Put these rows in an empty matrix, whose constructor would copy a part of less than half of the whole."""
-        start, stop = int(self.indptr[0]), int(self.indptr[-1])
-        indices = self.indices[start:stop]
-        if stop - start > np.iinfo(indices.dtype).max:  # indptr, of the same dtype, has to count them
+    def _filled(self, empty):
+        """Put these rows in a copy of an empty matrix, whose constructor would copy a part of less than half of the whole."""
+        X = type(empty).__new__(type(empty))
+        X.__dict__.update(empty.__dict__)  # (as copy.copy, in a fifth of its time)
+        data, indices, indptr = self.data, self.indices, self.indptr
+        start, stop = indptr.item(0), indptr.item(-1)
+        if start or stop < len(data):
+            data, indices = data[start:stop], indices[start:stop]
+        if stop - start > 2**31 - 1 and indices.itemsize == 4:  # indptr, of the same dtype, has to count them
             indices = indices.astype(np.int64)
-        indptr = (self.indptr - start if start else self.indptr).astype(indices.dtype, copy=False)
-        X.data, X.indices, X.indptr = self.data[start:stop], indices, indptr
-        X.has_sorted_indices = X.has_canonical_format = True
+        X.data, X.indices = data, indices
+        X.indptr = (indptr - start if start else indptr).astype(indices.dtype, copy=False)
+        X.has_canonical_format = True  # (and so sorted)
         return X
+
+
+@lru_cache(maxsize=256)
+def _empty_rows(kind: str, shape: tuple[int, int], dtype: np.dtype):
+    """Return an empty scipy matrix. (Its constructor takes thirty times as long as copying it.)"""
+    from scipy import sparse
+
+    return getattr(sparse, kind)(shape, dtype=dtype)
 
 
 def part_of(X, start: int, stop: int):

@@ -562,6 +562,13 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
         second = np.equal(y, classes[1:])
         known = second | np.equal(y, classes[:1])
         return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
+    if len(classes) and len(y) and classes.dtype.kind == y.dtype.kind == "i":
+        low, span = int(classes[0]), int(classes[-1]) - int(classes[0]) + 1
+        if span <= 4 * len(classes) + 1024 and span < len(y) and low <= y.min() and y.max() <= classes[-1]:
+            table = np.full(span, -1, np.int32)  # integers close together: looked up, not searched
+            table[np.subtract(classes, low, dtype=np.int64)] = np.arange(len(classes), dtype=np.int32)
+            codes = table[np.subtract(y, low, dtype=np.int64)]
+            return codes, None if codes.min() >= 0 else codes < 0
     codes = np.searchsorted(classes, y)
     np.minimum(codes, len(classes) - 1, out=codes)
     known = classes[codes] == y

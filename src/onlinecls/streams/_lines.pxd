@@ -33,6 +33,7 @@ cdef class Labels:
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil
+    cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil
     cdef int _grow(self) except -1 nogil
 
 

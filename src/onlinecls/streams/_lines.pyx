@@ -80,6 +80,13 @@ cdef class Labels:
             if self.slots[i].hash == hash and self.slots[i].n == n and memcmp(self.blob + self.slots[i].at, p, n) == 0:
                 return self.slots[i].code
             i = (i + 1) & (self.n_slots - 1)
+        return self._add(p, n, hash, i)
+
+    cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil:
+        """Put a new label in slot i and return its code; -1 or -3 as `_intern`.
+
+        (A function with Python objects of its own takes the GIL at each call: this one is called only for new labels.)
+        """
         with gil:
             try:
                 name = p[:n].decode("utf-8")

@@ -12,6 +12,7 @@ import warnings
 from contextlib import nullcontext
 from itertools import chain, islice
 from numbers import Integral
+from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,7 @@ _WORDS = r"(?u)\b\w\w+\b"
 # The compiled patterns, without "(?u)", and the least number of characters of their words.
 _NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
 _CHUNK = 4096  # documents
+_FEW = 64  # documents of a call whose time is that of the layers around the hasher
 
 
 class HashingVectorizer(Estimator):
@@ -184,6 +186,8 @@ class HashingVectorizer(Estimator):
         UnicodeDecodeError, UnicodeEncodeError
             If a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
+        if type(X) is list and len(X) <= _FEW and (found := self._transform_few(X)) is not None:
+            return found
         self._refuse_one_text(X)
         hasher = self._hasher()
         with nullcontext() if self.feature_names is None else self.feature_names._lock:
@@ -195,6 +199,36 @@ class HashingVectorizer(Estimator):
         if dtype.kind == "i" and self.norm is None:
             matrix.data = matrix.data.astype(dtype)
         return sparse_rows(matrix)
+
+    def _transform_few(self, texts: list[Any]) -> Any:
+        """Return the rows of a few texts by the hasher of the last such call, if no parameter is another object since then.
+
+        Return None where the long way must check a parameter, or raise the error of a text.
+        """
+        kept = self.__dict__.pop("_kept", None)  # (a call in another thread finds none)
+        values = self._parameter_values()(self.__dict__)
+        if kept is None or not all(map(is_, kept[0], values)):
+            self._check()
+            if not self._keeps_hasher():
+                return None
+            kept = values, self._hasher()
+        hasher = kept[1]
+        try:
+            hasher.add_texts(texts)
+        except (TypeError, UnicodeError):
+            return None
+        rows = hasher.take()
+        self._kept = kept
+        return sparse_rows(rows.matrix()) if rows.n_rows else None
+
+    def _keeps_hasher(self) -> bool:
+        """Return True if a compiled hasher serves further calls: no names to keep, no parameter that could change inside."""
+        is_fixed = type(self.ngram_range) is tuple and (self.stop_words is None or isinstance(self.stop_words, frozenset))
+        plain = self.input == "content" and self.feature_names is None and np.dtype(self.dtype).kind == "f"
+        return is_fixed and plain and self._is_native() and is_utf8(self.encoding)
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
