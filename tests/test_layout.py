@@ -30,7 +30,7 @@ PARTS = {
     "reference/*": "the algorithms as one would write them down, slowly",
     "_evaluation.py": "progressive validation",
     "plotting.py": "curves of progressive validation",
-    "_certificates.py": "bounds along a stream",
+    "_theorems.py": "the theorems of the papers, along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",
     "__init__.py": "the public names",
     "_cli/*": "the command line",

@@ -42,6 +42,11 @@ def parameter_names(cls: type[Estimator]) -> list[str]:
     return cls._parameter_names()
 
 
+def defaults_of(cls: type[Estimator]) -> dict[str, Any]:
+    """Return the defaults of the constructor's parameters, by name."""
+    return {name: parameter.default for name, parameter in cls._signature().items()}
+
+
 def check_parameters(learner: Any) -> None:
     """Raise the ValueError now that `fit` would raise of a parameter."""
     learner._kernel_params()

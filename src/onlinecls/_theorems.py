@@ -1,0 +1,733 @@
+"""The papers' theorems, each stated once: what a learner paid and what is allowed, after every row of a stream.
+
+A theorem (a subclass of `Theorem`, whose docstring is the statement) sums what rows left (a `Course`) from chunk to chunk, in
+bounded memory, for one competitor u or several. The registry's rows name the theorems that speak of an algorithm. Throughout,
+l(u) is the loss of u on a row, and L(u) the sum of its hinge losses over the rounds that changed the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._compiled import model
+from ._estimators.access import algorithm_of, defaults_of, is_classifier, is_regressor
+from ._estimators.base import leaving_records
+from ._input.compat import issparse
+from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error
+from .reference.potential import entropy_of_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._input.rows import Rows
+
+WHO = "onlinecls.bounds"
+CHUNK = 4096  # rows whose records are kept at a time
+
+#: What every theorem asks for: weights from 0 on, as they are after each row, and rows of weight 1.
+PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None})
+#: Parameters that change nothing in one pass over two classes without an intercept, or rounding alone.
+HARMLESS = (
+    "max_iter", "tol", "shuffle", "random_state", "warm_start", "early_stopping", "validation_fraction", "n_iter_no_change",
+    "verbose", "loss_tol", "n_jobs", "multi_class", "probability", "intercept_scaling", "dtype",
+)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A learner's course over a stream of n rounds, as `follow` notes it.
+
+    Attributes
+    ----------
+    learner : object
+        As it is after the last round.
+    X, y : ndarray of float64, shapes (n, d) and (n,)
+        y of a one-class learner: ones.
+    scores : ndarray of float64, shape (n,)
+        w.x before each update; of a one-class learner, -||x - w||.
+    weights : ndarray of float64, shape (n + 1, d)
+        w before each round, and after the last; of a one-class learner, the centre.
+    updated : ndarray of bool, shape (n,)
+        The rounds that changed the model.
+    chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
+        Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
+    sigma : ndarray of float64, shape (n,)
+        Dual ascent: σ of each round. Others: 0.
+    u : ndarray of float64, shape (d,)
+        Two classes: a good competitor in hindsight, found when it is first asked for.
+    paid, allowed : ndarray of float64, shape (n,)
+        Two classes: what was paid after each row, and what the learner's theorem allows for `u`.
+    """
+
+    learner: Any  # each bound knows whose it is
+    X: Any  # (of a chunk perhaps a CSR matrix)
+    y: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+    updated: np.ndarray
+    chi: np.ndarray
+    peeked: np.ndarray
+    spread: np.ndarray
+    forgotten: np.ndarray
+    sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    squares: np.ndarray | None = None  # ||x||², where the pass has it
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """A competitor for which the learner's theorem allows little at the end, of many that were tried."""
+        return good_competitor(theorem_of(WHO, self.learner), self)
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        return summed(theorem_of(WHO, self.learner)(self.learner, self.u[None]), [self])
+
+    @property
+    def paid(self) -> np.ndarray:
+        """What the learner has paid after each row."""
+        return self._sides[0]
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """What its theorem allows for `u` after each row."""
+        return self._sides[1][0]
+
+    @property
+    def margins(self) -> np.ndarray:
+        """y w.x before each update."""
+        return self.y * self.scores
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows of the rounds that changed the model."""
+        return self.X[self.updated]
+
+    def loss(self, u: ArrayLike) -> float:
+        """L(u) = sum of [1 - y u.x]+ over the rounds that changed the model."""
+        return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
+
+    def norms(self, p: float = 2.0) -> np.ndarray:
+        """Compute the p-norms of the rows; p = inf: max |x|."""
+        if p == 2.0 and self.squares is not None:
+            return np.sqrt(self.squares)
+        if not issparse(self.X):
+            return np.linalg.norm(self.X, p, axis=1) if self.X.shape[1] else np.zeros(len(self.y))
+        if p == np.inf:
+            return abs(self.X).max(axis=1).toarray().ravel()
+        return np.asarray(abs(self.X).power(p).sum(axis=1)).ravel() ** (1.0 / p)
+
+    def products(self, U: np.ndarray, square: bool = False) -> np.ndarray:
+        """Compute u.x of each u and row; square: Σ_i u_i² x_i²."""
+        X, U = (self.X.power(2) if issparse(self.X) else self.X**2, U**2) if square else (self.X, U)
+        return np.stack([X @ u for u in U]) if issparse(X) else U @ X.T  # (for many u at once scipy would first copy them)
+
+
+def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
+    """Learn the rows of a chunk in one pass, and note what each left (Record of _compiled/rounds.pxd), but no weights."""
+    record = np.zeros((len(y), len(model.RECORD)))
+    with leaving_records(learner, record):
+        learner.partial_fit(rows, y)
+    records = dict(zip(model.RECORD, record.T, strict=True))
+    updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
+    if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): all follows from m and χ
+        m, chi = y * records["scores"], records["chi"]
+        beta = beta_of(learner, chi)
+        share = 1.0 / (1.0 + beta * chi)
+        records.update(peeked=m * share, spread=chi * share, forgotten=-(m**2) * beta * share)
+    return Course(learner, rows.array(), y, weights=np.zeros((0, rows.n_features)), updated=updated, **records)
+
+
+def beta_of(learner: Any, chi: np.ndarray) -> np.ndarray:
+    """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r, or NAROW's [b - 1/χ]+."""
+    if hasattr(learner, "b"):
+        return np.divide(learner.b * chi - 1.0, chi, out=np.zeros(len(chi)), where=learner.b * chi > 1.0)
+    return np.full(len(chi), 1.0 / learner.r)
+
+
+def steps_of(learner: Any, r: Course, sizes: np.ndarray) -> np.ndarray:
+    """Compute η of each round of a p-norm Perceptron, 0 where the model stayed; sizes: the rows' p-norms."""
+    if not learner.aggressive:
+        return r.updated * 1.0
+    ratio = np.divide(learner.radius**2 / 2 - r.margins, sizes**2, out=np.zeros(len(sizes)), where=sizes > 0.0)
+    return np.where(r.margins <= 0.0, 1.0, np.clip(ratio, 0.0, 1.0)) * r.updated
+
+
+# --- theorems ------------------------------------------------------------------------------------------------------------------
+
+
+class Theorem:
+    """A theorem along a stream, for competitors U of shape (k, d). The docstring of each subclass is its statement.
+
+    name : the paper and the theorem's number. constants : parameters of the learner that must be numbers. free : those that may
+    have any value. needed : values of others, which without this must be at their defaults.
+    """
+
+    name = ""
+    constants: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    needed: Mapping[str, object] = PLAIN
+
+    def __init__(self, learner: Any, U: np.ndarray) -> None:
+        self.learner, self.U = learner, U
+        self.p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(U.shape[1])))  # of a p-norm Perceptron; of others 2
+        self.kept: dict[str, Any] = {}
+        self.squares = (U**2).sum(axis=1, keepdims=True)
+        self.extra: Any = 0  # what is paid on top, (k, n), where that depends on u
+
+    @classmethod
+    def constants_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return the parameters that must be numbers for this learner."""
+        return cls.constants
+
+    def total(self, name: str, values: Any) -> np.ndarray:
+        """Sum values up to each row, those of earlier chunks among them."""
+        return self._kept(name, np.cumsum(values, axis=-1) + self.kept.get(name, 0))
+
+    def most(self, name: str, values: Any, least: float = 0.0) -> np.ndarray:
+        """Find the largest value up to each row."""
+        return self._kept(name, np.maximum(np.maximum.accumulate(values, axis=-1), self.kept.get(name, least)))
+
+    def _kept(self, name: str, found: np.ndarray) -> np.ndarray:
+        if found.shape[-1]:
+            self.kept[name] = found[..., -1:]
+        return found
+
+    def said(self, r: Course) -> np.ndarray:
+        """Compute y u.x of each u and row."""
+        return r.y * r.products(self.U)
+
+    def loss(self, r: Course, weights: Any = None) -> np.ndarray:
+        """Compute L(u) up to each row, or with weights of rounds the sum of these times the losses."""
+        return self.total("L", np.maximum(0.0, 1.0 - self.said(r)) * (r.updated if weights is None else weights))
+
+    def quadratic(self, r: Course) -> np.ndarray:
+        """Compute u'A_t u up to each row, A = Σ^-1 and Σ_0 = vI, v the initial variance."""
+        squares = self.said(r) ** 2 if self.learner.covariance == "full" else r.products(self.U, square=True)
+        return self.squares / self.learner.initial_variance + self.total("A", beta_of(self.learner, r.chi) * squares * r.updated)
+
+    def entropies(self, factors: np.ndarray) -> np.ndarray:
+        """Compute the relative entropy to the uniform of the shares of each u, infinite where it has none, times factors (n,)."""
+        W, signed = float(self.learner.norm_bound), bool(self.learner.signed)
+        found = np.array([[entropy_of_shares(u / W, signed)] for u in self.U])
+        return np.multiply(factors, found, out=np.zeros((len(found), len(factors))), where=factors > 0.0)  # (0 times inf is 0)
+
+    def without_loss(self, losses: np.ndarray, excess: np.ndarray, allowed: np.ndarray, tolerance: float = 1e-12) -> tuple:
+        """Pay Σ l² + 2 (ε - ε*) Σ l; nothing is said of a u whose loss, the excess, is above 0 in some round."""
+        slack = -self.most("excess", excess, -np.inf)
+        self.extra = 2.0 * np.maximum(slack, 0.0) * self.total("l", losses)
+        return self.total("l2", losses**2), np.where(slack >= -tolerance, allowed, np.inf)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        """Return (paid, allowed for each u) up to each of the next rows."""
+        raise NotImplementedError
+
+
+class Perceptron(Theorem):
+    """Bound the mistakes of the Perceptron:  M <= L(u) + R ||u|| √L(u) + R² ||u||²,  R = max ||x||.
+
+    The tutorial's universal bound (part III, for R = 1). It needs no learning rate, for none changes a Perceptron's mistakes.
+
+    >>> from onlinecls import Perceptron
+    >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> paid, allowed = perceptron(course, [2.0, -1.0])
+    >>> paid, round(allowed, 9)
+    (3, 10.0)
+    """
+
+    name, free = "ICML 2008 tutorial, part III (universality)", ("eta0",)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        loss, size = self.loss(r), self.most("R", r.norms() * r.updated) * np.sqrt(self.squares)
+        return self.total("M", r.updated), loss + size * np.sqrt(loss) + size**2
+
+
+class PNorm(Theorem):
+    """Bound the mistakes of the p-norm Perceptron, with 1/p + 1/q = 1. NAROW paper, section 4.1, (4):
+
+        M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
+
+    S = ||u||_q R / √(q - 1), R = max ||x||_p (aggressive: `radius`, which no row that changes the model may pass), the sums over
+    the rounds U that changed the model without a mistake, by steps η. L(u) is the sum of η l(u) over those and of l(u) over
+    mistakes.
+    """
+
+    name, free = "NAROW paper, section 4.1, (4)", ("p", "radius")
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        learner, m, p = self.learner, r.margins, self.p
+        sizes = r.norms(p) * r.updated
+        R = self.most("R", sizes, 1e-150)
+        if learner.aggressive and R.max(initial=0.0) > learner.radius * (1 + 1e-12):
+            raise ValueError(
+                f"onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, {R.max():g}, got "
+                f"radius={learner.radius!r}. Follow the learner with that radius."
+            )
+        R = np.full(len(m), float(learner.radius)) if learner.aggressive else R
+        S = np.linalg.norm(self.U, p / (p - 1.0), axis=1)[:, None] * R * np.sqrt(p - 1.0)  # (1/(q - 1) is p - 1)
+        eta = steps_of(learner, r, sizes)
+        loss, calm = self.loss(r, eta), eta * (m > 0.0)
+        rest = self.total("eta", calm)
+        D = self.total("D", calm**2 * sizes**2 + 2 * calm * m) / R**2 - rest
+        allowed = loss + S**2 / 2 + S * np.sqrt(np.maximum(S**2 / 4 + loss + D, 0.0)) - rest
+        return self.total("M", r.updated & (m <= 0.0)), allowed
+
+
+class PassiveAggressive(Theorem):
+    """Bound the squared losses (of PA-I: the mistakes) of PA, for classes and for targets, B = max ||x||²:
+
+        PA (C = inf), no loss of u:   sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
+        PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
+        PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
+
+    γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the
+    least margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
+
+    >>> from onlinecls import PassiveAggressiveClassifier
+    >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
+    >>> passive_aggressive(course, [-1.0, 0.5])
+    Bound(paid=2.0, allowed=5.0)
+    >>> passive_aggressive(course, [-2.0, 1.0])  # twice the margin: 2 * (2 - 1) * (1 + 1) is paid on top
+    Bound(paid=6.0, allowed=20.0)
+    """
+
+    constants: tuple[str, ...] = ("C", "margin", "epsilon")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        if self.learner.C == np.inf:
+            return "PA paper, Theorem 1"
+        return "PA paper, Theorem 3" if self.learner.loss.startswith("squared") else "JMLR 2006 (PA-I), Theorem 4"
+
+    def short(self, r: Course, scores: np.ndarray) -> np.ndarray:
+        """Compute by how much scores miss the margin, or targets by more than ε: above 0 it is a loss."""
+        if is_classifier(self.learner):
+            return self.learner.margin - r.y * scores
+        return np.abs(r.y - scores) - self.learner.epsilon
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        C, squared = float(self.learner.C), self.learner.loss.startswith("squared")
+        losses, excess = np.maximum(0.0, self.short(r, r.scores)), self.short(r, r.products(self.U))
+        B, best = self.most("B", r.norms() ** 2), np.maximum(0.0, excess)
+        if C == np.inf:
+            return self.without_loss(losses, excess, B * self.squares)
+        if squared:
+            allowed = (B + 0.5 / C) * self.squares + (1.0 + 2.0 * C * B) * self.total("best", best**2)
+            return self.total("l2", losses**2), allowed
+        if not is_classifier(self.learner):
+            raise ValueError(
+                "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. "
+                "There is no such theorem."
+            )
+        gamma = float(self.learner.margin)
+        allowed = np.maximum(B / gamma**2, 1.0 / (C * gamma)) * (self.squares + 2.0 * C * self.total("best", best))
+        return self.total("M", r.margins <= 0.0), allowed
+
+
+class MarginCorollary(Theorem):
+    """Bound the losses of PA (C = inf) on classes that some direction u separates:  sum of l <= 2 B γ/γ̂².
+
+    PA paper, corollary of Theorem 1. γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where
+    γ̂ <= 0. (As each mistake loses γ at least, there are no more than B/γ̂² of them: Theorem 1 for the u of the least margin γ.)
+
+    >>> from onlinecls import PassiveAggressiveClassifier
+    >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
+    >>> paid, allowed = margin_corollary(course, [-2.0, 1.0])
+    >>> paid, round(allowed, 9)
+    (2.0, 10.0)
+    """
+
+    name, constants, needed = "PA paper, corollary of Theorem 1", ("margin",), {**PLAIN, "C": np.inf}
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        gamma, B = float(self.learner.margin), self.most("B", r.norms() ** 2)
+        least = -self.most("least", -self.said(r), -np.inf)
+        allowed = np.divide(2.0 * B * gamma * self.squares, least**2, out=np.full(least.shape, np.inf), where=least > 0.0)
+        return self.total("l", np.maximum(0.0, gamma - r.margins)), allowed
+
+
+class Distance(PassiveAggressive):
+    """Bound how far PA's weights come:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
+
+    name, constants, needed = "PA paper, Lemma 2", ("margin", "epsilon"), {**PLAIN, "C": np.inf}
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        allowed = np.where(super().extend(r)[1] < np.inf, 2.0 * np.sqrt(self.squares), np.inf)
+        self.extra = 0
+        return self.most("w", np.linalg.norm(r.weights[1:], axis=1)), allowed
+
+
+class Multiplicative(PassiveAggressive):
+    """Bound the squared losses of the multiplicative PA, for u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
+
+        sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
+
+    D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite
+    where u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
+    signed form breaks the bound.)
+    """
+
+    name, constants, free = "PA paper, Theorem 4", ("margin", "epsilon", "norm_bound"), ("signed",)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        losses, excess = np.maximum(0.0, self.short(r, r.scores)), self.short(r, r.products(self.U))
+        rho = self.most("rho", (2.0 if self.learner.signed else 1.0) * self.learner.norm_bound * r.norms(np.inf))
+        return self.without_loss(losses, excess, self.entropies(rho**2 / 2.0))
+
+
+class OneClass(Theorem):
+    """Bound the losses l = [||x - w|| - ε]+ of one-class learners, for a centre u with all rows within ε* <= ε = epsilon of it:
+
+        PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
+        multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, mended)
+
+    D as in `multiplicative`; ε* is the largest distance of a row from u. Where it is above ε, the theorems say nothing: the bound
+    is infinite. (The second is what holds of Theorem 4: random streams refute the printed factors, 1 and 2, where ε* < ε.)
+
+    >>> from onlinecls import PassiveAggressiveOneClass
+    >>> course = follow(PassiveAggressiveOneClass(epsilon=1.0), [[0.0], [2.0], [1.5], [0.0]])
+    >>> one_class(course, [1.0])
+    Bound(paid=1.0, allowed=1.0)
+    """
+
+    name, constants, free = "PA paper, Theorems 1 and 4 (uniclass)", ("epsilon", "norm_bound"), ("signed",)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        epsilon = float(self.learner.epsilon)
+        losses = np.maximum(0.0, -r.scores - epsilon)
+        excess = np.stack([np.linalg.norm(r.X - u, axis=1) for u in self.U]) - epsilon
+        if hasattr(self.learner, "norm_bound"):
+            allowed = self.entropies(np.full(len(r.y), 8.0 * self.learner.norm_bound**2))
+            paid, allowed = self.without_loss(losses, excess, allowed, 1e-12 * epsilon)
+            self.extra = self.extra / 2.0
+            return 15.0 / 16.0 * paid, allowed
+        first = self.kept.setdefault("first", r.X[:1])
+        losses = losses * (self.total("t", np.ones(len(r.y))) > 1)  # PA begins at the first row
+        return self.without_loss(losses, excess, np.sum((self.U - first) ** 2, axis=1, keepdims=True), 1e-12 * epsilon)
+
+
+class FixedRate(Theorem):
+    """Bound the mistakes of every learner whose θ goes by η y x with one η. NAROW paper, Corollary 1:
+
+        M <= L(u) + f_T(u)/η + η sum of ||x||*²/(2β) + B/η,     B = sum of f*_t(θ_t) - f*_{t-1}(θ_t)
+
+    Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) = ||u||_q²/2, ||x||* = ||x||_p,
+    β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² = x'Σ_t x, β = 1,
+    B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is the same at the rate that
+    is best for u and so allows no more.
+
+    >>> from onlinecls import Perceptron
+    >>> course = follow(Perceptron(eta0=0.5, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> fixed_rate(course, [1.0, -1.0])
+    Bound(paid=3, allowed=4.0)
+    """
+
+    name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance")
+    constants = ("r", "b", "initial_variance")
+
+    @classmethod
+    def constants_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return those of this learner: the step of a conservative Perceptron is 1 by default."""
+        conservative = getattr(learner, "eta0", None) == "auto" and not learner.aggressive
+        return cls.constants if conservative else (*cls.constants, "eta0")
+
+    @property
+    def rate(self) -> float:
+        """The learner's η."""
+        eta0 = getattr(self.learner, "eta0", "auto")
+        return 1.0 if eta0 == "auto" else float(eta0)
+
+    def terms(self, r: Course) -> tuple[np.ndarray, ...]:
+        """Return m, f(u), and of each round that changed the model ||x||*² and the term of B."""
+        if hasattr(self.learner, "covariance"):
+            return r.peeked, self.quadratic(r) / 2.0, r.spread * r.updated, r.forgotten * r.updated / 2.0
+        f = np.linalg.norm(self.U, self.p / (self.p - 1.0), axis=1)[:, None] ** 2 / 2.0
+        return r.margins, f, r.norms(self.p) ** 2 * r.updated, np.zeros(len(r.y))
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        (m, f, sizes, B), eta = self.terms(r), self.rate
+        sizes = self.total("sizes", sizes) * (self.p - 1.0) / 2.0  # (1/(q - 1) is p - 1)
+        allowed = self.loss(r) + f / eta + eta * sizes + self.total("B", B) / eta
+        return self.total("M", r.updated & (m <= 0.0)), allowed
+
+
+class Lemma1(FixedRate):
+    """Return both sides of the NAROW paper's Lemma 1, from which its bounds follow, at a λ = lam > 0:
+
+        sum of η z.(w_t/λ - u) <= f_T(λu)/λ + (sum of η² ||z||*²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t))/λ
+
+    z = -y x, the sums over the rounds by a step η. Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step.
+    Second-order Perceptron and NAROW: f_t(w) = w'A_t w/2, ||x||*² = x'Σ_t x, β = 1, η = 1, and w_t = Σ_t θ_t, which has seen x.
+    `onlinecls.reference.PotentialClassifier` has it for any convex loss, f and η.
+
+    >>> from onlinecls import Perceptron
+    >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
+    >>> lemma_1(course, [1.0, -1.0])
+    Bound(paid=2.0, allowed=3.0)
+    """
+
+    name = "NAROW paper, Lemma 1"
+
+    def __init__(self, learner: Any, U: np.ndarray, lam: float = 1.0) -> None:
+        super().__init__(learner, U)
+        if lam not in POSITIVE:
+            raise parameter_error(f"{WHO}.lemma_1", "lam", POSITIVE, lam)
+        self.lam = float(lam)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        m, f, sizes, B = self.terms(r)
+        f = f * self.lam**2 * (self.p - 1.0)
+        eta = steps_of(self.learner, r, np.sqrt(sizes)) if hasattr(self.learner, "radius") else self.rate * r.updated
+        paid = self.total("paid", eta * (self.said(r) - m / self.lam))
+        return paid, (f + self.total("sizes", eta**2 * sizes / 2.0 + B)) / self.lam
+
+
+class PotentialBased(Theorem):
+    """Bound mistakes and updates of every potential-based second-order learner, full or diagonal. NAROW paper, Corollary 2:
+
+        M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
+
+    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`.
+    """
+
+    name, constants = "NAROW paper, Corollary 2", ("r", "b", "initial_variance")
+    free: tuple[str, ...] = ("covariance",)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        Q = self.total("Q", (r.spread + 2.0 * r.peeked + r.forgotten) * r.updated)
+        return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
+
+
+class SecondOrderPerceptron(PotentialBased):
+    """Bound mistakes and updates of the second-order Perceptron, in quantities of the stream alone. NAROW paper, 4.2 and 4.3:
+
+        full:      M + U <= L(u) + √(r/v ||u||² + sum of (u.x)²) √(log det vA_T + sum of m(2r - m)/(r(r + χ)))
+        diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + v sum of x_i²/r) + 2U)
+
+    m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x, v = initial_variance (the paper's is 1).
+    """
+
+    name = "NAROW paper, sections 4.2 and 4.3"
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        own, v, m, first = float(self.learner.r), float(self.learner.initial_variance), r.margins, self.quadratic(r)
+        if self.learner.covariance == "full":
+            first = own * first
+            second = self.total("Q", (np.log1p(r.chi / own) + m * (2 * own - m) / (own * (own + r.chi))) * r.updated)
+        else:
+            squares = (r.X.toarray() if issparse(r.X) else r.X).T ** 2 * r.updated
+            log_det = np.log1p(v / own * self.total("squares", squares)).sum(axis=0)
+            second = own * log_det + 2.0 * self.total("U", r.updated & (r.peeked > 0.0))
+        return self.total("M", r.updated), self.loss(r) + np.sqrt(first) * np.sqrt(np.maximum(second, 0.0))
+
+
+class NAROW(PotentialBased):
+    """Bound mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
+
+        M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
+
+    v = initial_variance (the paper's is 1), the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a
+    minus before it: random streams refute it.
+    """
+
+    name, free, needed = "NAROW paper, section 5", (), {**PLAIN, "covariance": "full"}
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        b, m = float(self.learner.b), r.margins
+        most, chi = self.most("R", r.norms() * r.updated), np.maximum(r.chi, 1.0 / b)
+        first = 1.0 / (b * self.learner.initial_variance) + most**2 * self.total("det", np.log(b * chi) * r.updated)
+        terms = np.minimum(1.0, b * r.chi) + m * (2.0 * chi - m * (b * chi - 1.0)) / chi**2  # (the last one without r_t)
+        second = np.maximum(self.total("Q", terms * r.updated), 0.0)
+        return self.total("M", r.updated), self.loss(r) + np.sqrt(self.squares * first) * np.sqrt(second)
+
+
+class AROW(Theorem):
+    """Bound the mistakes of AROW with a full covariance. AROW paper, Theorem 2, X = sum of x x' over the rounds that changed it:
+
+        M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U,
+
+    U the number of those rounds that were no mistakes.
+    """
+
+    name, constants, needed = "AROW paper, Theorem 2", ("r",), {**PLAIN, "covariance": "full"}
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        own = float(self.learner.r)
+        U = self.total("U", r.updated & (r.margins > 0.0))
+        first = own * self.squares + self.total("X", self.said(r) ** 2 * r.updated)
+        second = self.total("det", np.log1p(r.chi / own) * r.updated) + U
+        return self.total("M", r.updated & (r.margins <= 0.0)), np.sqrt(first) * np.sqrt(second) + self.loss(r) - U
+
+
+class DualAscent(Theorem):
+    """Bound the losses of dual ascent, whichever update, regularizer f and loss, and of FoReL. Tutorial, parts II and III:
+
+        sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
+
+    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(n p) over the shares p that make u of
+    the n = 2d weights W and -W (infinite where ||u||_1 > W) or, signed=False, of the d weights W (where sum u is not W or u < 0);
+    L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors, L_t times 2|y - w_t.x| for the squared loss.
+
+    sigma="auto": sigma_t of each round in the last sum, and that of the last round in f, as the dual does not fall when sigma
+    rises. The weights w_t of that are those by sigma_t, which has seen x_t (not y_t). Euclidean: θ_t/sigma_t, whose losses are
+    what is paid. Entropic: what is paid are the losses of the predictions, which are w_t's but in the rounds where sigma rose
+    (one for each half more of it); in these the loss of the prediction less the least loss that any weights have, with a margin
+    of L_t or a prediction of ±L_t, is allowed on top. (The tutorial fixes sigma; that is this library's reckoning.)
+
+    With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
+
+    >>> from onlinecls import DualAscentClassifier
+    >>> course = follow(DualAscentClassifier(2.0, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> dual_ascent(course, [1.0, -1.0])
+    Bound(paid=2.0, allowed=2.5)
+    """
+
+    name, free = "ICML 2008 tutorial, parts II and III", ("sigma", "update", "norm_bound", "signed", "gap_tol")
+
+    @classmethod
+    def constants_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return those of this learner: σ_t of sigma="auto" are recorded, and a Euclidean one has no W."""
+        sigma = () if learner.sigma == "auto" else ("sigma",)
+        return ("margin", *sigma, *(("norm_bound",) if getattr(learner, "regularizer", "") == "entropic" else ()))
+
+    def losses(self, r: Course, scores: np.ndarray) -> np.ndarray:
+        """Compute the learner's loss of scores."""
+        if is_regressor(self.learner):
+            return np.abs(r.y - scores) if self.learner.loss == "absolute" else (r.y - scores) ** 2
+        if self.learner.loss == "log_loss":
+            return np.logaddexp(0.0, -r.y * scores)
+        return np.maximum(0.0, getattr(self.learner, "margin", 1.0) - r.y * scores)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        learner, n, scores, sigma = self.learner, len(r.y), r.scores, r.sigma
+        entropic, rose = getattr(learner, "regularizer", "") == "entropic", np.zeros(n, bool)
+        if learner.sigma == "auto":
+            before = np.append(self.kept.get("sigma", [0.0]), sigma)[:n]
+            self._kept("sigma", sigma)
+            if entropic:
+                rose = (before > 0.0) & (sigma > before)
+            else:  # the weights of round t are those of its σ, which has seen ||x||
+                scores = scores * np.divide(before, sigma, out=np.zeros(n), where=sigma > 0.0)
+        else:
+            sigma = np.full(n, float(learner.sigma))
+        L = learner.norm_bound * r.norms(np.inf) if entropic else r.norms()
+        f = self.entropies(sigma) if entropic else sigma * self.squares / 2.0
+        paid, best = self.losses(r, scores), self.losses(r, r.products(self.U))
+        least = self.losses(r, np.clip(r.y, -L, L) if is_regressor(learner) else r.y * L)
+        if is_regressor(learner) and learner.loss == "squared":
+            L = L * 2.0 * np.where(rose, np.abs(r.y) + L, np.abs(r.y - scores))
+        second = np.divide(L**2, 2.0 * sigma, out=np.zeros(n), where=sigma > 0.0) + rose * (paid - least)
+        return self.total("paid", paid), f + self.total("best", best) + self.total("L2", second)
+
+
+class GradientDescent(Theorem):
+    """Bound the regularised losses alpha/2 ||w||² + [1 - y w.x]+ of strongly convex gradient descent. Tutorial, part V:
+
+        sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
+    """
+
+    name, constants = "ICML 2008 tutorial, part V", ("alpha",)
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        alpha, n = float(self.learner.alpha), len(r.y)
+        t = self.total("t", np.ones(n))
+        # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
+        grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
+        after = self.total("z2", grown)
+        weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
+        paid = self.total("paid", alpha / 2.0 * weights + np.maximum(0.0, 1.0 - r.margins))
+        best = t * alpha / 2.0 * self.squares + self.total("best", np.maximum(0.0, 1.0 - self.said(r)))
+        G = 2.0 * self.most("G", r.norms())
+        return paid, best + G**2 / (2.0 * alpha) * (1.0 + np.log(t))
+
+
+#: By the names of the functions of `bounds`, which the registry's rows have too.
+THEOREMS: Mapping[str, type[Theorem]] = MappingProxyType({
+    "perceptron": Perceptron, "p_norm": PNorm, "passive_aggressive": PassiveAggressive, "margin_corollary": MarginCorollary,
+    "distance": Distance, "multiplicative": Multiplicative, "one_class": OneClass, "fixed_rate": FixedRate, "lemma_1": Lemma1,
+    "potential_based": PotentialBased, "second_order_perceptron": SecondOrderPerceptron, "narow": NAROW, "arow": AROW,
+    "dual_ascent": DualAscent, "gradient_descent": GradientDescent,
+})
+
+
+def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
+    """Return the theorem of this name, or else the first that speaks of a classifier, or raise where it does not speak of it."""
+    algorithm = algorithm_of(learner)
+    if key and key not in algorithm.theorems:
+        which = "; ".join(a.title for a in ALGORITHMS.values() if key in a.theorems)
+        raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Each bound is one learner's.")
+    if not key and not (algorithm.theorems and is_classifier(learner)):
+        raise ValueError(
+            f"{who}: learner must be a classifier with a theorem, got {learner!r}. No theorem here speaks of its mistakes or "
+            "losses: follow it without u."
+        )
+    theorem = THEOREMS[key or algorithm.theorems[0]]
+    defaults, constants = defaults_of(type(learner)), theorem.constants_of(learner)
+    for name, value in learner.get_params().items():
+        if name in constants:
+            if value is None or isinstance(value, str):
+                raise ValueError(
+                    f"{who}: {name} must be a number, got {name}={value!r}, which depends on the rows. The theorem is for a "
+                    f"constant that was fixed before them: follow a learner with {name}=1.0, say."
+                )
+        elif name not in (*theorem.free, *algorithm.selects, *HARMLESS):
+            require(who, learner, {name: theorem.needed.get(name, defaults[name])})
+    return theorem
+
+
+def require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
+    """Raise where a parameter of the learner has another value."""
+    for name, wanted in needed.items():
+        value = getattr(learner, name, wanted)
+        if value is not wanted and value != wanted:
+            hint = ": a column of ones in X is an intercept" if name == "fit_intercept" else ""
+            raise ValueError(
+                f"{who}: {name} must be {wanted!r}, got {name}={value!r}, of which the theorem does not speak. Follow a learner "
+                f"with {name}={wanted!r}{hint}."
+            )
+
+
+def summed(theorem: Theorem, chunks: Iterable[Course]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what was paid, and allowed of each u, after each row of all chunks; what is paid for u is taken off the right."""
+    paid, allowed = [np.zeros(0)], [np.zeros((len(theorem.U), 0))]
+    for records in chunks:
+        left, right = theorem.extend(records)
+        paid.append(left)
+        allowed.append(right - theorem.extra)
+    return np.concatenate(paid), np.concatenate(allowed, axis=1)
+
+
+def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
+    """Return, of weights in hindsight, in many sizes, those for which the theorem allows least at the end.
+
+    The directions: the learner's last weights, least squares with two ridges, and a support vector machine's by ten epochs; all
+    on the rows that changed the model.
+    """
+    learner, rows, y, last = course.learner, course.rows, course.y[course.updated], course.weights[-1]
+    directions, d = [last], len(last)
+    if len(np.unique(y)) == 2:
+        machine: Any = estimator_class("DualAscentClassifier")
+        machine = machine(1.0, fit_intercept=False, max_iter=10, random_state=0, dtype=np.float64)
+        directions.append(machine.fit(rows, y).coef_[0])
+    if len(y) and d <= 2000:
+        scale = float(np.mean((rows**2).sum(axis=1))) or 1.0
+        directions += [np.linalg.solve(rows.T @ rows + ridge * scale * np.eye(d), rows.T @ y) for ridge in (1e-3, 1.0)]
+    candidates = [0.0 * last]
+    for u in directions:
+        size = float(np.median(np.abs(rows @ u))) if len(y) else 0.0
+        if size > 0.0:
+            candidates += [u / size * factor for factor in (0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)]
+    U = np.array(candidates)
+    if "norm_bound" in theorem.constants_of(learner):
+        mass = U if learner.signed else np.maximum(U, 0.0)
+        total = np.abs(mass).sum(axis=1, keepdims=True)
+        shares = np.divide(mass, total, out=np.full(U.shape, 0.0 if learner.signed else 1.0 / d), where=total > 0.0)
+        U = np.concatenate([U, shares * learner.norm_bound * 0.999]) if learner.signed else shares * learner.norm_bound
+    allowed = summed(theorem(learner, U), [course])[1]
+    return U[int(np.argmin(allowed[:, -1]))] if allowed.shape[1] else U[0]
