@@ -278,7 +278,7 @@ def test_the_bound_holds_on_rows_of_a_competitor_and_on_the_worst_of_them(name, 
 
 
 @each({name: [one for one in LOSSLESS.get(name, []) + TARGETS.get(name, []) if one._estimator_type != "classifier"]
-       for name in LOSSLESS.keys() | TARGETS.keys()})
+       for name in {**LOSSLESS, **TARGETS}})
 def test_a_rule_that_steps_away_from_targets_breaks_the_bound(name, learner):
     """It has learnt from the rows turned round."""
     pool, y, u = for_rows(learner)
