@@ -284,6 +284,14 @@ def test_errors_speak_of_options(tmp_path, run, tsv):
             code, out, err = run(*arguments)
             assert (code, out) == (1, "") or (name in ("j.csv", "h.csv") and code in (0, 1))
             assert not python.search(err), err
-    for options in (("--delimiter", ";;"), ("--format", "vw", "--bits", 33)):
-        _, _, err = run("train", tmp_path / "f.csv", *options, "--quiet")
-        assert err and not python.search(err), err
+    for name, options, words in (
+        ("f.csv", ("--delimiter", ";;"), "--delimiter must be one character, got ';;'."),
+        ("d.vw", ("--format", "vw", "--bits", 33), "--bits"),
+        ("b.svm", (), "b.svm:1:3: expected an index < columns (--bits), got '5000000:1'"),
+        ("d.vw", (), "d.vw:1:1: expected a label and a blank before '|', got '| a'"),
+        ("e", (), "Give --format one of 'svmlight', "),
+        ("h.csv", ("--classes", "x,y"), "h.csv:3: expected a finite number for column 'a', got 'abc' (with --categories its "),
+        ("j.csv", ("--missing", "error"), "j.csv:2: expected a value in column 'a', got none (--missing absent takes it for 0)"),
+    ):
+        code, _, err = run("train", tmp_path / name, *options, "--quiet")
+        assert code == 1 and words in err and not python.search(err), err

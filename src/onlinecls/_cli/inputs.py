@@ -50,11 +50,6 @@ class Input:
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
         given = {name: value for name, value in given.items() if value is not None}
         vectorizer = HashingVectorizer(n_features=width, dtype=dtype, feature_names=names, **given)
-        try:
-            vectorizer.fit([])
-        except ValueError as error:
-            problem = str(error).partition("token_pattern ")[2].replace("token_pattern=", "")
-            options.parser.error(f"argument --token-pattern: {problem}")
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
         return cls(reading, names=names).overruled(options)

@@ -297,7 +297,7 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, a
                 progress.show(stream, shown(min((run.error for run in runs if run.error is not None), default=None), learner))
                 after_batch()
         except MalformedLineError as error:
-            if is_regressor(learner) and "number for a label" in str(error):
+            if is_regressor(learner) and error.parameter == "label":
                 raise ValueError(f"{error}. {runs[0].name} learns numbers; for classes take a classifier, arow say.") from None
             raise
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from .. import __version__
 from .algorithms import algorithms, print_parameters
@@ -148,6 +149,16 @@ def _labels(text: str) -> list[str]:
     return found
 
 
+def _pattern(text: str) -> str:
+    try:
+        n_groups = re.compile(text).groups
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"must be a regular expression, got {text!r}: {error}.") from None
+    if n_groups > 1:
+        raise argparse.ArgumentTypeError(f"must be a regular expression with at most one group, got {text!r}")
+    return text
+
+
 def _from_row(text: str):
     return text if text == "next" else _at_least(1)(text)
 
@@ -180,7 +191,8 @@ def _hashing_options(parser) -> None:
     group.add_argument("--bits", type=_bits, metavar="N", help="2^N columns (20)")
     group.add_argument("--ngrams", type=_at_least(1), nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
     group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words, or of characters (word)")
-    group.add_argument("--token-pattern", metavar="REGEX", help=r"what a word is (\b\w\w+\b; \w+ also takes single characters)")
+    pattern_help = r"regular expression of a word (\b\w\w+\b; \w+ also takes single characters)"
+    group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
     group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table whose values are names, not numbers")
     group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are no features")
     group.add_argument("--dtype", choices=("float32", "float64"), help="of rows and weights (float32)")

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from ._errors import MalformedLineError, Tally, excerpt
+from ._errors import HINTS, MalformedLineError, Tally, excerpt
 from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
@@ -30,7 +30,7 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
                     continue
                 if block is None:
                     parser.skip_line()
-                    error = MalformedLineError(source.name, parser.line_number, stop + 1, too_long(max_line_bytes))
+                    error = MalformedLineError(source.name, parser.line_number, stop + 1, *too_long(max_line_bytes))
                     tally.refuse(error, parser.n_rows)
                     continue
                 while start < stop:
@@ -77,11 +77,11 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
         n_lines, found, faults, error = job.result()
         if not tally.skipping:
             yield from found
-        for line, n_before, column, problem in faults:
+        for line, n_before, column, problem, parameter in faults:
             if problem is None:
                 tally.leave_out(n_before)
             else:
-                tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem), n_before)
+                tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
         if tally.skipping:
             yield from found
         if error:
@@ -93,7 +93,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             skip_bom(source)
             for block, start, stop in blocks(source, block_bytes, max_line_bytes, spare):
                 if block is None:
-                    refused = 1, (), [(1, 0, stop + 1, too_long(max_line_bytes))], None
+                    refused = 1, (), [(1, 0, stop + 1, *too_long(max_line_bytes))], None
                     jobs.append(_Job(number, source.name, lambda found=refused: found))
                 else:
                     jobs.append(_Job(number, source.name, work, block, start, stop))
@@ -174,8 +174,9 @@ class _Job:
 
 
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
-    """The lines of a block, the batches, what is wrong as (line, rows before it, column, problem; None of a blank line), and what
-    made the parser give up."""
+    """Parse a block: (number of lines, batches, faults, the error at which the parser gave up or None).
+
+    A fault is (line, rows before it, column, problem, parameter of its hint); its problem is None for a blank line."""
     found, faults, error, n_rows, is_right = [], [], None, 0, True
     parser.begin()
     try:
@@ -194,16 +195,17 @@ def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     return parser.line_number, found, faults, error
 
 
-def _told(parser, block, fault) -> tuple[int, str | None]:
-    column, expected = fault
+def _told(parser, block, fault) -> tuple[int, str | None, str]:
+    column, expected, parameter = fault
     if fault == BLANK:
         return fault
     first, last = parser.line
-    return column, f"expected {expected}, got {excerpt(bytes(block[first + column - 1 : last]))}"
+    got = excerpt(bytes(block[first + column - 1 : last]))
+    return column, f"expected {expected}{HINTS.get(parameter, '')}, got {got}", parameter
 
 
-def too_long(max_line_bytes: int) -> str:
-    return f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
+def too_long(max_line_bytes: int) -> tuple[str, str]:
+    return f"expected a line of at most {max_line_bytes} bytes{HINTS['max_line_bytes']}, got a longer one", "max_line_bytes"
 
 
 def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):
