@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._cli import learning, main
+from onlinecls._cli import capacity, main, parameters
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
 from onlinecls._estimators import follow_the_leader as leader
@@ -22,7 +22,7 @@ from onlinecls._models.states import STATES
 ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _registry.UNMERGEABLE
 
 # The command line: what it runs, and the names by which it calls learners.
-COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
+COMMANDS, REGRESSION_COMMANDS, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, capacity
 __all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.

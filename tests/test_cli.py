@@ -328,7 +328,7 @@ def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
 def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
     AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(tmp_path / "model")
     code, out, _ = run("inspect", tmp_path / "model")
-    assert code == 0 and "column 0" in out and "the file does not say how they were made" in out
+    assert code == 0 and "column 0" in out and "the file does not say how they were read" in out
 
 
 # --- compare --------------------------------------------------------------------------------------------------------------------
