@@ -99,15 +99,15 @@ def on_path(learner, path):
 
 
 def averages(geometry):
-    """Whether learners of this geometry can predict with the average of their weights."""
+    """Return True if learners of this geometry can predict with the average of their weights."""
     return geometry not in STATES or STATES[geometry].AVERAGES  # (those of dual ascent have states of their own)
 
 
 def kernels():
-    """Where estimators find what learns: (a table or a class, its key or attribute)."""
+    """Return the compiled functions that learn, as (class, attribute)."""
     return [(State, "learn")]
 
 
 def readers():
-    """The same of what scores rows."""
+    """Return the compiled functions that score rows, as (class, attribute)."""
     return [(State, "decision"), (ascent_state.AscentState, "decision")]

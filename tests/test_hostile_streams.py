@@ -105,7 +105,7 @@ FORGED = {
 
 @pytest.mark.parametrize("what", FORGED)
 def test_arrow_files_and_columns_that_lie(what):
-    """As texts, as labels, as texts of tokens, and given to the vectorizer."""
+    """Read forged columns as texts, labels and texts of tokens, and give them to the vectorizer."""
     pytest.importorskip("pyarrow")
     told = printed_by(FORGED_ARROW.format(**{"words": False, "has_text": 1, **FORGED[what]})).splitlines()
     for who, error in zip([f"<stream>: the column '{name}'" for name in ("text", "label", "text")] + ["HashingVectorizer: X"],

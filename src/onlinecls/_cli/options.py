@@ -183,7 +183,7 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--delimiter", metavar="C", help="delimiter of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_at_least(1), metavar="N", help="threads that parse files (one a processor, up to 4)")
-    group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip and count them")
+    group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
 
 
 def _hashing_options(parser) -> None:
