@@ -10,7 +10,7 @@ from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
 from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
-from onlinecls._estimators import side_by_side
+from onlinecls._estimators import threads as threads
 from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models import dual_ascent as ascent_state
@@ -19,7 +19,7 @@ from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import State
 from onlinecls._models.states import STATES
 
-ALGORITHMS, MERGES, UNMERGEABLE = _registry.ALGORITHMS, _registry.MERGES, _registry.UNMERGEABLE
+ALGORITHMS, MERGES, OTHERS = _registry.ALGORITHMS, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, capacity
@@ -34,7 +34,7 @@ powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-files, saving, validation, threads = _saving, saved_estimators, validate, side_by_side
+files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
@@ -89,7 +89,7 @@ def again(learner):
 
 def predict_on_the_way(learner, X, y, sample_weight=None):
     """partial_fit that returns what predict would have said of each row just before it was learnt."""
-    return learner._partial_fit(X, y, None, sample_weight, predict=True)
+    return learner._partial_fit_labels(X, y, None, sample_weight, predict=True)
 
 
 def on_path(learner, path):

@@ -417,33 +417,25 @@ def learn_stream(model, stream):
 
 
 class Platt:
-    """p = 1 / (1 + exp(-(a s + b + d t))), learnt from one score s after another and what it was of, y = 1 or -1.
+    """p = 1 / (1 + exp(-(a s + b))), learnt from one score s after another and what it was of, y = 1 or -1.
 
-    t is the score of the mean row less its mean so far, in which each row counts as the cube of its number.
-    With x = (s, 1, t) and H the curvature so far, (a, b, d) moves along H^-1 x to the least of
-    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b + d t,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube
-    of its number; the ridge is 1 for b, for a and d the square of the largest s and t, 2^-40 at least and 1 at most, which pulls
-    towards a = 1 and d = 0 as it grows.
+    With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of
+    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube of
+    its number; the ridge is 1 for b, for a the square of the largest s, 2^-40 at least and 1 at most, which pulls towards a = 1
+    as it grows.
     """
 
     def __init__(self):
-        self.numbers, self.largest, self.seen = np.array([1.0, 0.0, 0.0]), np.full(2, 2.0**-20), 0.0
-        self.usual, self.rounds = 0.0, 0.0
-        self.curvature = np.zeros((3, 3))
+        self.numbers, self.largest, self.seen = np.array([1.0, 0.0]), 2.0**-20, 0.0
+        self.curvature = np.zeros((2, 2))
 
-    def see(self, level, c=1.0):
-        """All that a row teaches that has been seen before."""
-        self.usual += 4 * c / (self.rounds + 4 * c) * (level - self.usual)
-        self.rounds += c
-
-    def step(self, s, y, c=1.0, level=0.0):
-        self.see(level, c)
-        x = np.array([s, 1.0, level - self.usual])
-        before, self.largest = self.largest, np.maximum(self.largest, np.minimum(np.abs(x[::2]), 1.0))
+    def step(self, s, y, c=1.0):
+        x = np.array([s, 1.0])
+        before, self.largest = self.largest, max(self.largest, min(abs(s), 1.0))
         self.curvature *= self.seen / (self.seen + 3 * c)
         self.seen += c
-        covariance = np.linalg.inv(self.curvature + np.diag([self.largest[0] ** 2, 1.0, self.largest[1] ** 2]))
-        self.numbers = self.numbers + covariance[:, ::2] @ ((self.largest**2 - before**2) * ([1, 0] - self.numbers[::2]))
+        covariance = np.linalg.inv(self.curvature + np.diag([self.largest**2, 1.0]))
+        self.numbers = self.numbers + covariance[:, 0] * (self.largest**2 - before**2) * (1 - self.numbers[0])
         direction = covariance @ x
         margin, v = y * (self.numbers @ x), x @ direction
         low, high = margin, margin + c * v
@@ -456,14 +448,14 @@ class Platt:
 
     def side(self, sign):
         """Return the calibration of a score that is now sign times half of its old value."""
-        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0, sign / 2])
-        part.numbers, part.usual = self.numbers * [2, sign, 2], sign / 2 * self.usual
+        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
+        part.numbers = self.numbers * [2, sign]
         part.curvature = shrink @ self.curvature @ shrink
         return part
 
-    def __call__(self, s, level=0.0):
-        a, b, d = self.numbers
-        return expit(a * np.asarray(s) + b + d * (level - self.usual))
+    def __call__(self, s):
+        a, b = self.numbers
+        return expit(a * np.asarray(s) + b)
 
 
 class Calibrated:
@@ -471,25 +463,16 @@ class Calibrated:
 
     def __init__(self, model):
         self.model, self.pairs = model, [Platt() for _ in model.learners]
-        self.total, self.met = 0.0, 0.0  # of the rows and their shares
-
-    @property
-    def levels(self):
-        """The scores of the mean row, in which a row's share is its weight over its length, at least the constant feature."""
-        return self.model.W @ (self.total / self.met) if self.met else np.zeros(len(self.pairs))
 
     def consume(self, x, y, c, known=True):
         """A class learns nothing from the row with which it joins."""
-        scores, levels, k = self.model.W @ x, self.levels, self.model.k
+        scores, k = self.model.W @ x, self.model.k
         if k == 2 and known:
-            self.pairs[0].step(scores[0], 2 * y - 1, c, levels[0])
+            self.pairs[0].step(scores[0], 2 * y - 1, c)
         elif k > 2:
             for j, pair in enumerate(self.pairs):
                 if known or j != y:
-                    pair.step(scores[j], 1 if j == y else -1, c, levels[j])
-        if k >= 2 and x[:-1].any():
-            share = c / max(np.linalg.norm(x[:-1]), x[-1])
-            self.total, self.met = self.total + share * x, self.met + share
+                    pair.step(scores[j], 1 if j == y else -1, c)
         self.model.consume(x, y, c, known)
 
     def add_class(self, at):
@@ -501,7 +484,7 @@ class Calibrated:
 
     def predict_proba(self, X):
         scores = np.asarray(X) @ self.model.W.T
-        found = np.column_stack([pair(scores[:, j], self.levels[j]) for j, pair in enumerate(self.pairs)])
+        found = np.column_stack([pair(scores[:, j]) for j, pair in enumerate(self.pairs)])
         return np.column_stack([1 - found, found]) if self.model.k == 2 else found / found.sum(axis=1, keepdims=True)
 
 

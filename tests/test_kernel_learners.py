@@ -422,7 +422,7 @@ def test_warm_start():
     ({"C": 0}, "C must be a number > 0, got C=0."),
     ({"eta0": 0}, "eta0 must be a finite number > 0, got eta0=0."),
     ({"algorithm": "pa", "loss": "log"}, "loss must be one of 'hinge', 'squared_hinge', got loss='log'."),
-    ({"aggressive": 2}, "aggressive must be True or False, got aggressive=2."),
+    ({"aggressive": 2}, "aggressive must be one of False, True, got aggressive=2."),
     ({"intercept_scaling": 0.0}, "intercept_scaling must be a number in (0, 1e+70], got intercept_scaling=0.0."),
     ({"multi_class": "ovo"}, "multi_class must be one of 'crammer_singer', 'ovr', got multi_class='ovo'."),
 ])

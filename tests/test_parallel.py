@@ -50,12 +50,12 @@ def expected():
 
 
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
-def test_any_engine_gives_the_same_model(expected, backend):
+def test_every_parallel_engine_makes_the_same_model(expected, backend):
     with joblib.parallel_config(backend=backend, n_jobs=1 if backend == "sequential" else 2):
         assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
 
 
-def test_the_model_is_one_pass_for_least_squares():
+def test_parallel_least_squares_is_one_pass_over_all_parts():
     X, _ = problem()
     y = X @ np.arange(1.0, 7.0)
     learner = onlinecls.AROWRegressor(r=1.0, covariance="full")
@@ -72,7 +72,7 @@ def write_parts(folder):
     return sorted(folder.iterdir())
 
 
-def test_files_are_parts(tmp_path):
+def test_files_and_patterns_are_parts(tmp_path):
     paths, reading = write_parts(tmp_path), {"n_features": 64}
     models = []
     for path in paths:
@@ -90,7 +90,7 @@ def test_files_are_parts(tmp_path):
     assert fingerprint(parallel.fit(make(), pairs, reading=reading)) == expected
 
 
-def test_relative_paths_are_those_of_the_caller(tmp_path, monkeypatch):
+def test_relative_paths_are_relative_to_the_caller(tmp_path, monkeypatch):
     """Workers stay, in the folder in which they were begun."""
     write_parts(tmp_path)
     expected = fingerprint(parallel.fit(make(), str(tmp_path / "part-*.tsv"), n_jobs=2))
@@ -98,7 +98,7 @@ def test_relative_paths_are_those_of_the_caller(tmp_path, monkeypatch):
     assert fingerprint(parallel.fit(make(), "part-*.tsv", n_jobs=2)) == expected
 
 
-def test_the_command_learns_files_side_by_side(tmp_path, capsys):
+def test_train_with_jobs_learns_files_in_parallel(tmp_path, capsys):
     paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
     assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
     found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256, "labels": "first"})
@@ -146,7 +146,7 @@ def test_dataframes_are_parts_and_keep_their_names():
 
 @pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
 @pytest.mark.filterwarnings("ignore")
-def test_dask_dataframes_are_learnt_partition_by_partition():
+def test_dask_dataframes_are_learnt_by_partition():
     dataframes, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frames = frames_of(parts_of_arrays())
     X = dataframes.from_pandas(pandas.concat([X for X, _ in frames], ignore_index=True), npartitions=5, sort=False)
@@ -155,7 +155,7 @@ def test_dask_dataframes_are_learnt_partition_by_partition():
     assert found.feature_names_in_.tolist() == list("abcdef") and numbers_of(found) == numbers_of(parallel.fit(make(), frames))
 
 
-def test_classes_that_no_part_has_may_be_named():
+def test_classes_absent_from_all_parts_may_be_given():
     found = parallel.fit(make(), parts_of_arrays(), classes=[0, 1, 2, 7])
     assert found.classes_.tolist() == [0, 1, 2, 7]
 
@@ -170,7 +170,7 @@ def killing(folder, X, y):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_killed_worker_changes_nothing(expected, tmp_path):
+def test_a_killed_worker_does_not_change_the_model(expected, tmp_path):
     parts = parts_of_arrays()
     parts[2] = partial(killing, str(tmp_path), *parts[2])
     assert fingerprint(parallel.fit(make(), parts, n_jobs=2)) == expected
@@ -187,7 +187,7 @@ def test_a_part_that_kills_every_worker_is_named():
         parallel.fit(make(), [*parts_of_arrays(1), always_killing], n_jobs=2)
 
 
-def test_a_bad_part_is_named_and_may_be_left_out(tmp_path):
+def test_a_part_that_fails_is_named_and_may_be_skipped(tmp_path):
     parts = parts_of_arrays()
     bad = [*parts[:2], (np.full((2, 6), np.nan), [0, 1]), *parts[2:], tmp_path / "missing.tsv"]
     with pytest.raises(ValueError, match=r"parallel\.fit: part 3 \(a tuple\) must be learnt, got ValueError: .*NaN"):
@@ -199,7 +199,7 @@ def test_a_bad_part_is_named_and_may_be_left_out(tmp_path):
         parallel.fit(make(), bad[2:3], on_error="skip")
 
 
-def test_progress_is_shown(expected, capsys):
+def test_progress_of_parallel_fit_is_shown(expected, capsys):
     assert fingerprint(parallel.fit(make(), parts_of_arrays(), progress=True)) == expected
     assert "5/5" in capsys.readouterr().err
 
@@ -213,7 +213,7 @@ def test_progress_is_shown(expected, capsys):
     (lambda: (make(), "nowhere-*.tsv"), "parts must name files, got 'nowhere-"),
     (lambda: (make(), parts_of_arrays(), "ignore"), "on_error must be 'raise' or 'skip'"),
 ], ids=["unmergeable", "forgetting", "none", "number", "number in a list", "pattern", "on_error"])
-def test_what_is_refused_is_refused_before_the_work(arguments, message):
+def test_parallel_fit_refuses_invalid_arguments_before_learning(arguments, message):
     estimator, parts, *on_error = arguments()
     with pytest.raises(ValueError, match=message):
         parallel.fit(estimator, parts, **({"on_error": on_error[0]} if on_error else {}))
@@ -221,7 +221,7 @@ def test_what_is_refused_is_refused_before_the_work(arguments, message):
 
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="dask.distributed is not installed")
 @pytest.mark.filterwarnings("ignore")
-def test_dask_learns_partitions_where_they_are(expected):
+def test_dask_workers_learn_the_partitions_that_they_hold(expected):
     import dask.array as da
     import dask.bag as db
     from dask.distributed import Client, LocalCluster

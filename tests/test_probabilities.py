@@ -20,15 +20,14 @@ X, TWO, FOUR = RNG.standard_normal((120, 6)), RNG.integers(0, 2, 120), RNG.integ
 X[:, 0] += 2.0 * TWO
 X[:, 1] += 2.0 * FOUR
 WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], 120)
-SHARES = 1.0 / np.maximum(np.linalg.norm(X, axis=1), 1.0)  # of rows in the mean row, beside a constant feature of 1
 GIVING = [learner for learner in LEARNERS if (str(learner) in loops() or "logistic" in learner.family)
           and learner.is_classifier and learner.offers("probability")]
 PA = onlinecls.PassiveAggressiveClassifier
 
 
 def pairs_of(learner):
-    """(a, b, d) of each score."""
-    return state_of(learner).calibration[:, :3]
+    """(a, b) of each score."""
+    return state_of(learner).calibration[:, :2]
 
 
 def begun(model, X, y):
@@ -39,22 +38,14 @@ def begun(model, X, y):
 
 
 def twins_of(model, X, y, weights):
-    """Platt's numbers by the scores that a model gives before it learns each further row, and the mean row's at the end."""
+    """Platt's numbers by the scores that a model gives before it learns each further row."""
     pairs = [Platt() for _ in state_of(begun(model, X, y)).calibration]
-    keeps_rows, mean, n, levels = len(state_of(model).total) > 0, np.zeros((1, X.shape[1])), 0.0, np.zeros(len(pairs))
-    for pair in pairs * 4:
-        pair.see(0.0)  # (before there is a mean row)
     for i in range(4, len(y)):
         scores = model.decision_function(X[i : i + 1]).reshape(-1)
-        if keeps_rows and n:
-            levels = model.decision_function(mean).reshape(-1)
         for c, pair in enumerate(pairs if weights[i] else ()):
-            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i], levels[c])
+            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i])
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
-        share = weights[i] / max(np.linalg.norm(X[i]), 1.0)  # (1: the constant feature)
-        n += share
-        mean += share / max(n, 1e-300) * (X[i] - mean)
-    return pairs, model.decision_function(mean).reshape(-1) if keeps_rows else levels
+    return pairs
 
 
 @pytest.mark.parametrize("average", [False, 20])
@@ -65,11 +56,11 @@ def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average)
     rows, weights = np.abs(X[:60]) if learner.rows == "positive" else X[:60], WEIGHTS[:60]
     y = (TWO if learner.n_classes == 2 else FOUR)[:60]
     more = {"intercept_scaling": 1.0, **({"average": average} if average else {})}  # (no units that the first row tells)
-    pairs, levels = twins_of(learner(**more, probability=True), rows, y, weights)
+    pairs = twins_of(learner(**more, probability=True), rows, y, weights)
     model = begun(learner(**more, probability=True), rows, y).partial_fit(rows[4:], y[4:], sample_weight=weights[4:])
     assert_allclose(pairs_of(model), [pair.numbers for pair in pairs], rtol=1e-4, atol=1e-4)
     scores = model.decision_function(rows).reshape(len(rows), -1)
-    expected = np.column_stack([pair(scores[:, c], levels[c]) for c, pair in enumerate(pairs)])
+    expected = np.column_stack([pair(scores[:, c]) for c, pair in enumerate(pairs)])
     expected = np.column_stack([1 - expected, expected]) if learner.n_classes == 2 else expected / expected.sum(1, keepdims=True)
     assert_allclose(model.predict_proba(rows), expected, atol=1e-4)
     assert_allclose(model.predict_log_proba(rows), np.log(expected), rtol=1e-3, atol=1e-3)
@@ -116,6 +107,7 @@ def test_weights_of_rows_count_and_those_of_classes_do_not():
 # --- only rows that are new ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
 @pytest.mark.parametrize("more", [{}, {"loss_tol": 0.1}], ids=str)
 def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     one, five = (PA(0.1, probability=True, max_iter=n, tol=None, random_state=0, **more) for n in (1, 5))
@@ -124,22 +116,6 @@ def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     assert (one.coef_ != five.coef_).any()
     before = pairs_of(five).copy()
     assert (pairs_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
-
-
-def test_the_mean_rows_usual_score_goes_with_later_epochs():
-    """A learner that moves on in them has other scores, of which none is unusual."""
-    learner = PA(0.1, probability=True, max_iter=2, tol=None, shuffle=False, intercept_scaling=1.0).fit(X, FOUR)
-    twins, model, mean = [Platt() for _ in range(4)], PA(0.1, intercept_scaling=1.0), np.zeros((1, 6))
-    model.partial_fit(X[:0], FOUR[:0], classes=range(4))
-    for t in range(240):
-        levels = model.decision_function(mean)[0] if t else np.zeros(4)
-        for twin, level in zip(twins, levels, strict=True):
-            twin.see(level)
-        model.partial_fit(X[t % 120 : t % 120 + 1], FOUR[t % 120 : t % 120 + 1])
-        mean = np.average(X[: t + 1], axis=0, weights=SHARES[: t + 1])[None] if t < 120 else mean
-    assert_allclose(state_of(learner).calibration[:, calibration.USUAL], [twin.usual for twin in twins], rtol=1e-6)
-    found = state_of(learner).calibration[:, calibration.LEVEL] / SHARES.sum()
-    assert_allclose(found, learner.decision_function(mean)[0], rtol=1e-6)
 
 
 def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_path):
@@ -163,41 +139,10 @@ def test_small_calls_learn_probabilities():
     assert fingerprint(one) == fingerprint(other.partial_fit(X[40:], TWO[40:]))
 
 
-# --- the score of the mean row --------------------------------------------------------------------------------------------------
-
-
-def warm(model, y):
-    model.set_params(warm_start=True, max_iter=1)
-    return model.fit(X, y, coef_init=np.ones_like(model.coef_), intercept_init=np.ones_like(model.intercept_))
-
-
-def after_zeros(model, y):
-    model = onlinecls.PassiveAggressiveClassifier(probability=True, shuffle=False, max_iter=1)
-    rows = np.vstack([np.zeros((3, 6)), X])
-    return model.fit(rows, np.r_[y[:3], y], intercept_init=np.ones(n_scores(y)))
-
-
-def n_scores(y):
-    return 1 if y is TWO else 4
-
-
-@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
-@pytest.mark.parametrize("move", [
-    lambda model, y: model,
-    lambda model, y: model.set_params(intercept_scaling=10.0).partial_fit(X[:1], y[:1]),
-    lambda model, y: model.set_params(fit_intercept=False).partial_fit(X[:1], y[:1]),
-    warm, after_zeros,
-], ids=["steps", "intercept_scaling", "fit_intercept", "coef_init", "intercept_init"])
-def test_it_goes_with_the_weights_whatever_moves_them(move, y):
-    model = move(PA(probability=True, intercept_scaling=1.0).partial_fit(X, y), y)
-    state = state_of(model)
-    expected = np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) @ state.total
-    assert_allclose(state.calibration[:, calibration.LEVEL], expected, rtol=1e-9, atol=1e-9)
-
-
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
 @pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
 def test_there_are_none_unless_they_are_asked_for(name):
     learner = PA().partial_fit(X, TWO)
@@ -210,6 +155,28 @@ def test_there_are_none_unless_they_are_asked_for(name):
     with pytest.raises(ValueError, match=r"got other values of average, of probability"):
         learner.partial_fit(X, TWO)
     assert getattr(learner.fit(X, TWO), name)(X).shape == (120, 2)
+
+
+@pytest.mark.parametrize("estimator", [PA, onlinecls.Perceptron, onlinecls.ConfidenceWeightedClassifier])
+def test_fit_warns_once_if_the_last_weights_lean(estimator):
+    with pytest.warns(UserWarning) as found:
+        estimator(probability=True, max_iter=3, tol=None).fit(X, TWO)
+    assert [str(each.message) for each in found] == [
+        f"{estimator.__name__}: probability=True should come with average=True, got average=False. The last weights, and thus "
+        "the scores, lean towards the rows that came last, so the probabilities may be off. Set average=True, or use "
+        "AROWClassifier or NAROWClassifier."
+    ]
+    assert found[0].filename == __file__
+    assert "Without `average`, `fit` warns" in estimator.__doc__
+    estimator(probability=True, average=True).fit(X, TWO)  # (no warning, which would be an error)
+    estimator().fit(X, TWO)
+    estimator(probability=True).partial_fit(X, TWO).partial_fit(X, TWO)
+
+
+@pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier])
+def test_fit_does_not_warn_of_learners_of_small_steps(estimator):
+    estimator(probability=True).fit(X, TWO)
+    assert "`fit` warns" not in estimator.__doc__
 
 
 def test_one_class_is_certain():
@@ -260,7 +227,7 @@ def test_numbers_stay_numbers(eta0, weight, tmp_path):
     for y, jumps in ((TWO, 1.0), (FOUR, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
         learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
         learner.partial_fit(X * jumps, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
-        assert np.isfinite(state_of(learner).calibration).all() and np.isfinite(state_of(learner).total).all()
+        assert np.isfinite(state_of(learner).calibration).all()
         chances, logs = learner.predict_proba(X * jumps), learner.predict_log_proba(X * jumps)
         assert np.isfinite(logs).all() and (chances >= 0.0).all()
         assert_allclose(chances.sum(axis=1), 1.0)
@@ -291,17 +258,6 @@ def test_whatever_the_numbers_were_they_stay_numbers(number):
             learner.partial_fit(X, y)
             assert np.isfinite(state_of(learner).calibration).all()
             assert np.isfinite(learner.predict_log_proba(X)).all()
-
-
-@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
-def test_a_row_beyond_all_others_is_no_part_of_their_mean(y):
-    far, plain = (PA(probability=True, intercept_scaling=1.0).partial_fit(X[:60], y[:60]) for _ in range(2))
-    far.partial_fit(1e200 * X[60:61], y[60:61])
-    assert far.n_skipped_ == 1
-    for learner in (far, plain):
-        learner.partial_fit(X[61:], y[61:])
-    assert_array_equal(state_of(far).calibration, state_of(plain).calibration)
-    assert_array_equal(far.predict_proba(X), plain.predict_proba(X))
 
 
 def test_scores_as_far_apart_as_doubles_go():

@@ -42,8 +42,8 @@ def in_a_child(call, patience=60):
 @forking
 @forks_among_threads
 @pytest.mark.parametrize("options", [{}, {"threads": 3, "block_bytes": 500}, {"prefetch": False}], ids=str)
-def test_a_fork_while_threads_read_a_stream(tmp_path, options):
-    """The child has none of them. It is told so at once (it waited for ever), and reads and learns with what is its own."""
+def test_a_forked_process_cannot_read_the_streams_of_its_parent(tmp_path, options):
+    """A child process gets an error at once (it used to wait for ever), and can read and learn streams of its own."""
     path = write(tmp_path / "a.svm")
     with streams.read(path, "svmlight", n_features=100, batch_rows=50, **options) as stream:
         first = next(stream)
@@ -64,8 +64,8 @@ def test_a_fork_while_threads_read_a_stream(tmp_path, options):
 
 @forking
 @forks_among_threads
-def test_a_fork_in_the_midst_of_learning_and_reading():
-    """Children are begun while two threads learn and one predicts: each has models that are finite, and goes on."""
+def test_a_process_forked_during_learning_and_reading_can_learn_and_read():
+    """Children are forked while two threads learn and one predicts: each has finite models, and can learn."""
     learners = [onlinecls.AROWClassifier().partial_fit(X, Y), onlinecls.DualAscentClassifier().partial_fit(X, Y)]
     over, wrong = threading.Event(), []
 
@@ -111,7 +111,7 @@ def learnt_on(learner):
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 @forks_among_threads
-def test_models_go_to_processes_and_come_back(method):
+def test_models_are_sent_to_processes_and_back(method):
     learner = onlinecls.AROWClassifier().partial_fit(X, Y)
     context = multiprocessing.get_context(method)
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
@@ -119,7 +119,7 @@ def test_models_go_to_processes_and_come_back(method):
         assert fingerprint(pool.submit(learnt_on, learner).result()) == fingerprint(learner.partial_fit(X, Y))
 
 
-def test_the_end_of_a_process_does_not_wait_for_readers(tmp_path):
+def test_a_process_exits_without_waiting_for_readers(tmp_path):
     """End a process with a stream half read in threads, and a forked child that exits normally."""
     code = f"""
 import os, sys

@@ -33,7 +33,7 @@ def as_table(rows: Rows) -> np.ndarray:
 
 
 @every_kind
-def test_parts_and_chosen_rows_are_those_of_the_table(make):
+def test_parts_and_selections_of_rows_are_those_of_the_table(make):
     rows = make()
     assert_array_equal(as_table(rows), TABLE)
     for start, stop in ((0, 30), (0, 1), (3, 6), (29, 30), (7, 7), (30, 30)):
@@ -51,7 +51,7 @@ def test_parts_and_chosen_rows_are_those_of_the_table(make):
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_the_matrix_of_a_part(index):
+def test_a_part_of_rows_makes_a_scipy_matrix(index):
     for start, stop in ((0, 30), (3, 20), (4, 6)):
         matrix = sparse_rows(index).part(start, stop).matrix()
         again = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)  # (which looks for itself)
@@ -59,7 +59,7 @@ def test_the_matrix_of_a_part(index):
         assert_array_equal(matrix.toarray(), TABLE[start:stop])
 
 
-def test_what_was_checked_is_not_copied_and_must_fit_another_dtype():
+def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
     rows = sparse_rows()
     assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
     wide = read_rows("test", rows, np.dtype(np.float64))
@@ -71,7 +71,7 @@ def test_what_was_checked_is_not_copied_and_must_fit_another_dtype():
 
 
 @every_kind
-def test_a_learner_takes_them_in_parts(make):
+def test_a_learner_learns_parts_of_rows_as_the_whole(make):
     rows, y = make(), np.arange(30) % 2
     whole, cut = AROWClassifier(), AROWClassifier()
     whole.partial_fit(TABLE, y, classes=[0, 1])
@@ -82,7 +82,7 @@ def test_a_learner_takes_them_in_parts(make):
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, np.asarray, Rows.of_table])
-def test_part_of_anything(make):
+def test_part_of_slices_any_kind_of_matrix(make):
     X = make(TABLE)
     part = part_of(X, 3, 9)
     assert type(part) is type(X) and part_of(X, 0, 30) is X

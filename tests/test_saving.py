@@ -276,7 +276,7 @@ def test_the_layout_is_that_of_a_state(case):
                 learner = case.estimator(average=average, **more).partial_fit(X, labels)
                 state, parts = state_of(learner), internals.stored(learner)
                 arrays = {n: (a.shape, a.dtype) for n, a in parts.items() if isinstance(a, np.ndarray)}
-                n_groups = state.n_groups_told(state.parts(), arrays)
+                n_groups = state.n_groups_in(state.parts(), arrays)
                 layout = type(state).layout(5, len(state.counts), state.dtype, average, n_groups)
                 assert layout == arrays
 

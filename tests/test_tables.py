@@ -54,7 +54,7 @@ def error_of(data, format, **options):
 # --- streams --------------------------------------------------------------------------------------------------------------------
 
 
-def test_formats_agree_and_say_what_columns_are():
+def test_a_table_has_the_same_rows_and_kinds_of_columns_in_every_format():
     expected = [[3.5, -1], [2, 4], [0, 0.25], [7, 0]]
     hashed = {"red": "color=red", "blue": "color=blue"}
     tables = (csv_of(FLAT), "csv"), (csv_of(FLAT, missing="NA"), "csv"), (jsonl_of(FLAT), "jsonl"), (parquet_of(FLAT), "parquet")
@@ -70,7 +70,7 @@ def test_formats_agree_and_say_what_columns_are():
             assert row.tolist() == same.tolist()
 
 
-def test_lists_of_numbers_are_columns():
+def test_each_number_of_a_list_has_a_column():
     for data, format in ((jsonl_of(ROWS), "jsonl"), (parquet_of(ROWS), "parquet")):
         X, _, stream = whole(data, format, ignore=["color"])
         assert stream.features == {"age": "number", "size": "number", "color": "ignore", "point": 2}
@@ -83,8 +83,8 @@ def test_lists_of_numbers_are_columns():
         assert len(X) == 4 and stream.n_skipped == 1
 
 
-def test_lists_of_no_numbers_and_of_too_many():
-    """The length of a type's lists is what a file says: memory goes by the rows that there are."""
+def test_lists_of_no_numbers_are_read_and_of_too_many_refused():
+    """The length of lists is what a file claims: memory is allocated only for rows that exist."""
     pa = pytest.importorskip("pyarrow")
     for size, values in ((0, []), (2**20 + 1, None)):
         lists = pa.FixedSizeListArray.from_arrays(pa.array([], pa.float64()), size) if values is None else pa.array(
@@ -99,7 +99,7 @@ def test_lists_of_no_numbers_and_of_too_many():
             assert whole(sink.getvalue(), "arrow")[0].shape == (3, 1)
 
 
-def test_columns_are_found_by_name():
+def test_columns_of_a_table_are_found_by_name():
     _, _, stream = whole(csv_of(FLAT), "csv", n_features=16)
     options = options_of(stream.metadata)
     expected = whole(csv_of(FLAT), "csv", n_features=16)[0].tolist()
@@ -117,7 +117,7 @@ def test_columns_are_found_by_name():
         assert "the column of the features must be one of" in missing or "expected a key 'age'" in missing
 
 
-def test_files_of_one_stream_may_have_their_columns_in_any_order(tmp_path):
+def test_files_of_one_stream_may_differ_in_the_order_of_columns(tmp_path):
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_bytes(csv_of(FLAT[:2]))
     b.write_bytes(csv_of(FLAT[2:], ["color", "size", "label", "age"]))
@@ -126,7 +126,7 @@ def test_files_of_one_stream_may_have_their_columns_in_any_order(tmp_path):
     assert X.tolist() == whole(csv_of(FLAT), "csv", n_features=16)[0].tolist()
 
 
-def test_a_repeated_header_is_a_header():
+def test_a_repeated_csv_header_is_skipped():
     both = csv_of(FLAT[:2]) + csv_of(FLAT[2:])
     assert whole(both, "csv")[1].tolist() == list("xyxy")
     with read([io.BytesIO(csv_of(FLAT[:2])), io.BytesIO(csv_of(FLAT[2:]))], "csv") as stream:  # two streams of the same name
@@ -135,7 +135,7 @@ def test_a_repeated_header_is_a_header():
     assert whole(texts, "csv")[1].tolist() == ["ham", "spam"]
 
 
-def test_missing_values_are_absent_or_refused():
+def test_missing_values_of_a_table_are_absent_or_malformed():
     for data, format, line in ((csv_of(FLAT), "csv", 4), (jsonl_of(FLAT), "jsonl", 3), (parquet_of(FLAT), "parquet", 3)):
         assert error_of(data, format, missing="error") == (
             f"<stream>:{line}: expected a value in column 'age', got none (missing='absent' takes it for 0)"
@@ -150,7 +150,7 @@ def test_missing_values_are_absent_or_refused():
     assert error_of(b"read,a\n1,2\n", "csv", missing="drop") == "read: missing must be 'absent' or 'error', got 'drop'."
 
 
-def test_the_first_value_of_a_column_tells_its_kind():
+def test_the_first_value_of_a_column_decides_its_kind():
     X, _, stream = whole(b"label,a,b\nx,,1\nx,,u\ny,3,2\n", "csv", on_error="skip")
     assert stream.features == {"a": "number", "b": "number"} and X.tolist() == [[0, 1], [3, 2]]
     assert stream.skipped == (
@@ -162,7 +162,7 @@ def test_the_first_value_of_a_column_tells_its_kind():
         whole(b"label,zip\nx,1234\n", "csv", ignore=["id"])
 
 
-def test_a_key_that_comes_later_is_unknown():
+def test_a_json_key_absent_from_the_first_lines_is_refused():
     lines = b'{"label": 1, "a": 2}\n{"label": 0, "a": 1, "b": 3}\n{"label": 0}\n'
     _, y, stream = whole(lines, "jsonl", on_error="skip")
     assert y.tolist() == [1] and stream.skipped == (
@@ -171,7 +171,7 @@ def test_a_key_that_comes_later_is_unknown():
     )
 
 
-def test_metadata_makes_the_same_rows(tmp_path):
+def test_options_of_metadata_make_the_same_rows(tmp_path):
     words = [{"label": "x", "body": "Some words, and some"}, {"label": "y", "body": "OTHER words"}]
     vectorizer = HashingVectorizer(n_features=64, ngram_range=(1, 2), stop_words=["and"], norm=None, dtype="float32")
     for data, format, options in (
@@ -190,7 +190,7 @@ def test_metadata_makes_the_same_rows(tmp_path):
     _, _, stream = whole(b"x\ta\n", "tsv", vectorizer=HashingVectorizer(tokenizer=str.split, token_pattern=None))
     assert stream.metadata["input"]["vectorizer"] is None  # a function has no form in a file
     for strange in ({}, {"input": None}, {"input": {}}, {"input": {**metadata["input"], "new": 1}}):
-        with pytest.raises(ValueError, match="options_of: metadata must say how rows were read"):
+        with pytest.raises(ValueError, match=r"^options_of: metadata must describe how rows were read"):
             options_of(strange)
 
 
@@ -218,7 +218,7 @@ def trained(tmp_path, run):
     return model
 
 
-def test_a_model_knows_its_columns(tmp_path, run, trained):
+def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, trained):
     rows = table(100, 1)
     expected = None
     for make, name in ((csv_of, "b.csv"), (jsonl_of, "b.jsonl"), (parquet_of, "b.parquet")):
@@ -240,7 +240,7 @@ def test_a_model_knows_its_columns(tmp_path, run, trained):
     assert "the model has learnt from a table of named columns, got texts or hashed names" in run("predict", trained, texts)[2]
 
 
-def test_a_model_goes_on_with_columns_in_another_order(tmp_path, run, trained):
+def test_resumed_training_takes_columns_in_any_order(tmp_path, run, trained):
     more, both, whole_model = tmp_path / "b.csv", tmp_path / "both", tmp_path / "whole"
     rows = table(100, 2)
     more.write_bytes(csv_of(rows, ["color", "b", "label", "a"]))
@@ -255,7 +255,7 @@ def test_a_model_goes_on_with_columns_in_another_order(tmp_path, run, trained):
     assert load(whole_model).t_ == 1200
 
 
-def test_inspect_and_explain_name_the_columns(tmp_path, run, trained):
+def test_inspect_and_explain_name_the_columns_of_a_table(tmp_path, run, trained):
     learner = load(trained)
     top = json.loads(run("inspect", trained, "--json")[1])["top"]["yes"]
     by_name = {each["name"]: each for each in top}
@@ -274,7 +274,7 @@ def test_inspect_and_explain_name_the_columns(tmp_path, run, trained):
         assert sum(part["contribution"] for part in parts.values()) == pytest.approx(each["score"], rel=1e-5)
 
 
-def test_tables_refuse_what_does_nothing_for_them(tmp_path, run):
+def test_tables_refuse_options_without_effect(tmp_path, run):
     numbers, texts = tmp_path / "a.csv", tmp_path / "a.tsv"
     numbers.write_bytes(csv_of([{"label": "x", "a": 1}, {"label": "y", "a": 2}]))
     texts.write_text("ham\tlunch\nspam\tpills\n")
@@ -297,7 +297,7 @@ def test_tables_refuse_what_does_nothing_for_them(tmp_path, run):
         )
 
 
-def test_a_model_made_in_python_works_on_the_command_line(tmp_path, run):
+def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):
     data, model = tmp_path / "a.csv", tmp_path / "model"
     data.write_bytes(csv_of(table(200)))
     learner = AROWClassifier()
@@ -314,7 +314,7 @@ def test_a_model_made_in_python_works_on_the_command_line(tmp_path, run):
     assert (code, out) == (1, "") and "the model must say what its columns are called, got a file without that" in err
 
 
-def test_a_model_of_a_data_frame_knows_its_columns(tmp_path, run):
+def test_a_model_of_a_data_frame_keeps_the_names_of_its_columns(tmp_path, run):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([{"a": row["a"], "b": row["b"]} for row in table(200)])
     learner = AROWClassifier().fit(frame, [row["label"] for row in table(200)])

@@ -82,24 +82,12 @@ def same(texts, **params):
 @pytest.mark.parametrize(
     "params", [{}, {"lowercase": False}, {"analyzer": "char", "ngram_range": (2, 2)}, {"analyzer": "char_wb"}]
 )
-def test_every_ascii_character_in_a_long_text(params):
+def test_every_ascii_character_in_a_long_text_is_hashed_as_by_scikit_learn(params):
     # 32 bytes at a time are looked at where all are ASCII: each character at each place of such a stretch, and beside itself.
     same(
         [("".join(f"ab{c}cd{c}{c} " for c in map(chr, range(first, first + 16))) + "x" * first) for first in range(0, 128, 4)],
         **params,
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_norm_of_words_that_come_often(dtype):
-    # From 4097 on a count's square is no float32; sums of squares are integers up to 2^24 only.
-    draw = np.random.default_rng(0)
-    rows = [
-        ["often"] * 4097 + ["rare"] * 3,
-        ["some"] * 4096,
-        *(np.repeat(["a1", "b2", "c3"], draw.integers(1000, 9000, 3)) for _ in range(9)),
-    ]
-    same([" ".join(row) for row in rows], dtype=dtype, alternate_sign=False)
 
 
 def outcome(run):
@@ -140,19 +128,19 @@ DOCUMENTS = st.lists(
 
 @STEADY
 @given(DOCUMENTS, parameters())
-def test_rows_are_scikit_learns(texts, params):
+def test_rows_of_any_texts_are_those_of_scikit_learn(texts, params):
     same(texts, **params)
 
 
 @settings(STEADY, max_examples=40)
 @given(parameters())
-def test_rows_of_chosen_texts_are_scikit_learns(params):
+def test_rows_of_chosen_texts_are_those_of_scikit_learn(params):
     same(TEXTS, **params)
 
 
 @pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 2), (2, 3), (1, 5), (0, 1), (0, 2), (3, 7)])
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
-def test_ngrams(analyzer, ngram_range):
+def test_ngrams_are_those_of_scikit_learn(analyzer, ngram_range):
     same(TEXTS, analyzer=analyzer, ngram_range=ngram_range)
     same(TEXTS, analyzer=analyzer, ngram_range=ngram_range, strip_accents="unicode")
 
@@ -162,7 +150,7 @@ def every_character():
 
 
 @pytest.mark.parametrize("kind", [str, str.encode])
-def test_every_character_is_a_word_and_lower_cased_as_python_says(kind):
+def test_words_and_lower_case_of_every_character_are_those_of_python(kind):
     # Between letters, where case and word borders show; the sigma has a test of its own. A text a plane's 256th.
     characters = every_character()
     texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
@@ -177,7 +165,7 @@ def test_every_character_is_a_word_and_lower_cased_as_python_says(kind):
 
 
 @pytest.mark.parametrize("kind", [str, str.encode])
-def test_characters_without_case_in_runs(kind):
+def test_runs_of_characters_without_case_are_hashed_as_by_scikit_learn(kind):
     # Of any length, at the beginning and the end of a text, and beside those of one, two and four bytes.
     runs = [("日本語한국어中文" * 3)[i : i + n] for n in range(1, 20) for i in (0, 3)]
     starts, ends = ("", "a", "é", "，", "😀"), ("", "B", "É", "。", "𠀀", "Σ")
@@ -186,7 +174,7 @@ def test_characters_without_case_in_runs(kind):
         same([kind(text) for text in [*texts, " ".join(texts)]], **params)
 
 
-def test_words_of_every_length():
+def test_words_of_every_length_are_hashed_as_by_scikit_learn():
     words = [letter * n for n in range(1, 70) for letter in "abc"]
     for ngram_range in ((1, 1), (1, 2), (2, 3)):
         for texts in (words, [" ".join(words)], [" ".join(words[i::7]) for i in range(7)]):
@@ -194,14 +182,14 @@ def test_words_of_every_length():
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 64, 2**20, 2**31 - 1])
-def test_rows_of_every_size(n_features):
+def test_rows_of_every_size_are_those_of_scikit_learn(n_features):
     # From an empty table to one that has grown many times; half of the words come twice.
     texts = [" ".join(f"w{i}" for i in [*range(n), *range(n // 2)]) for n in [*range(200), 500, 1000, 5000, 50_000]]
     same(texts, n_features=n_features)
     same(texts[::-1], n_features=n_features, norm=None, dtype=np.float32)
 
 
-def test_every_white_space_is_pythons():
+def test_white_space_is_that_of_python():
     spaces = [c for c in every_character() if c.isspace()]
     assert len(spaces) > 20
     pairs = zip(spaces, spaces[1:] + spaces[:1], strict=True)
@@ -212,12 +200,12 @@ def test_every_white_space_is_pythons():
 
 @pytest.mark.parametrize("before", ["", "A", "1", ".", "A.", "\u0345", "ª", "A\u0301", "A\xad", "日"])
 @pytest.mark.parametrize("after", ["", "A", "1", ".", "\u0301", "\u0301A", "\xadA", " A", "ʰ", "日"])
-def test_the_final_sigma(before, after):
+def test_capital_sigma_is_lower_cased_by_its_neighbours(before, after):
     text = f"xy {before}Σ{after}bc ab{before}ΣΣ{after}"
     same([text, text + "Σ"])
 
 
-def test_values_that_cancel_stay():
+def test_values_that_cancel_are_stored_as_zeros():
     tokens = [f"w{i}" for i in range(200)]
     X = same([" ".join(tokens)], n_features=4, norm=None)
     assert X.nnz == 4
@@ -256,14 +244,14 @@ def word_with_hash(wanted):
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 2**20, 2**20 - 1, 2**31 - 2])
-def test_the_hash_that_has_no_absolute_value(n_features):
+def test_column_of_the_hash_minus_2_to_the_31_is_that_of_scikit_learn(n_features):
     word = word_with_hash(2**31)
     assert murmurhash3_32(word) == -(2**31)
     same([f"{word} other"], n_features=n_features, norm=None)
     same(["any"], analyzer=lambda text: [word, b"other"], n_features=n_features, norm=None)
 
 
-def test_large_counts_in_float32():
+def test_rows_of_large_counts_are_normed_as_by_scikit_learn():
     words = [f"w{i}" for i in range(200) for _ in range(i)]
     text = " ".join(words + ["many"] * 5001 + ["more"] * 5003 + ["most"] * 9999)  # whose squares are no float32
     for dtype in (np.float32, np.float64):
@@ -271,7 +259,7 @@ def test_large_counts_in_float32():
             same([text, "few"], dtype=dtype, norm=norm)
 
 
-def test_a_long_document():
+def test_a_long_document_is_hashed_as_by_scikit_learn():
     rng = np.random.default_rng(0)
     words = [f"wörd{i}" if i % 7 == 0 else f"word{i}" for i in range(50_000)]
     text = " ".join(words[i] for i in rng.zipf(1.2, 140_000) % len(words))
@@ -281,7 +269,7 @@ def test_a_long_document():
     same(["a" * 10**6, "é" * 10**6, ". " * 500_000])
 
 
-def test_words_that_crowd_in_the_table():
+def test_words_of_neighbouring_columns_are_hashed_as_by_scikit_learn():
     """An adversary's text: all its columns are neighbours."""
     n = 2**31 - 2
     words = [w for w in (f"w{i:x}" for i in range(400_000)) if abs(murmurhash3_32(w)) % n < n // 700]
@@ -322,13 +310,13 @@ def test_all_kinds_of_input_give_the_same_rows(params):
         assert_same(HashingVectorizer(**params).transform(X), expected)
 
 
-def test_numpy_strings():
+def test_numpy_arrays_of_strings_are_texts():
     texts = np.array([text for text in TEXTS if "\0" not in text and len(text) < 100])
     for array in (texts, texts[::2], np.array(["ab cd", "efg"], "S9"), texts.astype(">U99")):
         same(array)
 
 
-def test_files_and_file_names(tmp_path):
+def test_texts_are_read_from_files_and_file_names(tmp_path):
     paths = []
     for i, text in enumerate(TEXTS[:6]):
         paths.append(tmp_path / f"{i}.txt")
@@ -341,7 +329,7 @@ def test_files_and_file_names(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "ascii", "UTF8", "utf-8-sig", "cp1252"])
 @pytest.mark.parametrize("decode_error", ["strict", "ignore", "replace"])
-def test_encodings(encoding, decode_error):
+def test_other_encodings_are_decoded_as_by_scikit_learn(encoding, decode_error):
     data = [text.encode(encoding, "ignore") for text in TEXTS]
     same(data, encoding=encoding, decode_error=decode_error)
 
@@ -355,14 +343,14 @@ BROKEN = [
 
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
 @pytest.mark.parametrize("decode_error", ["ignore", "replace"])
-def test_bytes_that_are_not_utf8(decode_error, analyzer):
+def test_bytes_that_are_not_utf8_are_decoded_as_by_scikit_learn(decode_error, analyzer):
     same(BROKEN, decode_error=decode_error, analyzer=analyzer)
 
 
 @STEADY
 @given(st.lists(st.binary(max_size=8) | st.sampled_from(BROKEN), min_size=1, max_size=4).map(b" ab ".join))
 @example(b"")
-def test_any_bytes(data):
+def test_random_bytes_are_decoded_as_by_scikit_learn(data):
     for decode_error in ("ignore", "replace"):
         same([data], decode_error=decode_error)
     ours, theirs = (outcome(lambda kind=kind: kind().transform([data])) for kind in (HashingVectorizer, Peer))
@@ -372,13 +360,13 @@ def test_any_bytes(data):
         assert_same(ours, theirs)
 
 
-def test_an_error_of_decoding_says_which_row():
+def test_a_decoding_error_names_the_row():
     with pytest.raises(UnicodeDecodeError, match="'utf-8' codec can't decode byte 0xe9 in position 3") as caught:
         HashingVectorizer().transform(["fine", b"fin\xe9 noir"])
     assert caught.value.__notes__ == ["HashingVectorizer: in the text of row 1."]
 
 
-def test_lone_surrogates():
+def test_lone_surrogates_are_not_parts_of_words():
     texts = ["ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ"]
     same(texts)
     same(texts, ngram_range=(1, 2), token_pattern=r"\w+")
@@ -412,7 +400,7 @@ def arrow_nulls():
          "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
     ],
 )
-def test_input_that_is_refused(make, error, message):
+def test_input_other_than_texts_is_refused(make, error, message):
     with pytest.raises(error) as caught:
         HashingVectorizer().transform(make())
     assert str(caught.value) == message
@@ -421,9 +409,10 @@ def test_input_that_is_refused(make, error, message):
 @pytest.mark.parametrize(
     ("params", "needed"),
     [
-        ({"n_features": 0}, "n_features must be an integer in 1..2**56, got n_features=0."),
-        ({"n_features": 2.0}, "n_features must be an integer in 1..2**56, got n_features=2.0."),
-        ({"n_features": 2**56 + 1}, f"n_features must be an integer in 1..2**56, got n_features={2**56 + 1}."),
+        ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
+        ({"n_features": 2.0}, "n_features must be an integer in 1..2**31 - 1, got n_features=2.0."),
+        ({"n_features": 2**31}, "n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
+         "n_features=2147483648. Further columns would stay empty: leave them out."),
         ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
         ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
         ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
@@ -441,14 +430,14 @@ def test_input_that_is_refused(make, error, message):
         ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
     ],
 )
-def test_parameters_that_are_refused(params, needed):
+def test_parameters_out_of_range_are_refused(params, needed):
     for call in ("fit", "transform", "partial_fit"):
         with pytest.raises(ValueError) as caught:
             getattr(HashingVectorizer(**params), call)(["ab"])
         assert str(caught.value) == f"HashingVectorizer: {needed}"
 
 
-def test_ngram_range_upside_down():
+def test_an_ngram_range_with_min_above_max_is_refused():
     for kind in (HashingVectorizer, Peer):
         with pytest.raises(ValueError, match="lower boundary larger than the upper boundary"):
             kind(ngram_range=(2, 1)).transform(["ab"])
@@ -476,26 +465,26 @@ def test_ngram_range_upside_down():
         {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": r"[a-z]+"},
     ],
 )
-def test_callables_and_patterns(params):
+def test_callables_and_other_patterns_make_the_tokens_of_scikit_learn(params):
     for binary in (False, True):
         same(TEXTS, binary=binary, **params)
         same([text.encode() for text in TEXTS], binary=binary, **params)
 
 
-def test_the_beginning_of_a_stop_word_is_none():
+def test_the_beginning_of_a_stop_word_is_not_a_stop_word():
     """Words meet stop words of the same hash, which is no more than two bits here."""
     word = "donaudampfschifffahrt"
     same([" ".join(word[:n] for n in range(2, len(word) + 1))], stop_words=[word])
 
 
-def test_an_analyzer_that_makes_no_tokens():
+def test_an_analyzer_that_returns_anything_but_tokens_is_refused():
     with pytest.raises(ValueError, match="the analyzer must make an iterable of tokens of a text, got a single string"):
         HashingVectorizer(analyzer=str.lower).transform(["ab"])
     with pytest.raises(TypeError, match="tokens must be str or bytes, got int"):
         HashingVectorizer(analyzer=lambda text: [1]).transform(["ab"])
 
 
-def test_warnings_are_scikit_learns():
+def test_warnings_of_the_vectorizer_are_those_of_scikit_learn():
     for params in (
         {"tokenizer": str.split}, {"analyzer": str.split, "preprocessor": str.lower},
         {"analyzer": str.split, "ngram_range": (1, 2)},
@@ -514,14 +503,14 @@ def test_warnings_are_scikit_learns():
 # --- an estimator ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_signature_is_scikit_learns():
+def test_parameters_of_the_vectorizer_are_those_of_scikit_learn():
     ours, theirs = HashingVectorizer().get_params(), Peer().get_params()
     assert ours.pop("feature_names") is None
     assert ours == theirs
     assert not hasattr(HashingVectorizer(), "get_feature_names_out")
 
 
-def test_tags_and_clone_and_pickle():
+def test_the_vectorizer_has_scikit_learns_tags_and_can_be_cloned_and_pickled():
     ours = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
     assert ours.__sklearn_tags__() == Peer().__sklearn_tags__()
     for twin in (clone(ours), pickle.loads(pickle.dumps(ours)), HashingVectorizer().set_params(**ours.get_params())):
@@ -529,21 +518,21 @@ def test_tags_and_clone_and_pickle():
         assert_same(twin.transform(TEXTS), ours.transform(TEXTS))
 
 
-def test_a_pipeline():
+def test_the_vectorizer_works_in_a_scikit_learn_pipeline():
     y = np.arange(len(TEXTS)) % 2
     ours, theirs = (make_pipeline(kind(n_features=2**12), AROWClassifier(random_state=0)) for kind in (HashingVectorizer, Peer))
     assert (ours.fit(TEXTS, y).decision_function(TEXTS) == theirs.fit(TEXTS, y).decision_function(TEXTS)).all()
     assert ours.score(TEXTS, y) == theirs.score(TEXTS, y)
 
 
-def test_rows_are_read_where_they_are():
+def test_rows_of_the_vectorizer_are_contiguous_and_writable():
     X = HashingVectorizer().transform(TEXTS)
     assert X.data.flags.c_contiguous and X.data.flags.writeable and X.indices.flags.writeable
     X.data *= 2
     X.sort_indices()
 
 
-def test_sparse_arrays_where_scikit_learn_is_told_to():
+def test_rows_are_sparse_arrays_if_scikit_learn_is_configured_so():
     sklearn = pytest.importorskip("sklearn", "1.9")
     if "sparse_interface" not in sklearn.get_config():
         pytest.skip("this scikit-learn has no sparse_interface")
@@ -551,7 +540,7 @@ def test_sparse_arrays_where_scikit_learn_is_told_to():
         same(TEXTS)
 
 
-def test_neither_scikit_learn_nor_pyarrow_is_imported():
+def test_the_vectorizer_imports_neither_scikit_learn_nor_pyarrow():
     code = (
         "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
         "V(analyzer=str.split).transform(['ab']); assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)"
@@ -559,7 +548,7 @@ def test_neither_scikit_learn_nor_pyarrow_is_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_threads():
+def test_a_vectorizer_can_be_used_by_several_threads():
     texts, vectorizer, found = TEXTS * 200, HashingVectorizer(ngram_range=(1, 2)), {}
     threads = [threading.Thread(target=lambda i=i: found.update({i: vectorizer.transform(texts)})) for i in range(4)]
     for thread in threads:
@@ -570,7 +559,7 @@ def test_threads():
         assert_same(found[i], vectorizer.transform(texts))
 
 
-def test_a_hasher_goes_on_after_a_text_that_failed():
+def test_a_hasher_can_be_used_after_a_text_that_failed():
     hasher = RowHasher()
     hasher.add_texts(["ab cd"])
     for _ in range(2):
@@ -588,25 +577,6 @@ def test_a_hasher_goes_on_after_a_text_that_failed():
     assert (hasher.take().indices == expected.indices).all()
 
 
-# --- a 64-bit feature space --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_features", [2**31, 2**33 - 5, 2**40, 2**56 - 1, 2**56])
-def test_64_bits(n_features):
-    texts = TEXTS * 2
-    X = HashingVectorizer(n_features=n_features, norm=None, ngram_range=(1, 2)).transform(texts)
-    assert X.indices.dtype == np.int64 and X.shape == (len(texts), n_features)
-    analyze = Peer(ngram_range=(1, 2)).build_analyzer()
-    for i, text in enumerate(texts):
-        expected = collections.Counter()
-        for token in analyze(text):
-            low, high = murmurhash3_32(token), murmurhash3_32(token, seed=0x5BD1E995, positive=True)
-            expected[((high << 31) + (abs(low) % 2**31)) % n_features] += 1 if low >= 0 else -1
-        row = slice(X.indptr[i], X.indptr[i + 1])
-        assert X.indices[row].tolist() == sorted(expected)
-        assert X.data[row].tolist() == [expected[column] for column in sorted(expected)]
-
-
 # --- names -------------------------------------------------------------------------------------------------------------------
 
 
@@ -616,12 +586,11 @@ def named(texts, max_names=100_000, **params):
 
 
 @pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
-                                    {"strip_accents": "unicode"}, {"n_features": 2**50}])
-def test_names_are_those_of_the_tokens(params):
+                                    {"strip_accents": "unicode"}])
+def test_feature_names_are_the_tokens(params):
     params = {"n_features": 2**31 - 2, **params}
     names, X = named(TEXTS, **params)
-    if params["n_features"] < 2**31:
-        assert_same(X, Peer(**params).transform(TEXTS))
+    assert_same(X, Peer(**params).transform(TEXTS))
     tokens = {token for text in TEXTS for token in Peer(**params).build_analyzer()(text)}
     assert names.columns().tolist() == np.unique(X.indices).tolist() and len(names) == len(tokens)
     found = {names[column] for column in names.columns()}
@@ -632,7 +601,7 @@ def test_names_are_those_of_the_tokens(params):
     assert not any(names.is_shared(column) for column in names.columns())
 
 
-def test_names_of_shared_columns():
+def test_a_shared_column_has_its_most_frequent_name():
     tokens = [f"w{i}" for i in range(100)]
     texts = [" ".join(tokens)] + [" ".join(tokens[:3])] * 60
     names, _ = named(texts, n_features=16)
@@ -658,7 +627,7 @@ def test_frequent_names_stay_when_memory_is_full():
     assert {"often", "usual", "common"} <= {names[column] for column in names.columns()}
 
 
-def test_names_are_collected_over_calls_and_pickled():
+def test_feature_names_are_collected_over_calls_and_pickled():
     names = FeatureNames()
     vectorizer = HashingVectorizer(feature_names=names)
     vectorizer.transform(TEXTS[:5])
@@ -671,7 +640,7 @@ def test_names_are_collected_over_calls_and_pickled():
     assert len(clone(vectorizer).feature_names) == 0
 
 
-def test_names_with_threads():
+def test_feature_names_can_be_collected_by_several_threads():
     names = FeatureNames()
     vectorizer = HashingVectorizer(feature_names=names)
     threads = [threading.Thread(target=vectorizer.transform, args=(TEXTS * 20,)) for _ in range(4)]
@@ -687,7 +656,7 @@ LABELS = ["spam", "ham", "ham", "spam", "ham", "spam"]
 
 
 @pytest.mark.parametrize("alternate_sign", [False, True])
-def test_top_features(alternate_sign):
+def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
     names, X = named(TRAINING, alternate_sign=alternate_sign)
     model = AROWClassifier(random_state=0).fit(X, LABELS)
     plain = HashingVectorizer(alternate_sign=False, norm=None)
@@ -723,7 +692,7 @@ def test_top_features_of_many_classes_and_of_scikit_learn():
 
 
 @pytest.mark.parametrize("label", [None, "ham", "spam"])
-def test_explain(label):
+def test_contributions_of_explain_add_up_to_the_score(label):
     names, X = named(TRAINING)
     model = AROWClassifier(random_state=0).fit(X, LABELS)
     row = HashingVectorizer().transform(["lunch pills unheard"])
@@ -740,7 +709,7 @@ def test_explain(label):
     assert dense == found
 
 
-def test_names_errors():
+def test_feature_names_refuse_invalid_arguments():
     names, X = named(TRAINING)
     model = AROWClassifier().fit(X, LABELS)
     for run, message in (
@@ -759,7 +728,7 @@ def test_names_errors():
         assert str(caught.value) == message
 
 
-def test_unicode_of_the_tests():
+def test_the_chosen_texts_hold_all_kinds_of_characters():
     """The chosen texts hold what they are chosen for."""
     kinds = {unicodedata.category(c) for text in TEXTS for c in text}
     assert {"Lu", "Ll", "Lt", "Lo", "Mn", "Me", "Nd", "Nl", "No", "So", "Cc", "Cf", "Zs", "Zl", "Pc"} <= kinds

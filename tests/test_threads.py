@@ -111,8 +111,8 @@ def test_ctrl_c_ends_all_threads():
     """Interrupt scores of 200 million non-zeros in a separate process."""
     code = (
         "import os, signal, threading, time, numpy as np, onlinecls\n"
-        "from onlinecls._estimators import side_by_side\n"
-        "side_by_side.n_cores = lambda: 3\n"
+        "from onlinecls._estimators import threads\n"
+        "threads.n_cores = lambda: 3\n"
         "X = np.lib.stride_tricks.as_strided(np.ones(1000), (200_000, 1000), (0, 8))\n"
         "model = onlinecls.AROWClassifier(n_jobs=3).partial_fit(np.ones((2, 1000)), [0, 1])\n"
         "rows = onlinecls._input.validate.read_rows('test', np.ones((20_000, 1000)), None)\n"

@@ -42,14 +42,12 @@ _SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "strea
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
 }
-# Estimators that run algorithms of other classes, and so have no row in the registry.
-_WRAPPERS = ("KernelOnlineClassifier", "KernelOnlineOneClass", "KernelOnlineRegressor", "OnlineToBatch")
 
 
-def _estimator_names() -> set[str]:
-    from ._registry import ALGORITHMS
+def _estimator_names() -> frozenset[str]:
+    from ._registry import ESTIMATORS
 
-    return {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(_WRAPPERS)
+    return ESTIMATORS
 
 
 def _find(name: str) -> Any:

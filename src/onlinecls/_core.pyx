@@ -14,17 +14,17 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._compiled.average cimport correction_score
+from ._compiled.average cimport correction_score, update_average
 from ._compiled.blas cimport symm
 from ._compiled.classes cimport are_many, move_all, move_some, lookahead_margin, scan_classes, variances, variances_of_two
 from ._compiled.full cimport (
     ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, cannot_step,
     lookahead, product, score_all, sherman_morrison,
 )
-from ._compiled.mean_row cimport observe_row, refresh_mean_scores, follow_weights
 from ._compiled.rounds cimport (
     BINARY, OVR, QUANTUM, REGRESSION, Batch, PassContext, Example, Record, Round, Counters, Task, averaged, add_loss,
-    check_signals, example, step_fits, count_mistake, count_error, begin_row, is_usable, row_at, predict_class, top, unlikely,
+    check_signals, example, step_fits, count_mistake, count_error, begin_row, is_usable, observe_scores, row_at, predict_class,
+    top, unlikely,
 )
 from ._compiled.sparse cimport (
     Moves, Row, Sums, column, dense_t, floating, index_t, larger, move_one, lookahead_margin_one, scan, write_variances_down,
@@ -108,7 +108,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
                 s.margin = sign * sums.score
                 said = sums.score - lag
                 count_mistake(1 - r.label if r.newcomer else said > 0.0, &r, b, &context)
-                observe_row(&said, sums.q, &r, b, &context, data, indices, &p)
+                observe_scores(&said, sums.q, &r, b, &context)
             if not is_usable(&s, &context):
                 continue
             add_loss(s.weight * (p.margin - s.margin), &context)
@@ -118,13 +118,13 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
             # Least squares learns from a residual of 0 too: how certain the model is.
             if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, &context, &p):
                 step.tau *= sign
-                if context.has_followers:
-                    follow_weights(-1.0, state, &context, &moves, data, indices, r.row, &p)
+                if context.correction != NULL:
+                    update_average(-1.0, state, &context, &moves, data, indices, r.row, &p)
                 if geometry == POTENTIAL and unlikely(context.record != NULL):
                     note_step(context.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
                 move_one(geometry, state, step, data, indices, r.row, &p)
-                if context.has_followers:
-                    follow_weights(1.0, state, &context, &moves, data, indices, r.row, &p)
+                if context.correction != NULL:
+                    update_average(1.0, state, &context, &moves, data, indices, r.row, &p)
                 context.counters.updates += 1.0
     finally:
         caller[0] = context
@@ -168,11 +168,11 @@ ctypedef struct Space:      # room for numbers of each class
 
 cdef inline void take_steps(floating[::1] state, PassContext* context, const Moves* moves, const floating[::1] data,
                             const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take the steps of a row, and what follows the weights along."""
+    """Take the steps of a row, and update the average."""
     if moves.n == 0:
         return
-    if context.has_followers:
-        follow_weights(-1.0, state, context, moves, data, indices, row, p)
+    if context.correction != NULL:
+        update_average(-1.0, state, context, moves, data, indices, row, p)
     if p.geometry == ADDITIVE and are_many(moves, context.columns):
         move_all(ADDITIVE, state, context.columns, moves, data, indices, row, p)
     elif p.geometry == GAUSSIAN and are_many(moves, context.columns):
@@ -189,8 +189,8 @@ cdef inline void take_steps(floating[::1] state, PassContext* context, const Mov
         move_some(MIRROR, state, context.columns, moves, data, indices, row, p)
     else:
         move_some(DUAL, state, context.columns, moves, data, indices, row, p)
-    if context.has_followers:
-        follow_weights(1.0, state, context, moves, data, indices, row, p)
+    if context.correction != NULL:
+        update_average(1.0, state, context, moves, data, indices, row, p)
     context.counters.updates += 1.0
 
 
@@ -230,7 +230,7 @@ cdef int crammer_singer(const Batch* b, PassContext* caller, Space* space, float
             s.weight, s.v = r.weight, 0.0
             s.q = 2.0 * score_classes(state, &context, space, data, indices, r.row, &p)
             count_mistake(predict_class(space.averages, &r, &context), &r, b, &context)
-            observe_row(space.averages, s.q, &r, b, &context, data, indices, &p)
+            observe_scores(space.averages, s.q, &r, b, &context)
             rival = top(space.scores, &context, r.label)
             s.margin = space.scores[r.label] - space.scores[rival]
             if not is_usable(&s, &context):
@@ -277,7 +277,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* caller, Space* space, floating
             s.weight, s.v = r.weight, 0.0
             s.q = score_classes(state, &context, space, data, indices, r.row, &p)
             count_mistake(predict_class(space.averages, &r, &context), &r, b, &context)
-            observe_row(space.averages, s.q, &r, b, &context, data, indices, &p)
+            observe_scores(space.averages, s.q, &r, b, &context)
             skipped = context.counters.skipped
             open.n = moves.n = 0
             for c in range(context.columns):
@@ -348,13 +348,13 @@ cdef inline double score_and_count(const Full* f, double* averages, const Round*
         count_error(b.targets[r.at] - averages[0], context)
     else:
         count_mistake(predict_class(averages, r, context), r, b, context)
-        observe_row(averages, q, r, b, context, data, indices, f.p)
+        observe_scores(averages, q, r, b, context)
     return q
 
 
 cdef int learn_full(Full* f, const Batch* b, PassContext* caller, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
-    """One pass over rows with a full covariance of each vector, of which the lower triangles count. (64 lines: the round of every
+    """One pass over rows with a full covariance of each vector, of which the lower triangles count. (62 lines: the round of every
     task, whose parts share a dozen numbers.)"""
     cdef Py_ssize_t i, j, number, k = f.k
     cdef double[:, ::1] numbers = np.empty((4, k))
@@ -415,8 +415,6 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* caller, floating[::1] 
                 if context.counters.skipped > skipped:       # rows are counted, not classes
                     context.counters.skipped = skipped + 1.0
                 context.counters.updates += updated
-                if updated and context.total != NULL:
-                    refresh_mean_scores(state, &context, &p)
     finally:
         caller[0] = context
         close_full(f, sigma, work)

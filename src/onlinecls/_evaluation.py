@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ._input.types import Pair, Triple
+    from ._input.types import XY, XYWeight
 
 _WHO = "progressive_validation"
 
@@ -282,16 +282,16 @@ def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
 
 @overload
 def progressive_validation(
-    estimator: OnlineRegressor, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: None = None, *,
+    estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
     classes: None = None, every: int = 1000,
 ) -> ProgressiveErrors: ...
 @overload
 def progressive_validation(
-    estimator: Any, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
+    estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000,
 ) -> ProgressiveResult: ...
 def progressive_validation(
-    estimator: Any, stream: Pair | Triple | Iterable[Pair | Triple], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
+    estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000,
 ) -> ProgressiveResult | ProgressiveErrors:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class Real(NamedTuple):
-    """A range of real numbers; says itself in an error."""
+    """A range of real numbers; its text is what an error requires."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -61,6 +61,8 @@ class Integer(NamedTuple):
 
 
 class Boolean(NamedTuple):
+    """True or False, numpy's included."""
+
     hint: str = ""
 
     def __contains__(self, value) -> bool:
@@ -125,7 +127,7 @@ class Default(NamedTuple):
         return value is self.name or (isinstance(value, str) and value == self.name)
 
     def __str__(self) -> str:
-        """With s for ||x||."""
+        """Write the default as a formula, with s for ||x||."""
         size = "s" if abs(self.power) == 1 else f"s^{abs(self.power)}"
         if self.power > 0:
             text = size if self.number == 1.0 else f"{self.number:g} {size}"
@@ -227,20 +229,11 @@ MERGES = {
     "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
 }
 
-#: Why estimators that have no row in the table do not merge.
-UNMERGEABLE = {
-    "KernelOnlineClassifier": "its model is rows, and a merge would keep those of all shards",
-    "KernelOnlineRegressor": "its model is rows, and a merge would keep those of all shards",
-    "KernelOnlineOneClass": "its model is rows, and a merge would keep those of all shards",
-    "OnlineToBatch": "it chooses among the hypotheses of one stream; merge the estimators that it wraps",
-}
-
-
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Algorithm(NamedTuple):
-    """One row of the table.
+    """A row of the table: an algorithm.
 
     name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_rules.pxd`` or, for
     dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments that
@@ -270,31 +263,31 @@ class Algorithm(NamedTuple):
     merge: str = "mean"
 
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
-        """An estimator's parameters, with numbers where it asks for a default in units of the rows."""
+        """Return an estimator's parameters, with numbers for defaults in units of the rows."""
         found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
         if values.get("intercept_scaling") in AUTO:
             found["intercept_scaling"] = units.constant
         return {**values, **found}
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
-        """Whether a number of the model depends on the first row."""
+        """Return True if a number of the model depends on the first row."""
         constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
         return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
-        """This algorithm's part of the kernels' Params, from an estimator's parameters."""
+        """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
         found = {name: float(values[name]) for name in PLAIN if name in self.params}
         found.update({name: float(make(values)) for name, make in self.kernel.items()})
         return found
 
     @property
     def geometries(self) -> tuple[str, ...]:
-        """The compiled geometries that its parameters choose among."""
+        """The compiled geometries among which the parameters choose."""
         more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
         return self.geometry, *more.get(self.geometry, ())
 
     def geometry_of(self, values: Mapping[str, object]) -> str:
-        """The one that an estimator's parameters choose."""
+        """Return the geometry that an estimator's parameters choose."""
         if values.get("covariance") == "full" or not values.get("signed", True):
             return self.geometries[1]
         return self.geometries[2 if values.get("forgetting") else 0]
@@ -502,6 +495,58 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 ]})
 
 
+# Parameters of the kernel learners. Those of every algorithm are checked, whichever is chosen.
+CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+KERNEL = {
+    "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+}
+KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
+KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "epsilon": EPSILON, "r": EVIDENCE}
+KEPT_ROWS = "its model is rows, and a merge would keep those of all shards"
+
+
+def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
+    """A rule of the table above in the feature space of a kernel, for classes unless `more` has another estimator."""
+    fields = {"estimator": "KernelOnlineClassifier", "params": KERNEL_CLASSIFIER, "title": f"Kernel {name}", "merge": KEPT_ROWS,
+              "paper": "AROW, Lemma 1", "geometry": "kernel", **more}
+    return Algorithm("kernel_" + name, rule, selects=selects, **fields)
+
+
+#: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
+OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
+    _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel"),
+    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}),
+    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}),
+    _kernel("perceptron", "perceptron", {"algorithm": "perceptron", "aggressive": False}, margin=0.0),
+    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}),
+    _kernel("sop", "sop", {"algorithm": "sop", "aggressive": False}, geometry="gaussian_kernel", margin=0.0,
+            trigger="lookahead_mistake"),
+    _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",
+            trigger="lookahead_loss"),
+    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", margin=0.0,
+            kernel={"epsilon": lambda v: 0.0},
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa_one_class", "pa1", {}, margin=0.0,
+            estimator="KernelOnlineOneClass", params={**KERNEL, "epsilon": NOT_NEGATIVE}, tasks=("one_class",)),
+    Algorithm("online_to_batch", "", "", "OnlineToBatch",
+              {"method": Options(("average", "vote", "validation", "random")),
+               "n_snapshots": Integer(2, hint="Each is a copy of the model."),
+               "validation_fraction": Real(0.0, 0.5, high_allowed=True,
+                                           hint="Every round(1 / validation_fraction)-th row is held out.")},
+              merge="it chooses among the hypotheses of one stream; merge the estimators that it wraps",
+              title="Online to batch", paper="ICML 2008 tutorial, V"),
+]})
+
+#: The names of all estimators.
+ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.values()))
+
 #: The files that have the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
@@ -511,13 +556,13 @@ FILES = (
 
 
 def estimator_class(name: str) -> type:
-    """The estimator of this name; its file is imported now."""
+    """Return the estimator class of this name; its file is imported now."""
     modules = (import_module(f"{__package__}.{file}") for file in FILES)
     return next(vars(module)[name] for module in modules if name in vars(module))
 
 
 def worded_defaults(estimator: str) -> dict[str, str]:
-    """Parameters of a class whose default is in units of the rows: what each is, in words."""
+    """Return, by name, the formulas of a class's defaults that are in units of the rows."""
     worded: dict[str, dict[str, set]] = {}
     for algorithm in ALGORITHMS.values():
         for name, default in algorithm.units.items() if algorithm.estimator == estimator else ():
@@ -533,19 +578,18 @@ def worded_defaults(estimator: str) -> dict[str, str]:
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
-    """The rows that a class, or the class that it extends, offers."""
-    names = [base.__name__ for base in cls.__mro__]
-    offered = next(name for name in names if any(a.estimator == name for a in ALGORITHMS.values()))
-    return tuple(a for a in ALGORITHMS.values() if a.estimator == offered)
+    """Return the rows that a class, or the class that it extends, offers; none for a class of another library."""
+    offered = next((base.__name__ for base in cls.__mro__ if base.__name__ in ESTIMATORS), None)
+    return tuple(a for a in (*ALGORITHMS.values(), *OTHERS.values()) if a.estimator == offered)
 
 
 def parameter_error(who: str, name: str, allowed, value) -> ValueError:
-    """Who, what was required, what came, what to do."""
+    """Return the error of a parameter out of its range: who, what was required, what came, what to do."""
     return ValueError(f"{who}: {name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else ""))
 
 
 def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...]) -> Algorithm:
-    """The row that an estimator's parameters choose, with every parameter checked against its range."""
+    """Return the row that an estimator's parameters choose, with every parameter checked against its range."""
     for name in dict.fromkeys(name for a in offered for name in a.selects):
         choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
         if values[name] not in Options(choices):

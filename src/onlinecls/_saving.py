@@ -38,7 +38,7 @@ _DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
 class InvalidError(ValueError):
-    """What a file says cannot be: what was required, what came."""
+    """Error of a file whose content is not valid: what was required, what came."""
 
 
 def require(that: bool, required: str, came) -> None:
@@ -89,7 +89,7 @@ def unpacked(form):
 
 
 def is_json(value) -> bool:
-    """Whether JSON gives back just this: no tuples, no numpy numbers, no keys but texts."""
+    """Return True if JSON gives the value back unchanged: no tuples, no numpy numbers, only texts as keys."""
     if type(value) is dict:
         return all(type(key) is str and is_json(item) for key, item in value.items())
     if type(value) is list:
@@ -100,27 +100,27 @@ def is_json(value) -> bool:
 # --- the file ------------------------------------------------------------------------------------------------------------------
 
 
-def _header(told: dict, arrays: dict[str, np.ndarray], digest: str) -> bytes:
+def _header(model: dict, arrays: dict[str, np.ndarray], digest: str) -> bytes:
     """Length and header, as they stand in the file. Arrays are in the order given."""
     tensors, at = {}, 0
     for name, array in arrays.items():
         tensors[name] = {"dtype": _TENSOR_NAMES[array.dtype], "shape": array.shape, "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
-    metadata = {"format": f"onlinecls {FORMAT}", "sha256": digest, "model": json.dumps(told, allow_nan=False)}
+    metadata = {"format": f"onlinecls {FORMAT}", "sha256": digest, "model": json.dumps(model, allow_nan=False)}
     text = json.dumps({"__metadata__": metadata, **tensors}, separators=(",", ":")).encode()
     assert text.startswith(_BEGINNING)
     text += b" " * (-(8 + len(text)) % _ALIGNMENT)
     return len(text).to_bytes(8, "little") + text
 
 
-def write(who: str, path: str | bytes, told: dict, arrays: dict[str, np.ndarray]) -> None:
+def write(who: str, path: str | bytes, model: dict, arrays: dict[str, np.ndarray]) -> None:
     """A file of this description and these arrays at a path, whole or not at all. who : saves, for errors."""
     order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, -arrays[name].nbytes))  # each one aligned
     little = {name: np.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
-    digest = _sha256(_header(told, little, _UNSIGNED))
+    digest = _sha256(_header(model, little, _UNSIGNED))
     for array in little.values():
         digest.update(array.reshape(-1))
-    parts = [_header(told, little, digest.hexdigest()), *little.values()]
+    parts = [_header(model, little, digest.hexdigest()), *little.values()]
     if hasattr(path, "write"):
         _write_parts(path, parts)
     else:
@@ -133,7 +133,7 @@ def _write_parts(file, parts: list) -> None:
 
 
 def _packer(who: str, name: str):
-    """What compresses a file, by its name; its bytes depend on the model alone."""
+    """Return the compressor for a file's name; its bytes depend on the model alone."""
     if name.endswith(".gz"):
         return lambda file: _gzip()("", "wb", 6, file, mtime=0)
     if name.endswith(".zst"):
@@ -238,7 +238,7 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
 
 
 class _Header(NamedTuple):
-    told: dict
+    model: str
     tensors: dict[str, tuple[int, int, np.dtype, tuple]]  # begin, end, dtype, shape
     unsigned: bytes
     digest: str
@@ -320,11 +320,11 @@ def read(path: str | bytes, mmap: bool) -> tuple[dict, dict[str, np.ndarray]]:
     if checksum.hexdigest() != header.digest:
         raise refused(path, f"a file of SHA-256 {header.digest}, as its header says", checksum.hexdigest())
     try:
-        return json.loads(header.told), arrays
+        return json.loads(header.model), arrays
     except (ValueError, TypeError, RecursionError) as error:
         raise no_model(path, str(error)) from None
 
 
 def no_model(path: str | bytes, problem: str) -> ValueError:
-    """What is said of a file that is whole, but of nothing that learning leaves."""
+    """Return the error of a file that is undamaged but holds no model that learning leaves."""
     return refused(path, "a model that onlinecls could have saved", f"one that is not ({problem})")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from ._input.types import Pair, Triple
+    from ._input.types import XY, XYWeight
 
 __all__ = ["BoundDisplay", "ProgressiveDisplay"]
 
@@ -93,7 +93,7 @@ class ProgressiveDisplay:
 
     @classmethod
     def from_estimators(
-        cls, estimators: Mapping[str, Any], stream: Pair | Triple | list[Pair | Triple], y_clean: ArrayLike | None = None, *,
+        cls, estimators: Mapping[str, Any], stream: XY | XYWeight | list[XY | XYWeight], y_clean: ArrayLike | None = None, *,
         classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, weighted: bool = False,
         log_x: bool = False, log_y: bool = False, **kwargs: Any,
     ) -> Self:

@@ -49,7 +49,9 @@ class Input:
             options.parser.error("argument --token-pattern: must be left out with --analyzer char or char_wb")
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
         given = {name: value for name, value in given.items() if value is not None}
-        vectorizer = HashingVectorizer(n_features=width, dtype=dtype, feature_names=names, **given)
+        vectorizer = HashingVectorizer(n_features=min(width, 2**31 - 1), dtype=dtype, feature_names=names, **given)
+        if width >= 2**31:  # svmlight and VW have so many columns
+            vectorizer = _NoHashing(width, names)
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
         return cls(reading, names=names).with_options(options)

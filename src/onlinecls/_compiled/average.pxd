@@ -3,13 +3,14 @@
 correction = Σ_s s Δw_s, the steps weighted by the rounds before them, so that the average over T rounds is w - correction/T.
 """
 from .._rules cimport ADDITIVE, Params
-from .rounds cimport PassContext
+from .rounds cimport PassContext, averaged
 from .sparse cimport Moves, Row, column, floating, index_t, weight_of
 
 
-cdef inline void update_average(const floating[::1] state, PassContext* context, const Moves* moves, double rounds,
+cdef inline void update_average(double sign, const floating[::1] state, PassContext* context, const Moves* moves,
                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """correction += rounds * w on the row's features, of the vectors that move: with -rounds before a step, with rounds after."""
+    """correction += sign * rounds * w on the row's features, of the vectors that move: sign is -1 before a step, 1 after it."""
+    cdef double rounds = sign * averaged(context)
     cdef Py_ssize_t i, k, j, c, width = context.columns if p.geometry == ADDITIVE else 2 * context.columns
     cdef Py_ssize_t n_features = state.shape[0] // width - 1
     for i in range(moves.n):

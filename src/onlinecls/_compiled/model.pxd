@@ -20,8 +20,8 @@ cdef class Model:
     cdef public object values, correction, counts, counters     # arrays
     cdef public object params                           # the parameters that it was last learnt with, a dict
     cdef public object sigma                            # full covariances, or an empty array
-    cdef public object calibration, total               # arrays; see update_platt of rounds.pxd and mean_row.pxd
-    cdef public bint are_seen                           # the rows of the next pass: they teach the calibration nothing
+    cdef public object calibration                      # array; see update_platt of rounds.pxd
+    cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
     cdef public double records_from                     # rounds before its first row
     cdef object bound                                   # the dict that p was made from

@@ -115,19 +115,14 @@ cdef class Model:
         return 0
 
     cdef int open_platt(self, PassContext* context) except -1:
-        """Platt's numbers and the sum of the rows, if there are any; rows that are seen again teach the numbers nothing."""
+        """Let the pass update Platt's numbers, if there are any and the rows are new."""
         cdef double[:, ::1] calibration
-        cdef double[::1] total
-        context.platt, context.are_seen = NULL, self.are_seen
-        context.total = context.met = NULL
-        if self.calibration is not None and len(self.calibration):
-            calibration, total = self.calibration, self.total
+        context.platt = NULL
+        if self.calibration is not None and len(self.calibration) and not self.are_seen:
+            calibration = self.calibration
             if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
                 raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
             context.platt = <Calibration*>&calibration[0, 0]
-            if total.shape[0]:
-                context.total, context.met = &total[0], &total[total.shape[0] - 1]
-        context.has_followers = context.correction != NULL or context.total != NULL
         return 0
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------

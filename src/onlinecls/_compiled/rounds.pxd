@@ -16,9 +16,8 @@ cdef extern from *:
 
 cdef extern from "_compiled/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
-        double level
-    void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c, double n) noexcept nogil
-    void see_again "onlinecls_see_again"(Calibration* pair, double c, double n) noexcept nogil
+        pass
+    void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
 
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
@@ -63,16 +62,12 @@ ctypedef struct PassContext:      # what a pass counts in
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* correction           # see average.pxd; NULL: no average
-    Calibration* platt      # Platt's numbers of each vector; NULL: none
-    bint are_seen           # the rows have been met before
-    double* total           # the sum of the rows, see mean_row.pxd; NULL: it is not kept
-    double* met             # the sum of their weights
-    bint has_followers         # an average or the mean row's score follows the weights
+    Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
     Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
-    bint has_observers           # somebody asks for the scores: a calibration or a record
+    bint has_observers      # somebody asks for the scores: a calibration or a record
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -174,25 +169,20 @@ cdef inline void count_mistake(Py_ssize_t said, const Round* r, const Batch* b, 
 cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """Let Platt's numbers learn from the scores by which predict goes, before the row is learnt: that is, out of sample.
 
-    With t, by how much the mean row's score is above what it usually is, (a, b, d) takes the step along H^-1 (s, 1, t) to the
-    least of the row's log loss and the distance ½ δ'H δ from where it was: Newton's, made safe for scores of any size. H is a
-    ridge and the curvature of the rows, which count as the cube of their number: later scores are those of a better model. A
-    class that has not joined learns nothing, nor does one from the row that it joins with. Class weights do not count.
+    (a, b) takes the step along H^-1 (s, 1) to the least sum of the row's log loss and the distance ½ δ'H δ from where it was:
+    Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, of which the nth counts as n³: later
+    scores are those of a better model. A class that has not joined learns nothing, nor does one from the row that it joins
+    with. Class weights do not count.
     """
     cdef Py_ssize_t c
-    cdef double weight, n = 0.0 if context.met == NULL else context.met[0]
-    weight = 1.0 if b.weights == NULL else b.weights[r.at]
-    if context.are_seen:
-        for c in range(context.columns):
-            see_again(&context.platt[c], weight, n)
-        return
+    cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
     if context.columns == 1:
         if not r.newcomer:
-            update_pair(context.platt, scores[0], 2.0 * r.label - 1.0, weight, n)
+            update_pair(context.platt, scores[0], 2.0 * r.label - 1.0, weight)
         return
     for c in range(context.columns):
         if not (context.open_classes and (context.counts[c] == 0.0 or (r.newcomer and c == r.label))):
-            update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight, n)
+            update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight)
 
 
 cdef inline void observe_scores(const double* scores, double q, const Round* r, const Batch* b,

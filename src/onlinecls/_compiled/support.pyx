@@ -158,11 +158,11 @@ cdef class SupportSet(Model):
         cdef dict given = self.params
         cdef Params p
         memset(&p, 0, sizeof(Params))
-        p.rule, p.margin, p.epsilon = given.get("rule", 0), given.get("margin", 0.0), given.get("epsilon", 0.0)
+        p.rule, p.margin, p.epsilon = given["rule"], given["margin"], given.get("epsilon", 0.0)
         p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
         p.r2 = p.r
         p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
-        p.trigger = LOOKAHEAD_MISTAKE if p.rule == SOP else LOOKAHEAD_LOSS if p.rule == AGGRESSIVE_SOP else LOSS
+        p.trigger = given["trigger"]
         self.p, self.potential = p, p.trigger != LOSS
         return 0
 

@@ -102,7 +102,7 @@ def learn_predicting(
 ) -> np.ndarray:
     """`partial_fit`; what `predict` would have said of each row just before it, as the place among `classes_` after the call:
     classifier.NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
-    return learner._partial_fit(X, y, classes, sample_weight, predict=True)
+    return learner._partial_fit_labels(X, y, classes, sample_weight, predict=True)
 
 
 def averaging_predictors(learner: Any) -> Any:

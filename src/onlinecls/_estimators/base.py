@@ -1,4 +1,4 @@
-"""What all learners share: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
+"""The base of all learners: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
 
 The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`,
 `_regressor`), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from math import nan, prod
 from operator import is_, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,19 +19,19 @@ from .. import _core
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
-from .._input.compat import not_fitted
+from .._input.compat import not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
-from . import exporting, merging, saving, side_by_side
+from . import exporting, merging, saving, threads
 from .routing import Routing
-from .thin import most_frequent
+from .sparse_arrays import most_frequent
 from .units import first_row, units_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from typing import IO, Any, Self, TypeVar
+    from typing import IO, Any, Concatenate, ParamSpec, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params, RandomState
     from .._registry import Algorithm
 
+    E = TypeVar("E", bound="Estimator")
     T = TypeVar("T")
+    P = ParamSpec("P")
 
 
 _ROUNDS, UNKNOWN = model.COUNTERS["t"], Units()
@@ -49,6 +51,29 @@ _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
+
+
+class Targets(NamedTuple):
+    """Hold the targets of a `fit`: numbers of classes with the classes and their weights, or real targets."""
+
+    values: np.ndarray = NO_WEIGHTS
+    classes: np.ndarray | None = None
+    class_weights: np.ndarray = NO_WEIGHTS
+
+
+def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator as it was.
+
+    A model that has learnt rows by then keeps them. (Ctrl-C is no error: what was learnt before it stays.)
+    """
+
+    @wraps(learn)
+    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
+        found = self.__dict__
+        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)), self._undone_on_error():
+            return learn(self, *arguments, **named)
+
+    return in_one_thread
 
 
 def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
@@ -95,7 +120,7 @@ class Estimator(Routing):
 
     @classmethod
     def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
-        """What reads all constructor parameters off an instance's dictionary, as a tuple."""
+        """Return a function that reads all constructor parameters, as a tuple, off an instance's dictionary."""
         if "_getter" not in cls.__dict__:
             names = cls._parameter_names()
             cls._getter = itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
@@ -121,18 +146,16 @@ class Estimator(Routing):
             setattr(self, name, value)
         return self
 
-    def _alone(self, learn: Callable[..., T], *arguments: Any) -> T:
-        """`learn(*arguments)`, in one thread at a time. An error leaves the estimator as it was, unless the model it had has
-        learnt rows already. (Ctrl-C is no error: what was learnt before it stays.)"""
-        found = self.__dict__
-        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)):
-            before, n_rows = found.copy(), self._rows_learnt(found)
-            try:
-                return learn(*arguments)
-            except Exception:
-                if self._rows_learnt(before) == n_rows:
-                    self._restore(before)
-                raise
+    @contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Take back all attributes on an error, unless the model that they had has learnt rows."""
+        before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
+        try:
+            yield
+        except Exception:
+            if self._rows_learnt(before) == n_rows:
+                self._restore(before)
+            raise
 
     def _restore(self, before: dict) -> None:
         """Take back all attributes as they were; whoever reads meanwhile finds each of them."""
@@ -142,7 +165,7 @@ class Estimator(Routing):
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
-        """By the model among these attributes; None: there is no model."""
+        """Return how many rows the model among these attributes has learnt; None if there is no model."""
         state = attributes.get("_state")
         return None if state is None else state.counters.item(_ROUNDS)
 
@@ -185,6 +208,7 @@ class Estimator(Routing):
         """
         saving.save(self, path, metadata, dense)
 
+    @exclusive
     def merge(self, *others: Any) -> Self:
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
 
@@ -203,7 +227,7 @@ class Estimator(Routing):
         ValueError
             If the models do not merge. This one is then bit for bit what it was.
         """
-        return self._alone(merging.merge_into, self, others)
+        return merging.merge_into(self, others)
 
     def __repr__(self) -> str:
         defaults = self._signature()
@@ -213,7 +237,7 @@ class Estimator(Routing):
 
 
 class OnlineLearner(saving.Describing, Estimator):
-    """What classifiers and regressors share: from parameters and rows to a kernel, epochs, and the model to look at.
+    """Base of the online learners of all tasks: from parameters and rows to a kernel, epochs, and the fitted attributes.
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
@@ -243,7 +267,7 @@ class OnlineLearner(saving.Describing, Estimator):
     _sparse_coef: Any
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """For each parameter that may be a default in units of X, the number that it came to, under its name and _."""
+        """Add a property `name_` for each parameter whose default may be in units of X: the number that was used."""
         super().__init_subclass__(**arguments)
         if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
             for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
@@ -253,18 +277,25 @@ class OnlineLearner(saving.Describing, Estimator):
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _are_seen = False  # whether the rows of a pass have been learnt before: probabilities then learn nothing from them
+    _kept: tuple[str, ...] = ("geometry", "average_from", "probability")  # compiled parameters fixed for a model
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     if TYPE_CHECKING:  # what the tasks define
 
+        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
+            """Return the labels or numbers of a call, checked."""
+
+        def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+            """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
+
         def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-            """The name of the kernel, whether labels join, and whether it weighs the classes by their counts."""
+            """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
 
         def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
-            """What held-out rows are worth: the more, the better."""
+            """Return the score of the model on held-out rows: the higher, the better."""
 
         def _progress(self) -> str:
-            """For the line of an epoch."""
+            """Return the error so far as text, for the line that `verbose` prints for an epoch."""
 
         def __sklearn_tags__(self) -> Tags: ...
 
@@ -274,8 +305,10 @@ class OnlineLearner(saving.Describing, Estimator):
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _kernel_params(self, units: Units | None = None) -> dict:
-        """The Params of the kernels in units of X (those of the model there is), all parameters checked; remembered until one
-        changes."""
+        """Check all parameters and return the Params of the kernels in units of X (by default the model's units).
+
+        They are cached until a parameter changes.
+        """
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
         if units is None:
             units = self.__dict__.get("_units", UNKNOWN)
@@ -296,7 +329,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _parameters(self) -> dict:
-        """By name: the constructor's, and what a subclass whose constructor leaves them out has from the learner it extends."""
+        """Return the constructor's parameters by name, and those that a subclass has only from the learner it extends."""
         kept = ("fit_intercept", "intercept_scaling")
         return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
@@ -307,7 +340,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return {**params, "bias": float(values["intercept_scaling"])} if given else params
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
-        """The Params of an algorithm, from parameters that are numbers within their ranges."""
+        """Return the Params of an algorithm, from parameters that are numbers within their ranges."""
         who = type(self).__name__
         if values.get("average") and not STATES[algorithm.geometry_of(values)].AVERAGES:
             raise ValueError(
@@ -334,19 +367,15 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _check_parameters(self, values: dict) -> None:
-        """For what a range in the registry cannot say."""
+        """Check what a range in the registry cannot express."""
 
     def _is_another_kind(self, params: dict) -> bool:
-        """Whether the parameters now ask for a model that cannot go on from the one there is."""
-        kind = ("geometry", "average_from", "probability")
+        """Return True if these parameters ask for a model of another kind than the present one."""
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
-        return (
-            [params[name] for name in kind] != [self._params[name] for name in kind]
-            or not (dtype is None or dtype == self._state.dtype)
-        )
+        return any(params[name] != self._params[name] for name in self._kept) or dtype not in (None, self._state.dtype)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        """Parameters become numbers of the model's dtype, which is known only now."""
+        """Check that parameters fit the model's dtype, which is known only once X is."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
         if 0.0 < params["variance"] < least:
@@ -371,15 +400,13 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @staticmethod
     def _state_class(params: dict) -> type[Any]:
-        """The class of the models that are learnt with these parameters."""
+        """Return the class of the models that are learnt with these parameters."""
         return STATES[next(name for name, number in model.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        """Of all arrays of a model."""
+        """Return the size in bytes of all arrays of a model."""
         kind = self._state_class(params)
         layout = kind.layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
-        if kind.keeps_rows(params):
-            layout["total"] = (n_features + 1,), np.dtype(np.float64)
         return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
@@ -404,10 +431,63 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
+    @exclusive
+    def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> Self:
+        """Learn one pass over rows whose targets need no classes; everything is read before the first write."""
+        params, rows, first = self._read_call(X)
+        targets = self._read_targets(y, rows.n_rows)
+        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
+        if first:
+            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
+        self._learn(params, rows, targets, weights, NO_WEIGHTS)
+        self._enable_fast_path()
+        return self
+
+    @exclusive
+    def _fit(
+        self, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
+        """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
+        who = type(self).__name__
+        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
+        self._check_call(X, whole=True)
+        again = self.warm_start and self._can_go_on(params)
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, not again)
+        validate.require_samples(who, rows, 1)
+        self._check_range(self._with_constant(params), rows.data.dtype)
+        targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
+        targets, classes, class_weights = self._targets_of_fit(targets, weights, again)
+        if not again:
+            params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, targets))
+        train, held_out = self._split(targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
+        validation = rows.take(held_out) if len(held_out) else None
+        n_classes = 1 if classes is None else len(classes)
+        state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
+        if coef_init is not None or intercept_init is not None:
+            state = self._initialised(who, params, state, coef_init, intercept_init)
+
+        self._begin(X, rows, params, state, units, classes)
+        self._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+        return self
+
+    def _can_go_on(self, params: dict) -> bool:
+        """Return True if there is a model, of the kind that these parameters ask for."""
+        return "_state" in self.__dict__ and not self._is_another_kind(params)
+
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        """Check what only some learners ask of the X of a `fit` (whole) or `partial_fit`."""
+
+    def _targets_of_fit(self, targets: np.ndarray, weights: np.ndarray, again: bool) -> Targets:
+        """Return the targets of a `fit` as the kernels take them; a classifier finds its classes here."""
+        return Targets(targets)
+
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
-        """What a partial_fit begins with: (params, rows, whether it is the first call), checked against the model there is."""
+        """Return (params, rows, True at the first call) for a `partial_fit`, checked against the present model."""
         who = type(self).__name__
         params = self._kernel_params()
+        self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
         changed = first or self._params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
@@ -421,7 +501,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params, rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
-        """X checked against what the model has seen, or, at the first call, for what it will be."""
+        """Return X as rows, checked against the model's features and dtype; at the first call, as a model's first rows."""
         who = type(self).__name__
         rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
         if first:
@@ -431,7 +511,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return rows
 
     def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
-        """The parameters of a model that `fit` begins, and the units that they are in.
+        """Return the parameters of a model that `fit` begins, and their units.
 
         Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
         """
@@ -440,11 +520,11 @@ class OnlineLearner(saving.Describing, Estimator):
         units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
         return self._kernel_params(units), units
 
-    def _read_weights_of_fit(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        return read_weights_of_fit(type(self).__name__, sample_weight, n_rows)
-
-    def _begin(self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN) -> None:
-        """Take an (empty) model; until here nothing of the estimator has changed."""
+    def _begin(
+        self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN, classes: np.ndarray | None = None,
+        is_open: bool = False,
+    ) -> None:
+        """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join."""
         names = validate.feature_names(type(self).__name__, X)
         self._state, self._params, self._params_of, self._units = state, params, (None,), units
         state.params = params
@@ -453,6 +533,8 @@ class OnlineLearner(saving.Describing, Estimator):
         self.__dict__.pop("_sparse_coef", None)
         if names is not None:
             self.feature_names_in_ = names
+        if classes is not None:
+            self._open, self.classes_ = is_open, classes
 
     def _learn(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
@@ -472,7 +554,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
-        """The parameters in units of X, which row `at` tells. What waits for them has not been moved by a row yet."""
+        """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
         units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
         self._units = units
@@ -496,10 +578,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
             self._params_of = params, is_open, balanced
             self._params = self._params_for(params, state, is_open, balanced)
-        moved = state.params.get("bias") != self._params.get("bias")  # (what the intercept's weight stands for)
         state.params, state.are_seen = self._params, self._are_seen
-        if moved:
-            state.settle_levels(self._params)
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
@@ -520,7 +599,7 @@ class OnlineLearner(saving.Describing, Estimator):
             del self._are_seen
 
     def _enable_fast_path(self) -> None:
-        """Let the model take the small calls that are like this one was, if they need nothing that is done only here."""
+        """Let the model take small calls by itself as long as they need none of the checks and steps of this class."""
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, model.Model):
             return
@@ -536,7 +615,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
-        """The parameters, with what the model and its labels add to them."""
+        """Return the parameters with the numbers that depend on the model and its labels."""
         info = np.finfo(state.dtype)
         return {
             **params, "open_classes": int(is_open), "balanced": int(balanced),
@@ -577,7 +656,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _initialised(
         self, who: str, params: Params, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
     ) -> Any:
-        """A state that starts from given weights."""
+        """Return a state that starts from given weights."""
         state = state.grow_classes(np.arange(len(state.counts)), len(state.counts))
         first = state.view[:, 0]
         before = first.copy()
@@ -599,7 +678,6 @@ class OnlineLearner(saving.Describing, Estimator):
             elif self.fit_intercept:
                 first[-1] = values
         state.counters[model.COUNTERS["reach"]] = np.abs(first).max()
-        state.settle_levels(params)
         if len(state.correction):  # the average's sums: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)
             state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
@@ -613,7 +691,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._state
 
     def _state_for(self, rows: validate.Rows) -> Any:
-        """The model to read rows with: `fit` in another thread may have put one of other features in its place."""
+        """Return the model to read rows with, or raise if `fit` in another thread has put one of another shape in its place."""
         state = self._state
         if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
             raise RuntimeError(
@@ -623,7 +701,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return state
 
     def _decide(self, X: Matrix) -> np.ndarray:
-        """The scores of X, (rows, vectors). A small call that needs nothing that is done only here is all the model's."""
+        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies."""
         state, cls = self._fitted_state(), type(self)
         if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
             found = state.try_decision(self.__dict__, X)
@@ -634,11 +712,11 @@ class OnlineLearner(saving.Describing, Estimator):
     def _scores(self, rows: validate.Rows) -> np.ndarray:
         state = self._state_for(rows)
         scores = np.empty((rows.n_rows, state.n_columns))
-        side_by_side.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
+        threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
         return scores
 
     def _read_params(self, state: Any) -> dict:
-        """The Params by which the model was last learnt, for reading its weights now."""
+        """Return the Params of the last pass, as reading the weights now needs them."""
         return state.reading_params(self._params)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
@@ -649,7 +727,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("t")
 
     def _in_units(self, name: str) -> float:
-        """What the model takes for a parameter."""
+        """Return the number that the model uses for a parameter with a default in units of X."""
         self._fitted_state()
         values = self._parameters()
         algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
@@ -676,7 +754,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
 @contextmanager
 def leaving_records(learner: OnlineLearner, record: np.ndarray) -> Iterator[None]:
-    """Inside, each row that the learner learns leaves its numbers in the next row of this array: see RECORD of _core."""
+    """Write the numbers of each row learnt inside the context into the next row of this array (RECORD in _compiled/model.pyx)."""
     state = learner._fitted_state()
     state.record, state.records_from = record, learner.t_
     try:
@@ -740,7 +818,7 @@ class WithWeights(OnlineLearner):
         return self
 
     def to_sklearn(self) -> Any:
-        """This linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
+        """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
 
         Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
         """
@@ -748,8 +826,8 @@ class WithWeights(OnlineLearner):
         return exporting.to_sklearn(self)
 
     def to_onnx(self) -> Any:
-        """This linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a column
-        a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
+        """Return this linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a
+        column a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
 
         Needs the package onnx (extra ``onnx``).
         """
@@ -779,5 +857,5 @@ class WithVariances(OnlineLearner):
         deviations = np.empty((rows.n_rows, state.n_columns))
         # (A full Σ meets 64 dense rows at once, by BLAS, which has threads of its own.)
         n_jobs = None if len(state.sigma) else self.n_jobs
-        side_by_side.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
+        threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
         return deviations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.docs import documented
+from .._estimators.docstrings import documented
 from .._estimators.probabilities import WithProbabilities
 from .._input.compat import random_state as generator_of
 from .._models.dual_ascent import SHARED as _SHARED

@@ -1,4 +1,4 @@
-"""What all classifiers share: labels and classes, and how classes join."""
+"""The base of all classifiers: labels and classes, and how classes join."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from .._compiled.model import best_of
 from .._input import validate
-from .._input.compat import classifier_tags, random_state
-from .._models.state import NO_ORDER
-from .base import NO_PREDICTIONS, UNKNOWN, WithVariances, WithWeights
+from .._input.compat import classifier_tags
+from .base import NO_PREDICTIONS, Targets, WithVariances, WithWeights, exclusive
 from .units import first_row
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix, Params
-    from .._registry import Units
 
 NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
@@ -44,7 +42,7 @@ class OnlineClassifier(WithWeights):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        """The kernel, whether labels join, and whether it weighs the classes by their counts."""
+        """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
 
@@ -78,22 +76,20 @@ class OnlineClassifier(WithWeights):
         """
         state = self.__dict__.get("_state")
         if classes is not None or state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
-            self._partial_fit(X, y, classes, sample_weight)
+            self._partial_fit_labels(X, y, classes, sample_weight)
         return self
 
-    def _partial_fit(
+    @exclusive
+    def _partial_fit_labels(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool = False,
     ) -> np.ndarray:
-        """`partial_fit`, and (if asked to predict) what predict would have said just before each row was learnt: the number of
-        a class among classes_, NO_ROUND or NO_CLASS."""
-        return self._alone(self._partial_fit_alone, X, y, classes, sample_weight, predict)
+        """Learn as `partial_fit` does; with predict, return the prediction of each row just before it was learnt.
 
-    def _partial_fit_alone(
-        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool,
-    ) -> np.ndarray:
+        It is the number of a class among classes_, NO_ROUND or NO_CLASS.
+        """
         who = type(self).__name__
         params, rows, first = self._read_call(X)
-        y = validate.read_labels(who, y, rows.n_rows)
+        y = self._read_targets(y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         named = self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
@@ -108,7 +104,8 @@ class OnlineClassifier(WithWeights):
                     raise validate.outside_classes(who, y, unknown, known)
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    self._begin_with(known, is_open, X, rows, params)
+                    state = self._start(params, rows.n_features, len(known), rows.data.dtype)
+                    self._begin(X, rows, params, state, classes=known, is_open=is_open)
                 self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
                 self._enable_fast_path()
                 return predictions
@@ -117,7 +114,7 @@ class OnlineClassifier(WithWeights):
         return predictions
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
-        """The classes argument as a sorted array; None if it was not given."""
+        """Return the classes argument as a sorted array; None if it was not given."""
         if classes is None:
             return None
         who = type(self).__name__
@@ -134,19 +131,11 @@ class OnlineClassifier(WithWeights):
             )
         return classes
 
-    def _begin_with(
-        self, classes: np.ndarray, is_open: bool, X: Matrix, rows: Rows, params: dict, state: Any = None,
-        units: Units = UNKNOWN,
-    ) -> None:
-        state = state or self._start(params, rows.n_features, len(classes), rows.data.dtype)
-        self._begin(X, rows, params, state, units)
-        self._open, self.classes_ = is_open, classes
-
     def _learn_with_newcomers(
         self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
         predictions: np.ndarray,
     ) -> None:
-        """Learn while labels join at the row where they first appear: one vector up to the third, then one a class."""
+        """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
         who = type(self).__name__
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
@@ -180,7 +169,8 @@ class OnlineClassifier(WithWeights):
 
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
-            self._begin_with(stages[0][2], True, X, rows, params)
+            state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
+            self._begin(X, rows, params, state, classes=stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
             self._state = self._state.copy()
@@ -208,21 +198,21 @@ class OnlineClassifier(WithWeights):
                 if self.t_ == before[2]:
                     self._state, self.classes_ = before[:2]
                 elif not came.all():
-                    self._state, self.classes_ = self._state.only(came), self.classes_[came]
+                    self._state, self.classes_ = self._state.keep_classes(came), self.classes_[came]
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join_singly(self, params: dict) -> bool:
-        """Whether a class that has not joined yet would be felt even where it is in no argmax."""
+        """Return True if a class that has not joined yet would change updates in which it is not the argmax."""
         return False
 
     def _join(self, classes: np.ndarray) -> None:
-        """Let classes join the model; it stays as it is until its copy with them is made."""
+        """Let classes join the model, which stays as it is until its copy with them is made."""
         if len(classes) != len(self.classes_):
             places = np.searchsorted(classes, self.classes_)
             self._state, self.classes_ = self._grown(places, len(classes)), classes
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
-        """The model with its classes at `places` among more."""
+        """Return the model with its classes at `places` among n_classes."""
         return self._state.grow_classes(places, n_classes)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -251,25 +241,14 @@ class OnlineClassifier(WithWeights):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-    ) -> Self:
-        return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
+    def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        return validate.read_labels(type(self).__name__, y, n_rows)
 
-    def _fit_alone(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
-        intercept_init: ArrayLike | None,
-    ) -> Self:
+    def _can_go_on(self, params: dict) -> bool:
+        return super()._can_go_on(params) and len(self.classes_) > 1
+
+    def _targets_of_fit(self, y: np.ndarray, weights: np.ndarray, again: bool) -> Targets:
         who = type(self).__name__
-        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
-        again = self.warm_start and "_state" in self.__dict__ and len(self.classes_) > 1 and not self._is_another_kind(params)
-        generator = random_state(who, self.random_state)
-        rows = self._read_rows(X, not again)
-        validate.require_samples(who, rows, 1)
-        self._check_range(self._with_constant(params), rows.data.dtype)
-        y = validate.read_labels(who, y, rows.n_rows)
-        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
         classes = self.classes_ if again else np.unique(y)
         if len(classes) < 2:
             raise ValueError(
@@ -284,24 +263,11 @@ class OnlineClassifier(WithWeights):
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if validate.is_balanced(self.class_weight):
             class_weights = _balanced(codes, weights, len(classes))
-        if not again:
-            params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, codes))
-        train, held_out = self._split(codes, len(classes), generator)
-        validation = rows.take(held_out) if len(held_out) else None
-        state = self._state if again else self._start(params, rows.n_features, len(classes), rows.data.dtype)
-        if coef_init is not None or intercept_init is not None:
-            state = self._initialised(who, params, state, coef_init, intercept_init)
+        return Targets(codes, classes, class_weights)
 
-        self._begin_with(classes, False, X, rows, params, state, units)
-        self._epochs(params, rows, codes, weights, class_weights, train, held_out, validation, generator)
-        return self
-
-    def _split(self, codes: np.ndarray, n_classes: int, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers to learn from and to hold out (class by class); empty arrays for all and none."""
-        if not self.early_stopping:
-            return NO_ORDER, NO_ORDER
+    def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
         held_out = np.zeros(len(codes), bool)
-        for c in range(n_classes):
+        for c in np.unique(codes):
             of_class = np.flatnonzero(codes == c)
             n_held_out = min(ceil(self.validation_fraction * len(of_class)), len(of_class) - 1)
             held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
@@ -418,7 +384,7 @@ def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | N
 
 
 def _flat(scores: np.ndarray) -> np.ndarray:
-    """Of one vector of weights, a number a row."""
+    """Return scores of one vector of weights as a flat array; others unchanged."""
     return scores.ravel() if scores.shape[1] == 1 else scores
 
 

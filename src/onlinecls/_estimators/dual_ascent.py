@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.docs import documented
+from .._estimators.docstrings import documented
 from .._estimators.probabilities import WithProbabilities
 from .._models import calibration
 from .._models.dual_ascent import SHARED as _SHARED
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _DualAscent(AscentLearner):
-    """What both tasks share: parameters and the dual value."""
+    """Base of the dual ascent learners of both tasks: parameters and the dual value."""
 
     def _own_params(self, values: dict) -> dict:
         auto = isinstance(values["sigma"], str)
@@ -164,7 +164,7 @@ class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
             return super()._log_probabilities(state, scores)
         if state.n_columns > 1 and state.joint:
             return calibration.normalised(calibration.finite(scores))
-        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns), state.total)
+        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns))
 
 
 @documented

@@ -1,4 +1,4 @@
-"""What the dual ascent learners and gradient descent share: what their parameters are to ascent.pyx."""
+"""The base of dual ascent and gradient descent: their parameters as _compiled/dual_ascent.pyx takes them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AscentLearner(WithWeights):
     if TYPE_CHECKING:
 
         def _own_params(self, values: Params) -> Params:
-            """The parameters of ascent.pyx that these stand for."""
+            """Return the parameters of dual_ascent.pyx for these values."""
 
     @staticmethod
     def _state_class(params: dict) -> type[AscentState]:
@@ -47,7 +47,7 @@ class AscentLearner(WithWeights):
         return EntropicState if params["is_signed"] else UnsignedEntropicState
 
     @classmethod
-    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
         fields, offered = dict(cls._fields), algorithms_of(cls)
         chosen = {name: {a.selects[name] for a in offered if name in a.selects} for name in ("update", "loss")}
         chosen["schedule"] = set(cls._schedules)
@@ -65,8 +65,8 @@ class AscentLearner(WithWeights):
         return fields
 
     @classmethod
-    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
-        learnt = super()._read_learnt(told, compiled)
+    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
+        learnt = super()._read_learnt(header, compiled)
         grows, average = learnt["entropic"] and learnt["schedule"] == ascent.SCHEDULES["auto"], learnt["average_from"]
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt

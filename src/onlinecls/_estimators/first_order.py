@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._models.states import PNormState
-from .cycles import ClassifierInCycles, RegressorInCycles
-from .docs import documented
+from .docstrings import documented
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
+from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -91,6 +91,8 @@ class Perceptron(_WithStart):
     (['spam'], 1)
     """
 
+    _leans = True
+
     aggressive: bool
     eta0: FloatOrAuto
     penalty: None
@@ -117,7 +119,7 @@ class Perceptron(_WithStart):
 
 
 @documented
-class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
+class PassiveAggressiveClassifier(ClassifierUntilConverged, _WithStart):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1 (or `margin`), or C's compromise with it.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -167,6 +169,8 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
     [1.0]
     """
 
+    _leans = True
+
     C: float
     loss: Literal["hinge", "squared_hinge"]
     loss_tol: float | None
@@ -185,7 +189,7 @@ class PassiveAggressiveClassifier(ClassifierInCycles, _WithStart):
 
 
 @documented
-class PassiveAggressiveRegressor(RegressorInCycles, OnlineRegressor):
+class PassiveAggressiveRegressor(RegressorUntilConverged, OnlineRegressor):
     """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with

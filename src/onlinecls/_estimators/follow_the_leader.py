@@ -8,9 +8,9 @@ import numpy as np
 
 from .._compiled import dual_ascent as ascent
 from .._compiled import forel, model
-from .._estimators import side_by_side
+from .._estimators import threads
 from .._estimators.classifier import OnlineClassifier
-from .._estimators.docs import documented
+from .._estimators.docstrings import documented
 from .._estimators.saving import FLAG
 from .._input import validate
 from .._models.follow_the_leader import GAP, ForelState
@@ -138,14 +138,14 @@ class FoReLClassifier(OnlineClassifier):
         )
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """It grows with the rows; what it will need is not known before."""
+        """Check nothing: the model grows with the rows, and its size is not known before."""
 
     @staticmethod
     def _state_class(params: dict) -> type[ForelState]:
         return ForelState
 
     @classmethod
-    def _fields_of(cls, told: dict, compiled: dict) -> dict:
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
         geometry = {name: number for name, number in model.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 
@@ -190,7 +190,7 @@ class FoReLClassifier(OnlineClassifier):
         def read(part: Rows, found: np.ndarray) -> None:
             decision(params, *_entries(part), state.theta, found)
 
-        side_by_side.read_rows(type(self).__name__, read, rows, scores, self.n_jobs)
+        threads.read_rows(type(self).__name__, read, rows, scores, self.n_jobs)
         return scores
 
     @property

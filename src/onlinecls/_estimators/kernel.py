@@ -2,88 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.model import COUNTERS, RULES, TASKS
-from .._estimators import saving
-from .._estimators.base import NO_PREDICTIONS, Estimator, OnlineLearner
+from .._compiled.model import RULES, TASKS, TRIGGERS
+from .._estimators.base import OnlineLearner
 from .._estimators.classifier import OnlineClassifier
-from .._estimators.regressor import r_squared
-from .._input import validate
-from .._input.compat import random_state, regressor_tags
+from .._estimators.one_class import OnlineOneClass
+from .._estimators.regressor import OnlineRegressor
 from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
-from .._registry import (
-    AGGRESSIVENESS,
-    COMMON,
-    EVIDENCE,
-    NONE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Boolean,
-    Either,
-    Integer,
-    Options,
-    Real,
-    parameter_error,
-)
+from .._registry import CONSTANT, Either, Options, algorithms_of, select
 from .._saving import packed, require, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Literal, Self
+    from collections.abc import Iterator
+    from typing import Any, Literal
 
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
     from .._compiled import support
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params, RandomState
-    from .._registry import Units
+    from .._input.types import ClassWeight, KernelFunction, Matrix, Params, RandomState
+    from .._registry import Algorithm, Units
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-INTERCEPT_SCALING = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
-GAMMA = Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products.")
-
-#: Ranges of the parameters that all kernel learners share.
-SHARED = {
-    **{name: COMMON[name] for name in ("fit_intercept", "max_iter", "tol", "shuffle", "n_iter_no_change", "verbose")},
-    "warm_start": COMMON["warm_start"],
-    "intercept_scaling": INTERCEPT_SCALING,
-    "gamma": GAMMA,
-    "degree": Integer(1, 2**31 - 1),
-    "coef0": Real(),
-    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
-}
-
-#: (algorithm, choice) -> compiled rule; choice: the value of the parameter named beside.
-CLASSIFIER_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
-    "arow": (None, {None: "arow"}),
-    "pa": ("loss", {"hinge": "pa1", "squared_hinge": "pa2"}),
-    "perceptron": ("aggressive", {False: "perceptron", True: "aggressive_perceptron"}),
-    "sop": ("aggressive", {False: "sop", True: "aggressive_sop"}),
-}
-REGRESSOR_RULES: dict[str, tuple[str | None, dict[Any, str]]] = {
-    "pa": ("loss", {"epsilon_insensitive": "pa1", "squared_epsilon_insensitive": "pa2"}),
-    "arow": (None, {None: "least_squares"}),
-}
-SECOND_ORDER = ("arow", "sop")
-_NO_WEIGHTS = np.empty(0)
 
 
-if TYPE_CHECKING:  # for the types of what is borrowed below: at run time only the classifier is an OnlineLearner
-    _Base = OnlineLearner
-else:
-
-    class _Base(saving.Describing, Estimator):
-        pass
-
-
-class _KernelModel(_Base):
-    """What the three tasks share: parameters, the kernel, the support set to look at."""
+class _KernelLearner(OnlineLearner):
+    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, the support set to look at."""
 
     kernel: KernelFunction
     gamma: float | Literal["auto", "scale"]
@@ -92,18 +41,26 @@ class _KernelModel(_Base):
     kernel_params: dict[str, Any] | None
     budget: int | None
     algorithm: str
-    _compiled_task: str
-    _state_kind: Kind
 
+    average = early_stopping = False  # no parameters, where a class does not name them
     dtype = np.float64  # no parameter: coefficients and kernel values are float64
     _kernel_names: tuple[str, ...] = KERNELS
+    _kept = ("kind",)
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
-    def _read_parameters(self, ranges: Mapping) -> None:
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        values = self._parameters()
+        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
+        values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
+        self._check_kernel()
+        return {
+            "rule": RULES[algorithm.rule], "trigger": TRIGGERS[algorithm.trigger], "margin": algorithm.margin,
+            "kind": self._kind_asked(algorithm), "budget": None if self.budget is None else int(self.budget),
+            **algorithm.kernel_params(values),
+        }
+
+    def _check_kernel(self) -> None:
         who = type(self).__name__
-        for name, allowed in {**SHARED, **ranges}.items():
-            if name in self._parameter_names() and getattr(self, name) not in allowed:
-                raise parameter_error(who, name, allowed, getattr(self, name))
         if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
             raise ValueError(
                 f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
@@ -116,22 +73,11 @@ class _KernelModel(_Base):
                 "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
             )
 
-    def _rule(self, rules: Mapping) -> str:
-        """The compiled rule that algorithm, and the parameter that goes with it, name."""
-        who = type(self).__name__
-        if self.algorithm not in Options(tuple(rules)):
-            raise parameter_error(who, "algorithm", Options(tuple(rules)), self.algorithm)
-        name, choices = rules[self.algorithm]
-        value = None if name is None else getattr(self, name)
-        if value not in Options(tuple(choices)):
-            raise parameter_error(who, name, Options(tuple(choices)), value)
-        return choices[value]
-
     def _bias(self) -> float:
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _kind_asked(self) -> Kind:
-        second_order = getattr(self, "algorithm", None) in SECOND_ORDER
+    def _kind_asked(self, algorithm: Algorithm) -> Kind:
+        second_order = algorithm.geometry == "gaussian_kernel"
         return Kind(
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
@@ -140,12 +86,23 @@ class _KernelModel(_Base):
     def _projects(self, second_order: bool) -> bool:
         return second_order and self.budget is not None
 
-    def _new_state(self, n_features: int, n_classes: int) -> SupportState:
-        kind = self._kind_asked()
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
+        """Check nothing: every parameter fits a double."""
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        """Check nothing: the support set grows with the rows, and its size is not known before."""
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
+        kind = params["kind"]
         return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
 
-    def _check_precomputed(self, X: Matrix) -> None:
-        """A precomputed kernel is learnt from whole, the same rows each time."""
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        """Check that a precomputed kernel is square, and that gamma of a stream is not the variance of a whole set."""
+        if not whole and self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
+            raise ValueError(
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
+                "variance of a whole set. Call fit first, or give gamma."
+            )
         if self.kernel != "precomputed":
             return
         who, shape = type(self).__name__, np.shape(X)
@@ -157,18 +114,12 @@ class _KernelModel(_Base):
                 "For streams give the kernel itself, as a callable."
             )
 
-    def _check_stream(self) -> None:
-        if self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
-            raise ValueError(
-                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
-                "variance of a whole set. Call fit first, or give gamma."
-            )
-
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A callable kernel may raise, or give NaN, half-way through: the model is then what it was."""
+    def _undone_on_error(self) -> Iterator[None]:
+        """Take back all of a call if a callable kernel raises, or returns NaN, half-way through."""
         if not callable(self.kernel):
-            yield
+            with super()._undone_on_error():
+                yield
             return
         before = self.__dict__.copy()
         if "_state" in before:
@@ -179,25 +130,45 @@ class _KernelModel(_Base):
             self._restore(before)
             raise
 
-    def _with_numbers(self, state: SupportState, rows: Rows, learn: Callable[[], None]) -> None:
-        """Run `fit`'s epochs with numbered rows: one that is learnt from again moves its own coefficient."""
+    def _epochs(self, params: Params, rows: Rows, *others: Any) -> None:
+        """Run the epochs of `fit` with numbered rows: one that is learnt again moves its own coefficient."""
+        state = self._state = self._state.writable()
         if state.kernel.uses_gamma and state.kernel.gamma is None:
             state.kernel.gamma = scale_gamma(rows)
         if self.kernel != "precomputed":
             state.forget_origins(rows.n_rows)
         try:
-            learn()
+            super()._epochs(params, rows, *others)
         finally:
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
-    def _budget(self) -> int | None:
-        return None if self.budget is None else int(self.budget)
+    def _pass(
+        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
+    ) -> None:
+        state = self._state = self._state.writable()
+        self._params, self._params_of = params, (params,)
+        task, is_open, balanced = self._task(state, class_weights)
+
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
+            said = predictions[taken] if len(predictions) else predictions
+            model.learn(
+                TASKS[task], block, targets[taken] if len(targets) else targets,
+                weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, said,
+            )
+            if len(said):
+                predictions[taken] = said
+
+        state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
+
+    def _scores(self, rows: Rows) -> np.ndarray:
+        return self._state_for(rows).scores(type(self).__name__, rows)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        for kernel in (self._kind_learnt().kernel, self.kernel):
+        for kernel in (self._params["kind"].kernel, self.kernel):
             if callable(kernel):
                 raise ValueError(
                     f"{type(self).__name__}: save must have a kernel that has a name, got kernel={kernel!r}, whose code a file "
@@ -206,17 +177,17 @@ class _KernelModel(_Base):
         return super()._described(metadata)
 
     def _packed_learnt(self) -> dict:
-        return {name: packed(value) for name, value in self._kind_learnt()._asdict().items()}
+        return {name: packed(value) for name, value in self._params["kind"]._asdict().items()}
 
     @classmethod
-    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
+    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
         """The parameters that a model would be learnt with now, with the kind of the one that there is."""
         names = list(compiled["kind"]._asdict())
-        require(told.keys() == set(names), f"learnt_with of {names}", sorted(told))
-        kind = Kind(**{name: unpacked(value) for name, value in told.items()})
+        require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
+        kind = Kind(**{name: unpacked(value) for name, value in header.items()})
         require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
         cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
-        allowed = (0.0,) if cls._compiled_task == "one_class" else Either((Options((0.0,)), INTERCEPT_SCALING))
+        allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects
         require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
@@ -226,10 +197,8 @@ class _KernelModel(_Base):
     def _state_class(params: dict) -> type[SupportState]:
         return SupportState
 
-    if TYPE_CHECKING:
-
-        def _kind_learnt(self) -> Kind:
-            """Of the model that there is."""
+    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
@@ -279,8 +248,8 @@ class _KernelModel(_Base):
         return self._fitted_state().kernel.gamma
 
 
-class _WithWeights(_KernelModel):
-    """A learner of vectors of weights: all but the one-class learner, whose w is a centre."""
+class _WithWeights(_KernelLearner):
+    """Base of the kernel learners whose w is a vector of weights, not a centre."""
 
     @property
     def coef_(self) -> NDArray[np.floating]:
@@ -293,6 +262,12 @@ class _WithWeights(_KernelModel):
         state = self._fitted_state()
         size, _, alpha, *_ = state.support
         return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
+
+    @property
+    def sparsify(self) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
+
+    densify = sparsify
 
 
 class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
@@ -387,9 +362,6 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ([0, 1, 1, 0], 4)
     """
 
-    average = False  # no parameter
-    _compiled_task = "classes"
-
     algorithm: Literal["arow", "pa", "perceptron", "sop"]
     kernel: KernelFunction
     gamma: float | Literal["auto", "scale"]
@@ -415,97 +387,8 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        own = ("early_stopping", "validation_fraction", "multi_class")
-        self._read_parameters(
-            {**{name: COMMON[name] for name in own}, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE,
-             "aggressive": Boolean(), "loss": Options(("hinge", "squared_hinge"))}
-        )
-        rule = self._rule(CLASSIFIER_RULES)
-        return {
-            "rule": RULES[rule], "margin": 0.0 if rule in ("perceptron", "sop") else 1.0, "eta0": float(self.eta0),
-            "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(), "budget": self._budget(),
-        }
 
-    def _is_another_kind(self, params: dict) -> bool:
-        return params["kind"] != self._params["kind"]
-
-    def _kind_learnt(self) -> Kind:
-        return self._params["kind"]
-
-    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
-        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
-
-    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        """Every parameter fits a double."""
-
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """The support set grows with the rows; what it will need is not known before."""
-
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
-        return self._new_state(n_features, n_classes)
-
-    def partial_fit(
-        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
-
-        Arguments, errors and the joining of labels as `AROWClassifier.partial_fit`.
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def _partial_fit_alone(
-        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool,
-    ) -> np.ndarray:
-        self._kernel_params()
-        self._check_precomputed(X)
-        self._check_stream()
-        with self._all_or_nothing():
-            return super()._partial_fit_alone(X, y, classes, sample_weight, predict)
-
-    def _fit_alone(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
-        intercept_init: ArrayLike | None,
-    ) -> Self:
-        self._kernel_params()
-        self._check_precomputed(X)
-        with self._all_or_nothing():
-            return super()._fit_alone(X, y, sample_weight, coef_init, intercept_init)
-
-    def _epochs(self, params: Params, rows: Rows, *others: Any) -> None:
-        self._state = self._state.writable()
-        self._with_numbers(self._state, rows, lambda: super(KernelOnlineClassifier, self)._epochs(params, rows, *others))
-
-    def _pass(
-        self, params: dict, rows: Rows, codes: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
-        predictions: np.ndarray,
-    ) -> None:
-        state = self._state = self._state.writable()
-        self._params, self._params_of = params, (params,)
-        task, is_open, balanced = self._task(state, class_weights)
-
-        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
-            said = predictions[taken] if len(predictions) else predictions
-            model.learn(
-                TASKS[task], block, codes[taken], weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS,
-                said,
-            )
-            if len(said):
-                predictions[taken] = said
-
-        state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
-
-    def _scores(self, rows: Rows) -> np.ndarray:
-        return self._state_for(rows).scores(type(self).__name__, rows)
-
-    @property
-    def sparsify(self) -> Any:
-        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
-
-    densify = sparsify
-
-
-def _linear_weights(model: _KernelModel) -> np.ndarray:
+def _linear_weights(model: _KernelLearner) -> np.ndarray:
     state = model._fitted_state()
     if state.kernel.name != "linear":
         raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
@@ -515,98 +398,7 @@ def _linear_weights(model: _KernelModel) -> np.ndarray:
     return np.asarray(alpha[:, :size] @ matrix_of(vectors))
 
 
-class _KernelEstimator(_KernelModel):
-    """What regression and one class share beside: reading rows, epochs."""
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
-    if TYPE_CHECKING:
-
-        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray: ...
-
-    else:
-        _fitted_state = OnlineClassifier._fitted_state
-        _read_rows, _state_for = OnlineClassifier._read_rows, OnlineClassifier._state_for
-        _read_weights_of_fit = OnlineClassifier._read_weights_of_fit
-        t_, n_updates_, n_skipped_ = OnlineClassifier.t_, OnlineClassifier.n_updates_, OnlineClassifier.n_skipped_
-
-    def _kind_learnt(self) -> Kind:
-        return self._state_kind
-
-    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
-        self._state, self._state_kind = state, learnt["kind"]
-
-    def _learn_from(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
-        return self._alone(self._learn_from_alone, X, y, sample_weight, whole)
-
-    def _learn_from_alone(self, X: Matrix, y: Any, sample_weight: ArrayLike | None, whole: bool) -> Self:
-        """`fit` (whole) and `partial_fit`: everything is read before the first write."""
-        who = type(self).__name__
-        params = self._kernel_params()
-        self._check_precomputed(X)
-        if not whole:
-            self._check_stream()
-        generator: Any = random_state(who, self.random_state) if whole else None
-        again = "_state" in self.__dict__ and (not whole or (self.warm_start and self._state_kind == params["kind"]))
-        if again and self._state_kind != params["kind"]:
-            raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
-                "Call fit, or start with clone(estimator)."
-            )
-        rows = self._read_rows(X, not again)
-        validate.require_samples(who, rows, int(whole))
-        y = self._read_targets(y, rows.n_rows)
-        if whole:
-            weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
-        else:
-            weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        with self._all_or_nothing():
-            self._state = self._state.writable() if again else self._new_state(rows.n_features, 1)
-            if not again:
-                self._state_kind, self.n_features_in_ = params["kind"], rows.n_features
-                self.__dict__.pop("feature_names_in_", None)
-                names = validate.feature_names(who, X)
-                if names is not None:
-                    self.feature_names_in_ = names
-            self.n_iter_ = 1
-            if whole:
-                self._with_numbers(self._state, rows, lambda: self._epochs(params, rows, y, weights, generator))
-            else:
-                self._learn(params, rows, y, weights, NO_NUMBERS)
-        return self
-
-    def _learn(  # type: ignore[override]
-        self, params: dict, rows: Rows, y: np.ndarray, weights: np.ndarray, order: np.ndarray
-    ) -> None:
-        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
-            model.learn(
-                TASKS[self._compiled_task], block, y[taken] if len(y) else y, weights[taken] if len(weights) else weights,
-                _NO_WEIGHTS, NO_NUMBERS, NO_PREDICTIONS,
-            )
-
-        self._state.learn(type(self).__name__, rows, order, params, step)
-
-    def _epochs(  # type: ignore[override]
-        self, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, generator: Generator
-    ) -> None:
-        best, idle, slot = np.inf, 0, COUNTERS["loss"]
-        for epoch in range(1, self.max_iter + 1):
-            order = generator.permutation(rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_NUMBERS
-            before = self._state.counters[slot]
-            self._learn(params, rows, y, weights, order)
-            self.n_iter_ = epoch
-            loss = (self._state.counters[slot] - before) / rows.n_rows
-            if self.verbose:
-                print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} mean loss={loss:.6f}")
-            if self.tol is not None:
-                idle = idle + 1 if loss > best - self.tol else 0
-                best = min(best, loss)
-                if idle >= self.n_iter_no_change:
-                    break
-
-
-class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
+class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
     With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
@@ -656,9 +448,6 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
     [1.0, -2.0]
     """
 
-    _estimator_type = "regressor"
-    _compiled_task = "regression"
-
     algorithm: Literal["pa", "arow"]
     kernel: KernelFunction
     gamma: float | Literal["auto", "scale"]
@@ -682,59 +471,8 @@ class KernelOnlineRegressor(_WithWeights, _KernelEstimator):
     ) -> None:
         self._assign(locals())
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = regressor_tags(False)
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
 
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        self._read_parameters(
-            {"C": AGGRESSIVENESS, "epsilon": NOT_NEGATIVE, "r": EVIDENCE, "loss": Options(tuple(REGRESSOR_RULES["pa"][1]))}
-        )
-        rule = self._rule(REGRESSOR_RULES)
-        return {
-            "rule": RULES[rule], "C": float(self.C), "r": float(self.r), "kind": self._kind_asked(),
-            "budget": self._budget(),
-            "epsilon": 0.0 if rule == "least_squares" else float(self.epsilon),  # every residual is a loss of least squares
-        }
-
-    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
-        return validate.read_targets(type(self).__name__, y, n_rows)
-
-    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._learn_from(X, y, sample_weight, whole=False)
-
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
-        return self._learn_from(X, y, sample_weight, whole=True)
-
-    def predict(self, X: Matrix) -> NDArray[np.float64]:
-        """w.φ(x) of each row, the intercept in it: ndarray of float64, shape (n_samples,)."""
-        self._fitted_state()
-        rows = self._read_rows(X, False)
-        return self._state_for(rows).scores(type(self).__name__, rows)[:, 0]
-
-    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R^2 of the predictions, as `PassiveAggressiveRegressor.score`."""
-        return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
-
-
-
-class KernelOnlineOneClass(_KernelEstimator):
+class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
 
     The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
@@ -781,8 +519,6 @@ class KernelOnlineOneClass(_KernelEstimator):
     [1, -1]
     """
 
-    _estimator_type = "outlier_detector"
-    _compiled_task = "one_class"
     _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
 
     epsilon: float
@@ -801,44 +537,11 @@ class KernelOnlineOneClass(_KernelEstimator):
     ) -> None:
         self._assign(locals())
 
-    def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
-
     def _bias(self) -> float:
         return 0.0  # a constant feature cancels in φ(x) - w
 
     def _projects(self, second_order: bool) -> bool:
         return self.budget is not None
-
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        self._read_parameters({"epsilon": NOT_NEGATIVE})
-        return {"epsilon": float(self.epsilon), "kind": self._kind_asked(), "budget": self._budget()}
-
-    def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
-        return np.empty(0)
-
-    def partial_fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._learn_from(X, y, sample_weight, whole=False)
-
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs; arguments as `partial_fit`'s."""
-        return self._learn_from(X, y, sample_weight, whole=True)
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
@@ -868,15 +571,6 @@ class KernelOnlineOneClass(_KernelEstimator):
         distance = self.offset_ + np.sqrt(square)
         return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
 
-    def predict(self, X: Matrix) -> NDArray[np.int64]:
-        """1 for rows within ε of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
-        return np.where(self.decision_function(X) >= 0.0, 1, -1)
-
-    def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows."""
-        return self.fit(X, y, sample_weight).predict(X)
-
     @property
-    def n_mistakes_(self) -> int:
-        """Rounds, but for the first, whose row predict, asked just before the update, would have called an outlier."""
-        return self._fitted_state().count("mistakes")
+    def center_(self) -> NDArray[np.floating]:
+        raise AttributeError(f"{type(self).__name__} has no center_: the centre lives on support_vectors_. Use dual_coef_.")

@@ -14,7 +14,7 @@ import numpy as np
 from .._input import validate
 from .._input.compat import not_fitted
 from .._models.state import Shard
-from .._registry import MERGES, UNMERGEABLE, algorithms_of, select
+from .._registry import MERGES, algorithms_of, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ _COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "cova
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """One model of several that have learnt from parts of a stream, in the order of the parts.
+    """Merge models that have learnt from parts of a stream into one, in the order of the parts.
 
     Second-order learners with a posterior (AROW, confidence-weighted, least squares) multiply their posteriors and divide by the
     priors but one: Σ^-1 = Σ_0^-1 + sum of (Σ_k^-1 - Σ_0^-1), w = Σ (sum of Σ_k^-1 w_k); those that sum rows (second-order
@@ -102,17 +102,15 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
 
 def _check_kind(who: str, learner: Any, model: Any) -> None:
     """Estimators that merge, of one class and of the same parameters."""
-    name = next((base.__name__ for base in type(model).__mro__ if base.__name__ in UNMERGEABLE), None)
-    if name is not None:
-        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {UNMERGEABLE[name]}.")
+    refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
+    if refused:
+        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {refused[0]}.")
     if type(model) is not type(learner):
         raise ValueError(
             f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class apart."
         )
     values, expected = model._parameters(), learner._parameters()
     algorithm = select(who, values, algorithms_of(type(model)))
-    if algorithm.merge not in MERGES:
-        raise ValueError(f"{who}: merge must have models that merge, got a {who}: {algorithm.merge}.")
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
             f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is "
@@ -157,7 +155,7 @@ def _check_alike(who: str, models: list[Any]) -> None:
 
 
 def _copied(model: Any) -> dict[str, Any]:
-    """What there is of a model, with arrays of its own."""
+    """Return the attributes of a model, with arrays of its own."""
     found = _described(model)
     return {**found, "_state": model._state.copy()}
 
@@ -173,7 +171,7 @@ def _described(model: Any) -> dict[str, Any]:
 
 
 def _waits(model: Any) -> bool:
-    """Whether a model is still without the row that tells its units: it has counted rows of zeros, which move nothing."""
+    """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
     values = model._parameters()
     return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).awaits_scale(values)
 

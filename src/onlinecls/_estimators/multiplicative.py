@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .base import OnlineLearner
-from .docs import documented
+from .docstrings import documented
 from .one_class import OnlineOneClass
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class _Multiplicative(OnlineLearner):
-    """What the three have in common. The sum is over the features that there are, the constant one among them or not."""
+    """Base of the multiplicative learners of the three tasks.
+
+    The sum is over all features; the constant one is among them if an intercept is learnt.
+    """
 
     signed: bool
 

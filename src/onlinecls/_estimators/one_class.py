@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled import centre
-from .._input import validate
-from .._input.compat import outlier_tags, random_state
-from .._models.state import NO_ORDER
-from .base import UNKNOWN, OnlineLearner
-from .cycles import OneClassInCycles
-from .docs import documented
+from .._input.compat import outlier_tags
+from .base import NO_WEIGHTS, OnlineLearner
+from .docstrings import documented
+from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Matrix, RandomState
-
-_NOTHING = np.empty(0)
 
 
 class OnlineOneClass(OnlineLearner):
@@ -66,15 +62,7 @@ class OnlineOneClass(OnlineLearner):
         ValueError
             If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
         """
-        return self._alone(self._partial_fit_alone, X, sample_weight)
-
-    def _partial_fit_alone(self, X: Matrix, sample_weight: ArrayLike | None) -> Self:
-        params, rows, first = self._read_call(X)
-        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
-        if first:
-            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
-        self._learn(params, rows, _NOTHING, weights, _NOTHING)
-        return self
+        return self._partial_fit(X, y, sample_weight)
 
     def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
@@ -99,23 +87,13 @@ class OnlineOneClass(OnlineLearner):
         ValueError
             If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
         """
-        return self._alone(self._fit_alone, X, sample_weight)
+        return self._fit(X, y, sample_weight)
 
-    def _fit_alone(self, X: Matrix, sample_weight: ArrayLike | None) -> Self:
-        who = type(self).__name__
-        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
-        again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
-        generator = random_state(who, self.random_state)
-        rows = self._read_rows(X, not again)
-        validate.require_samples(who, rows, 1)
-        self._check_range(self._with_constant(params), rows.data.dtype)
-        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
-        if not again:
-            params, units = self._for_fit(rows, weights)
-        state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
-        self._begin(X, rows, params, state, units)
-        self._epochs(params, rows, _NOTHING, weights, _NOTHING, NO_ORDER, NO_ORDER, None, generator)
-        return self
+    def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
+        return NO_WEIGHTS
+
+    def _enable_fast_path(self) -> None:
+        """Do nothing: a centre has no fast path for small calls."""
 
     def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """`fit`, then `predict` of the same rows: ndarray of int64, shape (n_samples,)."""
@@ -189,7 +167,7 @@ class OnlineOneClass(OnlineLearner):
 
 
 @documented
-class PassiveAggressiveOneClass(OneClassInCycles, OnlineOneClass):
+class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,

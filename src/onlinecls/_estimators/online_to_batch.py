@@ -1,4 +1,4 @@
-"""Online-to-batch: one hypothesis for good out of the many that an online learner goes through (ICML 2008 tutorial, V)."""
+"""Online-to-batch: one fixed hypothesis from those that an online learner goes through (ICML 2008 tutorial, V)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
-from .._registry import COMMON, Boolean, Integer, Options, Real, estimator_class, parameter_error
+from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
 from .._saving import is_json, require
 from . import saving
 from .access import averaging_predictors
-from .base import Estimator, OnlineLearner
+from .base import Estimator, OnlineLearner, exclusive
 from .classifier import accuracy
 from .regressor import r_squared
 
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 
     from .._input.types import Generator, Matrix, RandomState
 
-METHODS = ("average", "vote", "validation", "random")
-RANGES: dict[str, Any] = {
-    "method": Options(METHODS),
-    "n_snapshots": Integer(2, hint="Each is a copy of the model."),
-    "validation_fraction": Real(0.0, 0.5, high_allowed=True, hint="Every round(1 / validation_fraction)-th row is held out."),
-    "max_iter": COMMON["max_iter"],
-    "shuffle": Boolean(),
-}
 DELTA = 0.05  # the chance with which the choice by validation may break its bound
 
 
@@ -76,8 +68,8 @@ class _Run:
             for name in ("snapshots", "rows", "hits", "trials"):
                 setattr(self, name, [getattr(self, name)[i] for i in kept])
 
-    def judge(self, X: Any, y: np.ndarray, numbers: bool) -> None:
-        """Let every snapshot predict rows that none has learnt from."""
+    def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
+        """Count how well every snapshot predicts rows that none has learnt from."""
         for i, snapshot in enumerate(self.snapshots):
             said = snapshot.predict(X)
             if numbers:
@@ -89,7 +81,7 @@ class _Run:
             self.trials[i] += len(y)
 
     def best(self, numbers: bool) -> Any:
-        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that have judged it, the newest of equals.
+        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
 
         Of numbers the error is the mean absolute one, and the root in units of the largest.
         """
@@ -109,24 +101,24 @@ class _Run:
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def described(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """All there is to know of it: what JSON can hold, and the arrays, those of model number i as "i.name"."""
+        """Describe the run by a header for JSON and arrays; those of model number i are named "i.name"."""
         drawn: Any = self.generator.get_state(legacy=True)
         models: list[dict | None] = []
         arrays = {"drawn": drawn[1].view(np.int32)}
         for i, model in enumerate([self.learner, *self.snapshots]):
-            told, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
-            models.append(told)
+            header, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
+            models.append(header)
             arrays.update({f"{i}.{name}": part for name, part in parts.items()})
-        told = {
+        header = {
             "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "rows": list(map(int, self.rows)),
             "hits": self.hits, "trials": self.trials, "largest": self.largest, "drawn_at": int(drawn[2]), "models": models,
         }
-        return told, arrays
+        return header, arrays
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
-        """What was described so: each part of it checked, or an InvalidError."""
-        keys, drawn_at, of_models = arrays.pop("drawn"), told["drawn_at"], told["models"]
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
+        """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
+        keys, drawn_at, of_models = arrays.pop("drawn"), header["drawn_at"], header["models"]
         require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
         require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
         parts: list[dict] = [{} for _ in of_models]
@@ -144,13 +136,13 @@ class _Run:
         learner, names = run.learner, ("n_rows", "spacing", "next", "rows", "hits", "trials", "largest")
         run.snapshots = [type(learner)(**learner.get_params()) if model is None else model for model in models[1:]]
         for name in names:
-            setattr(run, name, told[name])
+            setattr(run, name, header[name])
         problem = run._problem(method)
         require(not problem, "a run that learning can give", problem)
         return run
 
     def _problem(self, method: str) -> str:
-        """What is wrong with these numbers and models; "" if nothing."""
+        """Describe the first fault of these numbers and models; "" if there is none."""
         whole = [self.n_rows, self.spacing, self.next, *self.rows, *self.trials]
         if not all(type(n) is int and 0 <= n <= 2**63 for n in whole) or self.n_rows > 2**53:
             return "counters that are not numbers of rows"
@@ -184,12 +176,12 @@ class _Run:
 
 
 def learner_averages(learner: Any) -> bool:
-    """Whether it keeps the average of its weights."""
+    """Return True if a learner keeps the average of its weights."""
     return bool(learner.get_params().get("average"))
 
 
 class OnlineToBatch(Estimator):
-    """One fixed predictor from an online learner: the average, a vote, the best, or a random one of its hypotheses.
+    """Turn an online learner into one fixed predictor: the average, a vote, the best, or a random one of its hypotheses.
 
     An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
     hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for
@@ -211,8 +203,8 @@ class OnlineToBatch(Estimator):
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
-        validation: every round(1 / validation_fraction)-th row is not learnt from, but judges the snapshots there are; (0, 0.5].
-        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, n rows having judged it: the bound
+        validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
+        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, each validated on n rows: the bound
         that holds for all of them at once with probability 0.95.
     max_iter : int, default=1
         Passes of `fit`, >= 1; the guarantees are for one.
@@ -317,9 +309,7 @@ class OnlineToBatch(Estimator):
 
     def _check_parameters(self) -> None:
         who, learner = type(self).__name__, self.estimator
-        for name, allowed in RANGES.items():
-            if getattr(self, name) not in allowed:
-                raise parameter_error(who, name, allowed, getattr(self, name))
+        select(who, self.get_params(deep=False), algorithms_of(type(self)))
         methods = ("partial_fit", "predict", "get_params")
         is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
         if not is_learner or kind_of(learner) not in (None, "classifier", "regressor"):
@@ -365,6 +355,7 @@ class OnlineToBatch(Estimator):
         run = attributes.get("_run")
         return None if run is None else run.n_rows
 
+    @exclusive
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -383,9 +374,6 @@ class OnlineToBatch(Estimator):
         -------
         self : object
         """
-        return self._alone(self._partial_fit_alone, X, y, classes, sample_weight)
-
-    def _partial_fit_alone(self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         who, first = type(self).__name__, "_run" not in self.__dict__
         self._check_parameters()
         generator: Any = random_state(who, self.random_state) if first else None
@@ -419,14 +407,12 @@ class OnlineToBatch(Estimator):
             del self._run  # nothing but rows of weight 0: not even a beginning
         return self
 
+    @exclusive
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
 
         With "validation" the same rows are held out of each pass.
         """
-        return self._alone(self._fit_alone, X, y, sample_weight)
-
-    def _fit_alone(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)
@@ -478,7 +464,7 @@ class OnlineToBatch(Estimator):
             finally:
                 judges = start + np.flatnonzero(held_out[start:stop])
                 if len(judges):
-                    run.judge(matrix[judges], y[judges], self._is_regressor)
+                    run.validate(matrix[judges], y[judges], self._is_regressor)
                 run.n_rows += stop - start
             start = stop
             if run.n_rows == event and self.method != "random":
@@ -518,7 +504,7 @@ class OnlineToBatch(Estimator):
 
     @property
     def snapshot_rows_(self) -> NDArray[np.int64]:
-        """After how many rows the snapshots were taken."""
+        """Numbers of rows after which the snapshots were taken."""
         return np.array(self._fitted().rows, np.int64)
 
     @property
@@ -592,7 +578,7 @@ class OnlineToBatch(Estimator):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        """As that of other estimators; see `_Run.described` for the models."""
+        """Describe the estimator by a header for JSON and arrays; `_Run.described` adds its models."""
         from .. import __version__
 
         who, run = type(self).__name__, self._fitted()
@@ -602,7 +588,7 @@ class OnlineToBatch(Estimator):
                     f"{who}: save must have a linear or kernel learner of onlinecls as estimator, got {learner!r}, which has no "
                     "form without pickle. Use pickle."
                 )
-        told, arrays = run.described()
+        header, arrays = run.described()
         code, closed = saving.packed_classes(who, self._closed)
         own = {name: value for name, value in super().get_params().items() if name != "estimator"}
         names = self.__dict__.get("feature_names_in_")
@@ -613,7 +599,7 @@ class OnlineToBatch(Estimator):
             "wrapped": type(self.estimator).__name__,
             "wrapped_parameters": saving.packed_parameters(type(self.estimator).__name__, self.estimator.get_params()),
             "method": self._method,
-            "run": told,
+            "run": header,
             "classes": code,
             "feature_names": None if names is None else list(names),
             "n_iter": self.n_iter_,
@@ -621,38 +607,39 @@ class OnlineToBatch(Estimator):
         }, {**arrays, **closed}
 
     @classmethod
-    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
-        """The estimator that was described so: each part of it checked, or an InvalidError."""
-        who, wrapped = cls.__name__, told["wrapped"]
-        require(isinstance(wrapped, str) and wrapped in saving.SAVED - {who}, "an estimator that can be wrapped", wrapped)
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
+        who, wrapped = cls.__name__, header["wrapped"]
+        require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
-        inner = kind(**saving.read_parameters(kind, told["wrapped_parameters"]))
+        inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
         inner._kernel_params()  # raises where one is not in its range
-        learner = cls(**saving.read_parameters(cls, {"estimator": None, **told["parameters"]}))
+        learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
         learner.estimator = inner
         learner._check_parameters()
         random_state(who, learner.random_state)
 
-        require(told["method"] in METHODS, f"one of {METHODS}", told["method"])
-        require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
-        require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
-        closed = None if told["classes"] is None else saving.read_classes(who, told["classes"], arrays.pop("classes"))
-        run = _Run.of_file(told["run"], arrays, told["method"])
+        methods: Any = algorithms_of(cls)[0].params["method"]
+        require(header["method"] in methods, str(methods), header["method"])
+        require(type(header["n_iter"]) is int and header["n_iter"] > 0, "n_iter > 0", header["n_iter"])
+        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
+        closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
+        run = _Run.of_file(header["run"], arrays, header["method"])
         require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
         if learner._is_regressor:
-            require(closed is None, "no classes of a regressor", told["classes"])
+            require(closed is None, "no classes of a regressor", header["classes"])
         elif closed is not None:
             same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._open
             require(same, "the classes of the learner", closed.tolist())
         else:
             require(run.learner._open, "classes that may join", run.learner.classes_.tolist())
-        learner._run, learner._method, learner._closed, learner.n_iter_ = run, told["method"], closed, told["n_iter"]
+        learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
         learner.n_features_in_ = run.learner.n_features_in_
-        saving.take_names(learner, told["feature_names"], learner.n_features_in_)
+        saving.take_names(learner, header["feature_names"], learner.n_features_in_)
         return learner
 
 
 def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
-    """Which rows have a number (among those of weight > 0) that `every` divides; 0: none."""
+    """Mark the rows whose number (among those of weight > 0) is a multiple of `every`; 0 marks none."""
     live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
     return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)

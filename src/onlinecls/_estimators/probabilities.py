@@ -1,7 +1,8 @@
-"""Probabilities of classifiers whose scores are none: Platt's numbers of each score, learnt beside the model."""
+"""Probabilities of margin classifiers: Platt's numbers for each score, learnt beside the model."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,16 +24,16 @@ class WithProbabilities(OnlineClassifier):
 
     probability: bool
 
+    _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
 
     @property
     def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
         """Probabilities of the classes; there only with ``probability=True``.
 
-        1 / (1 + exp(-(a s + b + d t))) of the score s, with numbers a, b and d that were learnt from the score of each row just
-        before the row itself was (in `fit` in the first epoch alone); t is the mean row's score less what it usually is. Of two
-        classes that of ``classes_[1]``, of more each against the rest, normalised. `predict` goes by the scores: where two
-        classes are about as likely, or the last weights lean to one side, it may name another one.
+        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
+        the row itself was (in `fit` in the first epoch alone). Of two classes that of ``classes_[1]``, of more each against the
+        rest, normalised. `predict` goes by the scores: where two classes are about as likely, it may name another one.
 
         Parameters
         ----------
@@ -52,8 +53,17 @@ class WithProbabilities(OnlineClassifier):
         self._require_probabilities("predict_log_proba")
         return self._predict_log_proba
 
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        super()._check_call(X, whole)
+        if whole and self._leans and self.probability and not self.average:
+            warnings.warn(
+                f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
+                "last weights, and thus the scores, lean towards the rows that came last, so the probabilities may be off. Set "
+                "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
+            )
+
     def _require_probabilities(self, name: str) -> None:
-        """An AttributeError, so that hasattr says no."""
+        """Raise an AttributeError without probabilities, so that hasattr is False."""
         if not self._gives_probabilities():
             raise AttributeError(
                 f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
@@ -74,10 +84,10 @@ class WithProbabilities(OnlineClassifier):
         return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
-        """Of these scores of the model."""
+        """Return log probabilities for these scores of the model."""
         if len(state.calibration) == 0:
             raise ValueError(
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
                 "not. Call fit, or start with clone(estimator)."
             )
-        return log_probabilities(scores, state.calibration, state.total)
+        return log_probabilities(scores, state.calibration)

@@ -1,4 +1,4 @@
-"""What all regressors share: targets, their errors on the way, R^2."""
+"""The base of all regressors: targets, progressive errors, R^2."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import random_state, regressor_tags, warn_undefined_score
-from .._models.state import NO_ORDER
-from .base import UNKNOWN, WithVariances, WithWeights, read_weights_of_fit
+from .._input.compat import regressor_tags, warn_undefined_score
+from .base import WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
     from typing import Any, Literal, Self
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import Generator, Matrix
-
-_NO_CLASSES = np.empty(0)
 
 
 class OnlineRegressor(WithWeights):
@@ -66,18 +63,7 @@ class OnlineRegressor(WithWeights):
         state = self.__dict__.get("_state")
         if state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight):
             return self
-        return self._alone(self._partial_fit_alone, X, y, sample_weight)
-
-    def _partial_fit_alone(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        who = type(self).__name__
-        params, rows, first = self._read_call(X)
-        y = validate.read_targets(who, y, rows.n_rows)
-        weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        if first:
-            self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
-        self._learn(params, rows, y, weights, _NO_CLASSES)
-        self._enable_fast_path()
-        return self
+        return self._partial_fit(X, y, sample_weight)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
@@ -105,41 +91,11 @@ class OnlineRegressor(WithWeights):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-    ) -> Self:
-        return self._alone(self._fit_alone, X, y, sample_weight, coef_init, intercept_init)
+    def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
+        return validate.read_targets(type(self).__name__, y, n_rows)
 
-    def _fit_alone(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
-        intercept_init: ArrayLike | None,
-    ) -> Self:
-        who = type(self).__name__
-        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
-        again = self.warm_start and "_state" in self.__dict__ and not self._is_another_kind(params)
-        generator = random_state(who, self.random_state)
-        rows = self._read_rows(X, not again)
-        validate.require_samples(who, rows, 1)
-        self._check_range(self._with_constant(params), rows.data.dtype)
-        y = validate.read_targets(who, y, rows.n_rows)
-        weights = self._read_weights_of_fit(sample_weight, rows.n_rows)
-        if not again:
-            params, units = self._for_fit(rows, weights)
-        train, held_out = self._split(rows.n_rows, generator)
-        validation = rows.take(held_out) if len(held_out) else None
-        state = self._state if again else self._start(params, rows.n_features, 1, rows.data.dtype)
-        if coef_init is not None or intercept_init is not None:
-            state = self._initialised(who, params, state, coef_init, intercept_init)
-
-        self._begin(X, rows, params, state, units)
-        self._epochs(params, rows, y, weights, _NO_CLASSES, train, held_out, validation, generator)
-        return self
-
-    def _split(self, n_rows: int, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers to learn from and to hold out; empty arrays for all and none."""
-        if not self.early_stopping:
-            return NO_ORDER, NO_ORDER
+    def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+        n_rows = len(targets)
         n_held_out = max(ceil(self.validation_fraction * n_rows), 2)  # R^2 needs two
         if n_held_out >= n_rows:
             raise ValueError(

@@ -24,7 +24,7 @@ _UNCHANGED = "$UNCHANGED$"  # scikit-learn's, for what is to stay as it was requ
 
 
 class Routing:
-    """An estimator whose arguments can be asked for: `set_fit_request` and so on, for each method that has some."""
+    """Base of estimators with metadata requests: `set_fit_request` and so on, for each method that has metadata."""
 
     _metadata_request: MetadataRequest
 
@@ -43,7 +43,7 @@ class Routing:
         def set_score_request(self, **requests: bool | str | None) -> Any: ...
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Which arguments a pipeline, search or other meta-estimator of scikit-learn is to hand on to which method.
+        """Return which arguments scikit-learn's meta-estimators are to pass on to which method.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class Routing:
         return requests
 
     def _repr_html_(self) -> str | None:
-        """scikit-learn's diagram, for notebooks; None where it is not installed or told to show text."""
+        """scikit-learn's diagram, for notebooks; None where it is not installed or set to show text."""
         try:
             from sklearn import get_config
             from sklearn.utils import estimator_html_repr
@@ -78,9 +78,9 @@ class Routing:
 
 def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
     """The arguments of a method beside X and y, sorted."""
-    code = getattr(getattr(cls, method, None), "__code__", None)
-    if code is None:
+    if not callable(found := getattr(cls, method, None)):
         return ()
+    code = inspect.unwrap(found).__code__
     return tuple(sorted(set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]).difference(NO_METADATA)))
 
 

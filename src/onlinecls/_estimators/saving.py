@@ -19,9 +19,9 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._registry import ALGORITHMS, NOT_NEGATIVE, UNMERGEABLE, Either, Integer, Options, Units, algorithms_of, estimator_class
+from .._registry import ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
-from .thin import thickened, thinned
+from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-SAVED = {algorithm.estimator for algorithm in ALGORITHMS.values()}.union(UNMERGEABLE)  # (these have no row in the table)
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 
 # What fields of the compiled parameters may be.
@@ -45,7 +44,7 @@ def or_as(value: object, allowed: Any) -> Either:
 
 
 class Describing:
-    """How an estimator is described, and made again of a description."""
+    """Base of estimators that a file can hold: they are described by a header and arrays, and rebuilt from these."""
 
     #: Fields of the compiled parameters and what they may be: a range, or names and their numbers. A file has the names, as the
     #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
@@ -73,7 +72,7 @@ class Describing:
             """The class of the models that are learnt with these parameters."""
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        """All there is to know of a fitted estimator: what JSON can hold, and the arrays."""
+        """Describe a fitted estimator by a header for JSON and arrays."""
         from .. import __version__
 
         who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
@@ -96,7 +95,7 @@ class Describing:
         }, {**arrays, **classes}
 
     def _packed_learnt(self) -> dict:
-        """The parameters that the model was last learnt with."""
+        """Return the parameters of the model's last pass, for the header."""
         learnt = {name: packed(value) for name, value in self._params.items()}
         for name, field in self._fields.items():
             if isinstance(field, Mapping):
@@ -104,52 +103,52 @@ class Describing:
         return learnt
 
     @classmethod
-    def _rebuilt(cls, told: dict, arrays: dict[str, np.ndarray]) -> Self:
-        """The estimator of this class that was described so: each part of it checked, or an InvalidError."""
-        who, parameters = cls.__name__, read_parameters(cls, told["parameters"])
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+        """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
+        who, parameters = cls.__name__, read_parameters(cls, header["parameters"])
         learner: Any = cls(**parameters)  # (of one task or another)
-        units = _read_units(told["units"])
+        units = _read_units(header["units"])
         compiled = learner._kernel_params(units)
         random_state(who, learner.random_state)
 
         is_classifier = cls._estimator_type == "classifier"
-        require((told["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", told["classes"])
-        classes = read_classes(who, told["classes"], arrays.pop("classes")) if is_classifier else None
-        learnt = cls._read_learnt(told["learnt_with"], compiled)
+        require((header["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", header["classes"])
+        classes = read_classes(who, header["classes"], arrays.pop("classes")) if is_classifier else None
+        learnt = cls._read_learnt(header["learnt_with"], compiled)
         n_classes = 1 if classes is None else len(classes)
-        state = cls._state_class(learnt).of_file(told["state"], arrays, n_classes, learnt)
+        state = cls._state_class(learnt).of_file(header["state"], arrays, n_classes, learnt)
         for name in ("open", "sparse"):
-            require(type(told[name]) is bool, f"{name} true or false", told[name])
-        require(not told["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", told["sparse"])
+            require(type(header[name]) is bool, f"{name} true or false", header[name])
+        require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", header["sparse"])
         if classes is not None:
-            require(told["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
-            require(not told["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
+            require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
+            require(not header["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
             require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
-            validate.read_class_weight(who, learner.class_weight, classes, closed=not told["open"])
+            validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
         else:
-            require(not told["open"], "no classes that may join a regressor", told["open"])
-        require(type(told["n_iter"]) is int and told["n_iter"] > 0, "n_iter > 0", told["n_iter"])
-        take_names(learner, told["feature_names"], state.n_features)
-        require(is_json(told["metadata"]) and type(told["metadata"]) is dict, "metadata", type(told["metadata"]))
+            require(not header["open"], "no classes that may join a regressor", header["open"])
+        require(type(header["n_iter"]) is int and header["n_iter"] > 0, "n_iter > 0", header["n_iter"])
+        take_names(learner, header["feature_names"], state.n_features)
+        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
 
-        learner.n_features_in_, learner.n_iter_ = state.n_features, told["n_iter"]
+        learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
         if is_classifier:
-            learner._open, learner.classes_ = told["open"], classes
+            learner._open, learner.classes_ = header["open"], classes
         learner._take_model(state, learnt, units)
-        return learner.sparsify() if told["sparse"] else learner
+        return learner.sparsify() if header["sparse"] else learner
 
     def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
-        """Become fitted, with a model of a file that was learnt with these parameters."""
+        """Become fitted with a model from a file, which was learnt with these parameters."""
         require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
         self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
         self._check_range(learnt, state.dtype)
 
     @classmethod
-    def _read_learnt(cls, told: dict, compiled: dict) -> dict:
-        """The parameters that a model was learnt with. compiled : those that it would be learnt with now."""
-        require(told.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(told))
-        fields, learnt = cls._fields_of(told, compiled), {}
-        for name, value in told.items():
+    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
+        """Read the parameters that a model was learnt with. compiled : those of the constructor, which it would use now."""
+        require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
+        fields, learnt = cls._fields_of(header, compiled), {}
+        for name, value in header.items():
             value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
             if not isinstance(field, Mapping):
                 valid = type(value) is type(compiled[name]) and value in field
@@ -160,9 +159,9 @@ class Describing:
         return learnt
 
     @classmethod
-    def _fields_of(cls, told: dict, compiled: dict) -> dict:
-        """`_fields` for a model of this class; a field that it leaves out is as compiled."""
-        kind, margin = (told["rule"], told["geometry"]), told["margin"]
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
+        """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
+        kind, margin = (header["rule"], header["geometry"]), header["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
         found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
@@ -174,7 +173,7 @@ class Describing:
 
 
 def packed_parameters(who: str, values: dict) -> dict:
-    """Constructor parameters as JSON."""
+    """Return constructor parameters as JSON can hold them."""
     found = {}
     for name, value in values.items():
         try:
@@ -187,9 +186,9 @@ def packed_parameters(who: str, values: dict) -> dict:
     return found
 
 
-def read_parameters(cls: Any, told: dict) -> dict:
-    """The constructor parameters of a class, by name; their values are checked by the estimator."""
-    found = {name: unpacked(value) for name, value in told.items()}
+def read_parameters(cls: Any, header: dict) -> dict:
+    """Read the constructor parameters of a class, by name; the estimator checks their values."""
+    found = {name: unpacked(value) for name, value in header.items()}
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
     types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
     require(not types, "a type as dtype alone", types)
@@ -204,18 +203,19 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
         learner.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _read_units(told: list) -> Units:
-    require(type(told) is list and len(told) == 3 and all(type(number) is float for number in told), "three numbers", told)
-    units = Units(*told)
+def _read_units(values: list) -> Units:
+    three = type(values) is list and len(values) == 3 and all(type(number) is float for number in values)
+    require(three, "three numbers", values)
+    units = Units(*values)
     farthest = max(FARTHEST.values())
     powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
-    require(powers or units[:2] == Units()[:2], "powers of two as units", told)
-    require(units.epochs >= 1.0 and units.epochs.is_integer(), "epochs", told)
+    require(powers or units[:2] == Units()[:2], "powers of two as units", values)
+    require(units.epochs >= 1.0 and units.epochs.is_integer(), "epochs", values)
     return units
 
 
 def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, dict[str, np.ndarray]]:
-    """The dtype of labels, and {"classes": their bytes}; None and nothing where there are no classes."""
+    """Return the dtype of labels and {"classes": their bytes}; None and {} without classes."""
     if classes is None:
         return None, {}
     if not LABELS.fullmatch(classes.dtype.str):
@@ -224,7 +224,7 @@ def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, di
 
 
 def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
-    """The classes that were packed so, sorted."""
+    """Read classes from their dtype and bytes; they must be sorted."""
     require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
     require(raw.dtype == np.uint8, "labels as bytes", raw.dtype)
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
@@ -238,16 +238,16 @@ def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
 
 
 def is_saved(learner: Any) -> bool:
-    """Whether it is of a class that a file can name."""
-    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in SAVED
+    """Return True if a learner is of a class that a file can name."""
+    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in ESTIMATORS
 
 
-def rebuilt(told: dict, arrays: dict[str, np.ndarray]) -> Learner:
-    """The estimator that a description and arrays describe."""
-    who = told["estimator"]
-    require(isinstance(who, str) and who in SAVED, "an estimator of this version", who)
+def rebuilt(header: dict, arrays: dict[str, np.ndarray]) -> Learner:
+    """Rebuild the estimator that a header and arrays describe."""
+    who = header["estimator"]
+    require(isinstance(who, str) and who in ESTIMATORS, "an estimator of this version", who)
     estimator: Any = estimator_class(who)
-    return estimator._rebuilt(told, dict(arrays))
+    return estimator._rebuilt(header, dict(arrays))
 
 
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
@@ -266,15 +266,15 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
             f"{who}: metadata must be a dict of what JSON gives back as it was (texts as keys; None, booleans, integers, finite "
             f"floats, texts, lists, dicts), got {metadata!r}. Turn tuples into lists and numpy numbers into Python's."
         )
-    told, arrays = learner._described(metadata)
+    header, arrays = learner._described(metadata)
     try:
-        rebuilt(json.loads(json.dumps(told)), arrays)
+        rebuilt(json.loads(json.dumps(header)), arrays)
     except InvalidError as error:
         raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
     if not dense:
-        arrays, thin = thinned(arrays, learner.n_features_in_ + 1)
-        told = {**told, "thin": thin} if thin else told
-    write(who, path, told, arrays)
+        arrays, thin = to_sparse(arrays, learner.n_features_in_ + 1)
+        header = {**header, "thin": thin} if thin else header
+    write(who, path, header, arrays)
 
 
 @overload
@@ -329,14 +329,14 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
     (AROWClassifier(r=0.5), ['spam'], {'bits': 1})
     """
     place: Any = path if hasattr(path, "read") else os.fspath(path)
-    told, arrays = read(place, mmap)
-    if mmap and isinstance(told, dict) and told.get("thin"):
+    header, arrays = read(place, mmap)
+    if mmap and isinstance(header, dict) and header.get("thin"):
         raise refused(
             place, "a dense file for mmap=True", "one without the features that were never met",
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
-        learner = rebuilt(told, thickened(told, arrays))
+        learner = rebuilt(header, to_dense(header, arrays))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
-    return (learner, told["metadata"]) if return_metadata else learner
+    return (learner, header["metadata"]) if return_metadata else learner

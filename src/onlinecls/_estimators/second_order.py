@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .classifier import SecondOrderClassifier
-from .docs import documented
+from .docstrings import documented
 from .probabilities import WithProbabilities
 from .regressor import SecondOrderRegressor
 
@@ -314,6 +314,7 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     """
 
     _poor_score = True
+    _leans = True
 
     eta: float
     variant: Literal["stdev", "variance"]

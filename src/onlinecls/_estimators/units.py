@@ -1,4 +1,4 @@
-"""The units of X: what defaults are multiples of, told by the first row that is not all zeros."""
+"""The units of X, of which defaults are multiples: estimated from the first row that is not all zeros."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FARTHEST = {4: 44, 8: 158}
 
 
 def first_row(rows: Rows, weights: np.ndarray) -> int:
-    """Number of the first row of weight > 0 (weights may be empty: all are 1) that is not all zeros; -1 if there is none."""
+    """Return the number of the first row of weight > 0 that is not all zeros, else -1. (Empty weights are all 1.)"""
     lo, hi = int(rows.indptr[0]), int(rows.indptr[min(1, rows.n_rows)])
     if rows.n_rows and (not len(weights) or weights[0] > 0.0) and rows.data[lo:hi].any():
         return 0
@@ -29,7 +29,7 @@ def first_row(rows: Rows, weights: np.ndarray) -> int:
 
 
 def units_of(rows: Rows, at: int, epochs: float = 1.0) -> Units:
-    """The units that row `at` tells; not known if that is -1."""
+    """Return the units by row `at`; unknown units if that is -1."""
     if at < 0:
         return Units(epochs=epochs)
     row = rows.data[int(rows.indptr[at]) : int(rows.indptr[at + 1])].astype(np.float64)
@@ -43,5 +43,5 @@ def units_of(rows: Rows, at: int, epochs: float = 1.0) -> Units:
 
 
 def _root(square: float, exponent: int, farthest: int) -> float:
-    """The power of two nearest to √square times 2^exponent."""
+    """Return the power of two nearest to √square times 2^exponent."""
     return ldexp(1.0, min(max((frexp(square)[1] >> 1) + exponent, -farthest), farthest))

@@ -1,1 +1,1 @@
-"""Hashing of names and of texts to columns, compiled: what the vectorizer and the streams share."""
+"""The compiled hashing of names and texts to columns, which the vectorizer and the streams share."""

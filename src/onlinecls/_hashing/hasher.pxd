@@ -1,4 +1,4 @@
-"""`RowHasher` as other extension modules use it, without the GIL."""
+"""Declarations of `RowHasher` for other extension modules, which call it without the GIL."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from .sketch cimport Names
@@ -8,28 +8,23 @@ cdef struct Unit:           # a slice of the document
     int32_t start, end
 
 
-cdef struct Slot:           # of the table in which the columns of one document meet
+cdef struct Slot:           # of the table that counts the columns of one document
     uint32_t key            # column + 1; 0: empty
     int32_t count           # sum of the signs of its tokens
 
 
-cdef struct Table:          # home slots lie in the order of columns, so that to read the table is nearly to sort it
+cdef struct Table:          # home slots are in the order of columns, so that reading the table nearly sorts them
     Slot* slots             # two thirds more than homes: at most that many are in use
     int32_t* used           # places of slots
     Py_ssize_t home_size, n_used
     uint64_t scale          # home = column * scale >> 32
 
 
-cdef struct Pair:           # a token, where there is no table
-    uint64_t key            # column + 1
-    int64_t count
-
-
 cdef class RowHasher:
-    """Documents in, CSR rows out: `add` one document after the other, `take` the rows."""
-    # what a row is made of
+    """Turn documents into CSR rows: `add` one document after the other, then `take` the rows."""
+    # how a row is made
     cdef int analyzer, norm
-    cdef bint lowercase, binary, alternate_sign, single, wide
+    cdef bint lowercase, binary, alternate_sign, single
     cdef Py_ssize_t min_n, max_n, min_chars
     cdef readonly int64_t n_features
     cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
@@ -37,11 +32,11 @@ cdef class RowHasher:
     cdef Names names                        # None: names are not kept
     cdef bytes stop_bytes
     cdef const unsigned char* stop_text
-    cdef Py_ssize_t* stops                  # (begin, end) of each stop word in stop_bytes, at home by hash; end 0: empty
+    cdef Py_ssize_t* stops                  # a hash table of each stop word's (begin, end) in stop_bytes; end 0: empty
     cdef Py_ssize_t stop_mask               # -1: no stop words
-    # the document on its way
+    # the document that is being hashed
     cdef unsigned char* text                # lower-cased UTF-8
-    cdef unsigned char* flags               # of each of its bytes: 0x80 in a word (for characters: in white space), else 0
+    cdef unsigned char* flags               # for each byte: 0x80 in a word (for characters: in white space), else 0
     cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
     cdef Unit* units                        # words or characters
     cdef Py_ssize_t text_size
@@ -49,18 +44,18 @@ cdef class RowHasher:
     # its columns
     cdef Table table
     cdef Py_ssize_t slots_size
-    cdef bint listing                       # as pairs instead: 64 bits, or a document whose columns crowd
-    cdef Pair* pairs
-    cdef Py_ssize_t n_pairs, pairs_size
+    cdef bint listing                       # the columns are in a list instead, as they crowd the table
+    cdef Slot* listed                       # one for each token, until they are sorted and summed
+    cdef Py_ssize_t n_listed, listed_size
     # the rows since the last take
     cdef void* data
-    cdef void* indices
+    cdef int32_t* indices
     cdef int64_t* indptr
     cdef Py_ssize_t entries_size, indptr_size
     cdef readonly Py_ssize_t n_rows, nnz
 
-    # Append the row of one document of n bytes; UTF-8 unless decode_error says what else may come. Raises UnicodeDecodeError,
-    # MemoryError: the rows are then what they were.
+    # Append the row of one document of n bytes, in UTF-8 unless decode_error allows other bytes. Raises UnicodeDecodeError or
+    # MemoryError, and then appends nothing.
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
 
     cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil
@@ -84,7 +79,7 @@ cdef class RowHasher:
     cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
     cdef Py_ssize_t _pack(self) noexcept nogil
     cdef int _list(self) except -1 nogil
-    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil
+    cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil
     cdef Py_ssize_t _merged(self) noexcept nogil
     cdef int _close(self) except -1 nogil
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil

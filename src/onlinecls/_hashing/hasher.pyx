@@ -1,9 +1,9 @@
 """From documents to CSR rows of hashed features, as scikit-learn's HashingVectorizer makes them, without the GIL.
 
 A document takes four steps. It is lower-cased into a buffer of UTF-8, and each of its bytes is flagged as part of a word or not
-(many at a time while they are ASCII). The edges of the flagged runs are its words; where all is ASCII, they are found in the same
-go. They are joined by single spaces, so that an n-gram is a slice, and hashed several at once. The columns meet in a table whose
-home slots are in the order of columns: to sort a row is to read the table and set a few neighbours right.
+(many at a time while they are ASCII). The flagged runs are its words; in ASCII text they are found in the same pass. Words are
+joined by single spaces, so that an n-gram is a slice, and hashed several at once. Columns are counted in a table whose home
+slots are in the order of columns: a row is sorted by reading the table and moving a few neighbours.
 """
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -18,7 +18,7 @@ import re
 import numpy as np
 
 from .lanes cimport (
-    QUEUE, STRETCH, Waiting, ascii_words, divide_doubles, divide_floats, drain, edges_of, fold, hash_all, line_up, map_bits,
+    QUEUE, STRETCH, Queue, ascii_words, divide_doubles, divide_floats, drain, edges_of, fold, hash_all, enqueue, map_bits,
 )
 from .murmur cimport murmur3, murmur3_of_two
 
@@ -45,15 +45,14 @@ cdef enum Norm:
     L2
 
 cdef enum:
-    PAD = 128                   # bytes that may be read or written beyond the end of a document's buffers
+    PAD = 128                   # bytes beyond the end of a document's buffers that may be read or written
     MOST_SLOTS_AT_FIRST = 1 << 14
-    CROWDED = 128               # slots from home at which a table is given up: hashes are not random, but an adversary's
-    BATCH = 1 << 20             # bytes between two looks at pending signals: well under 50 ms
+    CROWDED = 128               # slots from home at which a table is given up: only crafted hashes crowd so
+    BATCH = 1 << 20             # bytes between two checks for signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
-    EXACT = 1 << 24             # up to there sums of squares are exact, whatever their order and precision
-    SECOND_SEED = 0x5bd1e995    # of the upper half of a 64-bit hash
+    EXACT = 1 << 24             # up to here sums of squares are exact in any order and precision
 
-MAX_FEATURES = 2**56                # more than any memory has room for; hashes have 63 bits, indices of columns sort by bytes
+MAX_FEATURES = 2**31 - 1            # columns are int32
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
 WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
 NORMS = {None: NONE, "l1": L1, "l2": L2}
@@ -62,7 +61,7 @@ ctypedef fused number:
     float
     double
 
-ctypedef fused index_t:
+ctypedef fused offset_t:
     int32_t
     int64_t
 
@@ -72,33 +71,33 @@ ctypedef fused point_t:     # code points of a str
     uint32_t
 
 
-# --- characters: what `\w`, `\s` and str.lower of the running Python say -----------------------------------------------------
+# --- characters: `\w`, `\s` and str.lower as in the running Python -----------------------------------------------------------
 
 cdef enum:
     IN_WORD = 1
     IN_SPACE = 2
     KNOWN = 0x100000            # beside the flags of SHORT
-    MAPPED = 0x40000            # code points that have a place in the table: all scripts there are
+    MAPPED = 0x40000            # code points in the table: all scripts
     SIGMA = 0x3A3               # lower-cased by its neighbours
     DOTTED_I = 0x130            # lower-cased to two characters
 
 cdef uint16_t PAGES[MAPPED >> 8]
-# Of characters of one or two bytes: the bytes of their lower case, as the machine orders them, and the flags 16 bits
-# further up; 0 for those whose lower case has another length, or hangs on something.
+# For each character of one or two bytes, the bytes of its lower case in the machine's order, and its flags 16 bits further up;
+# 0 if its lower case has another length or depends on the neighbours.
 cdef uint32_t SHORT[0x800]
 cdef int32_t* CHARACTERS = NULL
-# Of 256 code points: whether each has three bytes, is part of a word, and has no case. Nearly all of Chinese and Korean.
+# For each 256 code points, 1 if all have three bytes, are parts of words and have no case: nearly all of Chinese and Korean.
 cdef unsigned char PLAIN[0x1100]
 
 
 cdef int32_t character(uint32_t c) noexcept nogil:
-    """(lower case - c) << 2 | IN_SPACE | IN_WORD"""
+    """Return (lower case - c) << 2 | IN_SPACE | IN_WORD."""
     cdef int32_t away = <int32_t>Py_UNICODE_TOLOWER(c) - <int32_t>c
     return away * 4 | (IN_SPACE if Py_UNICODE_ISSPACE(c) else 0) | (IN_WORD if Py_UNICODE_ISALNUM(c) or c == 0x5F else 0)
 
 
 cdef int map_characters() except -1:
-    """Fill the table, equal pages once: from the running Python, so that both know the same Unicode. 3 ms."""
+    """Fill the table from the running Python's Unicode data, equal pages once. Takes 3 ms."""
     global CHARACTERS
     cdef Py_ssize_t page, i, n_pages = 0
     cdef int32_t* grown
@@ -128,12 +127,12 @@ cdef int map_characters() except -1:
     return 0
 
 
-cdef inline int32_t looked_up(uint32_t c) noexcept nogil:
+cdef inline int32_t character_of(uint32_t c) noexcept nogil:
     return CHARACTERS[(<Py_ssize_t>PAGES[c >> 8] << 8) + (c & 255)] if c < MAPPED else character(c)
 
 
 cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t* c) noexcept nogil:
-    """The length of the first character of n > 0 bytes, not ASCII; 0 if it is not UTF-8."""
+    """Decode the first character, not ASCII, of n > 0 bytes to c, and return its length; 0 if it is not UTF-8."""
     cdef uint32_t a = text[0]
     if a < 0xC2 or n < 2 or (text[1] & 0xC0) != 0x80:
         return 0
@@ -152,7 +151,7 @@ cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t
 
 
 cdef inline bint plain(const unsigned char* text) noexcept nogil:
-    """Whether a plain character begins there, of three bytes at least that may be read."""
+    """Return True if a plain character begins at text, at least three bytes of which may be read."""
     return ((text[0] & 0xF0) == 0xE0 and (text[1] & 0xC0) == 0x80 and (text[2] & 0xC0) == 0x80
             and PLAIN[(text[0] & 0x0F) << 4 | (text[1] & 0x3F) >> 2])
 
@@ -190,14 +189,14 @@ cdef inline void write_three(uint32_t c, unsigned char* text) noexcept nogil:
 cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigned char* text,
                              unsigned char* flags) noexcept nogil:
     """Write a character and its flags, and return its length."""
-    cdef int32_t kind = looked_up(c)
+    cdef int32_t kind = character_of(c)
     cdef uint32_t low = <uint32_t>(<int32_t>c + (kind >> 2)) if lowercase else c
     cdef uint32_t four = 0x80808080 if kind & wanted else 0
     memcpy(flags, &four, 4)
     if 0x800 <= low < 0x10000:
         write_three(low, text)
         return 3
-    if lowercase and c == DOTTED_I:             # i and the dot above it, which is no part of a word
+    if lowercase and c == DOTTED_I:             # i and the dot above it, which is not part of a word
         memcpy(text, b"i\xCC\x87", 3)
         flags[1] = flags[2] = 0
         return 3
@@ -206,10 +205,10 @@ cdef inline Py_ssize_t place(uint32_t c, bint lowercase, int32_t wanted, unsigne
 
 cdef inline Py_ssize_t place_short(const unsigned char* at, Py_ssize_t n, bint lowercase, int flag_at, unsigned char* text,
                                    unsigned char* flags) noexcept nogil:
-    """The same for the first character of n > 0 bytes of UTF-8; 0 unless it has an entry in SHORT. flag_at : its bit there."""
+    """Write the first character of n > 0 bytes and its flags, and return its length; 0 unless it is in SHORT. flag_at : bit."""
     cdef uint32_t first = at[0], second, entry, two, whole
     cdef uint16_t pair
-    if n > 1:                                   # one byte or two, without a branch: which of them cannot be predicted
+    if n > 1:                                   # one byte or two, without a branch, which would be mispredicted
         second = at[1]
         two = first >= 0x80
         entry = SHORT[first ^ ((first ^ ((first & 0x1F) << 6 | (second & 0x3F))) & (0 - two))]
@@ -229,9 +228,9 @@ cdef inline Py_ssize_t place_short(const unsigned char* at, Py_ssize_t n, bint l
     return 1
 
 
-cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
-                            unsigned char* flags) noexcept nogil:
-    """A str as text and flags: the length, or -1 where only Python knows what to do."""
+cdef Py_ssize_t write_str(const point_t* points, Py_ssize_t n, bint lowercase, int32_t wanted, unsigned char* text,
+                          unsigned char* flags) noexcept nogil:
+    """Write a str as text and flags, and return the length; -1 if only Python can lower-case or encode it."""
     cdef Py_ssize_t i = 0, m = 0
     cdef uint32_t c, entry, plain = 0x80808080 if wanted == IN_WORD else 0
     cdef uint16_t pair
@@ -262,7 +261,7 @@ cdef Py_ssize_t written_out(const point_t* points, Py_ssize_t n, bint lowercase,
     return m
 
 
-# --- eight ASCII bytes at a time: the top bit of a byte of the result says yes -----------------------------------------------
+# --- eight ASCII bytes at a time: the top bit of each byte of the result is the answer ----------------------------------------
 
 cdef inline uint64_t at_least(uint64_t x, uint64_t c) noexcept nogil:
     return x + <uint64_t>0x0101010101010101 * (0x80 - c)
@@ -293,12 +292,12 @@ cdef inline uint64_t eight(const unsigned char* at) noexcept nogil:
 # --- the table of a document's columns ---------------------------------------------------------------------------------------
 
 cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
-    """Add to a column's count, in a table that has room. 1 if that took a walk that random hashes do not take, else 0."""
+    """Add to a column's count in a table with room; return 1 if its slot is too far from home, else 0."""
     cdef uint32_t key = column + 1
     cdef Slot* at = t.slots + (column * t.scale >> 32)
     cdef Slot* far = at + CROWDED
     cdef int crowded = 0
-    # It is the column's, or empty: which of them cannot be predicted, and compilers make two branches of anything plainer.
+    # True unless the slot is the column's or empty: one test, as compilers make two mispredicted branches of anything plainer.
     while <uint64_t>at.key * (at.key ^ key) != 0:
         at += 1
         crowded |= at == far
@@ -312,16 +311,14 @@ cdef inline int32_t sign_of(RowHasher self, uint32_t h) noexcept nogil:
     return 1 - <int32_t>(h >> 31) * 2 * self.alternate_sign
 
 
-cdef inline uint64_t column_of(RowHasher self, uint32_t h, uint32_t other) noexcept nogil:
-    """|h| mod n_features, where `other` is the upper half of a 64-bit hash."""
+cdef inline uint32_t column_of(RowHasher self, uint32_t h) noexcept nogil:
+    """Return |h| mod n_features."""
     cdef uint32_t size = h if h < <uint32_t>0x80000000 else 0 - h      # |h| as int32; 2^31 for -2^31
-    if self.wide:
-        return (<uint64_t>other << 31 | (size & <uint32_t>0x7FFFFFFF)) % <uint64_t>self.n_features
     return size & self.mask if self.mask else size % <uint32_t>self.n_features
 
 
-cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except -1 nogil:
-    """Hash and count the tokens in line."""
+cdef int count_queue(RowHasher self, Queue* w, const unsigned char* text) except -1 nogil:
+    """Hash and count the tokens in the queue."""
     cdef int i, j, k, n = w.n, crowded = 0
     cdef uint32_t h, other
     cdef Table t
@@ -332,8 +329,8 @@ cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except
     for k in range(0, w.n_longer, 2):
         i, j = w.longer[k], w.longer[min(k + 1, w.n_longer - 1)]
         h, other = murmur3_of_two(text + w.start[i], w.size[i], text + w.start[j], w.size[j])
-        w.column[i], w.sign[i] = <uint32_t>column_of(self, h, 0), sign_of(self, h)
-        w.column[j], w.sign[j] = <uint32_t>column_of(self, other, 0), sign_of(self, other)
+        w.column[i], w.sign[i] = column_of(self, h), sign_of(self, h)
+        w.column[j], w.sign[j] = column_of(self, other), sign_of(self, other)
     w.n = w.n_longer = 0
     if self.listing:
         for i in range(n):
@@ -348,33 +345,33 @@ cdef int enter_all(RowHasher self, Waiting* w, const unsigned char* text) except
 
 
 cdef int by_column(const void* a, const void* b) noexcept nogil:
-    cdef uint64_t left = (<const Pair*>a).key, right = (<const Pair*>b).key
+    cdef uint32_t left = (<const Slot*>a).key, right = (<const Slot*>b).key
     return (left > right) - (left < right)
 
 
-cdef int complain_of_memory() except -1 nogil:
+cdef int raise_memory_error() except -1 nogil:
     with gil:
         raise MemoryError()
 
 
 cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
-    """The bytes of the character that begins so."""
+    """Return the number of bytes of a character from its first byte."""
     return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
-cdef int write_row(const Pair* pairs, Py_ssize_t n, bint binary, int norm, number* data, index_t* indices) noexcept nogil:
-    """Columns and values of a row."""
+cdef int write_row(const Slot* listed, Py_ssize_t n, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
+    """Write the columns and values of a row from a list of n columns, sorted and unique."""
     cdef Py_ssize_t i
     cdef int64_t squares = 0
     for i in range(n):
-        indices[i] = <index_t>(pairs[i].key - 1)
-        data[i] = 1 if binary else <number>pairs[i].count
-        squares += <int64_t>(<int32_t>pairs[i].count) * <int32_t>pairs[i].count
+        indices[i] = <int32_t>(listed[i].key - 1)
+        data[i] = 1 if binary else <number>listed[i].count
+        squares += <int64_t>listed[i].count * listed[i].count
     return normalise(data, n, norm, n if binary else squares)
 
 
 cdef int empty(Table* t, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
-    """The same of a table, which is empty then."""
+    """Write the columns and values of a row from a table, and empty the table."""
     cdef int32_t* counts = t.used
     cdef int64_t squares
     cdef Py_ssize_t i, n = drain(<uint32_t*>t.slots, t.home_size, indices, counts, &squares)
@@ -394,7 +391,7 @@ cdef int empty(Table* t, bint binary, int norm, number* data, int32_t* indices) 
 
 
 cdef int normalise(number* data, Py_ssize_t n, int norm, int64_t squares) noexcept nogil:
-    """Divide by the norm, in the precision and the order in which scikit-learn does it. squares: the sum of the values'."""
+    """Divide a row by its norm, in scikit-learn's precision and order. squares : the sum of the squared values."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     if norm == L1:
@@ -414,7 +411,7 @@ cdef int normalise(number* data, Py_ssize_t n, int norm, int64_t squares) noexce
 
 
 cdef class Memory:
-    """What hands a block of memory over to NumPy."""
+    """Own a block of memory that NumPy reads through the buffer protocol."""
     cdef void* start
     cdef Py_ssize_t n_bytes
 
@@ -425,14 +422,14 @@ cdef class Memory:
         free(self.start)
 
 
-cdef handed_over(void* start, Py_ssize_t n_bytes, dtype):
-    """An array of what was allocated at start; it owns it from here on."""
+cdef array_of(void* start, Py_ssize_t n_bytes, dtype):
+    """Return an array that owns the memory allocated at start."""
     cdef Memory memory
     if n_bytes == 0:
         free(start)
         return np.empty(0, dtype)
     memory = Memory()
-    memory.start = realloc(start, n_bytes)          # smaller: cannot fail, but for its being allowed to
+    memory.start = realloc(start, n_bytes)          # smaller, so that it hardly fails; then the block stays
     if memory.start == NULL:
         memory.start = start
     memory.n_bytes = n_bytes
@@ -440,22 +437,21 @@ cdef handed_over(void* start, Py_ssize_t n_bytes, dtype):
 
 
 class DamagedError(ValueError):
-    """Offsets or views that point elsewhere than into their text."""
+    """Raised for offsets or views that point outside their text."""
 
 
 cdef class RowHasher:
-    """Documents in, CSR rows out, as `HashingOptions` say. n_features above 2^31 - 1 hash to 64 bits and give int64 columns."""
+    """Make CSR rows of documents, as `HashingOptions` say."""
 
     def __cinit__(self, options=HashingOptions()):
         cdef int64_t n_features = options.n_features
         self.analyzer = ANALYZERS[options.analyzer]
-        # No document has more units than MAX_DOCUMENT: longer n-grams are all alike, and these fit an int.
+        # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
         self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in options.ngram_range)
         self.lowercase, self.binary, self.alternate_sign = options.lowercase, options.binary, options.alternate_sign
         self.norm = NORMS[options.norm]
         self.single = np.dtype(options.dtype) == np.float32
         self.n_features = n_features
-        self.wide = n_features > 2**31 - 1
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
         self.min_chars = options.min_chars
         self.decode_error = options.decode_error
@@ -469,12 +465,12 @@ cdef class RowHasher:
 
     def __dealloc__(self):
         for block in (<size_t>self.stops, <size_t>self.text, <size_t>self.flags, <size_t>self.joined, <size_t>self.units,
-                      <size_t>self.table.slots, <size_t>self.table.used, <size_t>self.pairs, <size_t>self.data,
+                      <size_t>self.table.slots, <size_t>self.table.used, <size_t>self.listed, <size_t>self.data,
                       <size_t>self.indices, <size_t>self.indptr):
             free(<void*><size_t>block)
 
     def _set_stops(self, words):
-        """Words that are left out, in a table of half as many words as slots."""
+        """Put the words to leave out in a hash table that is at most half full."""
         cdef Py_ssize_t begin = 0, size = 4
         cdef uint32_t at
         encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
@@ -509,17 +505,17 @@ cdef class RowHasher:
         return self._hash(self._normalise(text, n, self.lowercase))
 
     cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil:
-        """The same for a str of so many bytes a character. -1, and no row: it must come as UTF-8."""
+        """Append the row of a str of `kind` bytes a character; return -1, and append nothing, if it must be passed as UTF-8."""
         cdef Py_ssize_t m
         cdef int32_t wanted = IN_WORD if self.analyzer == WORD else IN_SPACE
         self._refuse_long(n * min(kind + 1, 4))
-        self._room(n * min(kind + 1, 4))        # UTF-8 of a byte's character has two
+        self._room(n * min(kind + 1, 4))        # in UTF-8, a character of one byte may have two
         if kind == 1:
-            m = written_out(<const uint8_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+            m = write_str(<const uint8_t*>points, n, self.lowercase, wanted, self.text, self.flags)
         elif kind == 2:
-            m = written_out(<const uint16_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+            m = write_str(<const uint16_t*>points, n, self.lowercase, wanted, self.text, self.flags)
         else:
-            m = written_out(<const uint32_t*>points, n, self.lowercase, wanted, self.text, self.flags)
+            m = write_str(<const uint32_t*>points, n, self.lowercase, wanted, self.text, self.flags)
         if m < 0:
             return -1
         memset(self.flags + m, 0, PAD)
@@ -535,7 +531,7 @@ cdef class RowHasher:
         return 0
 
     cdef int _hash(self, Py_ssize_t n) except -1 nogil:
-        """Make the row of what is in `text`."""
+        """Append the row of the n bytes in `text`."""
         if self.analyzer == WORD:
             return self._hash_words(self._words(n))
         if self.analyzer == CHAR:
@@ -570,7 +566,7 @@ cdef class RowHasher:
                 x = eight(text + i)
                 if x & <uint64_t>0x8080808080808080:
                     break
-                if i >= mixed:                  # not where a stretch was found to hold something else
+                if i >= mixed:                  # not in a stretch that is known to be mixed
                     step = fold(text + i, n - i, out + m, flags + m, lowercase, wanted == IN_WORD)
                     if step:
                         i += step
@@ -585,7 +581,7 @@ cdef class RowHasher:
                 i += 8
                 m += 8
             stop = min(i + 8, n)
-            while i < stop:                     # what is not ASCII, and its neighbours
+            while i < stop:                     # characters beyond ASCII, and their neighbours
                 step = place_short(text + i, n - i, lowercase, flag_at, out + m, flags + m)
                 if step:
                     ascii &= step == 1
@@ -611,7 +607,8 @@ cdef class RowHasher:
         return m
 
     cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1:
-        """The same for bytes that are not UTF-8, and for the capital sigma, whose lower case hangs on its neighbours."""
+        """Fill `text` and `flags` by way of a str: from bytes that are not UTF-8, or hold a capital sigma, whose lower case
+        depends on its neighbours."""
         document = (<const char*>text)[:n].decode("utf-8", self.decode_error)
         if self.lowercase:
             document = document.lower()
@@ -619,14 +616,14 @@ cdef class RowHasher:
         return self._normalise(<const unsigned char*>PyBytes_AS_STRING(rewritten), PyBytes_GET_SIZE(rewritten), False)
 
     cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil:
-        """Fill `units` with the words of `text` that are long enough, and return how many there are."""
+        """Fill `units` with the words of `text` that are long enough, and return their number."""
         cdef Py_ssize_t n_units, n_words = 0, i
         cdef unsigned char first
-        cdef bint two = self.min_chars == 2     # words of one byte go
+        cdef bint two = self.min_chars == 2     # words of one byte are left out
         n_units = (edges_of(self.flags, n, two, <int32_t*>self.units) - <int32_t*>self.units) // 2
         if not two or self.ascii:
             return n_units
-        for i in range(n_units):                # and so do those of one longer character
+        for i in range(n_units):                # and so are those of one longer character
             first = self.text[self.units[i].start]
             if first < 0x80 or self.units[i].end - self.units[i].start > width(first):
                 self.units[n_words] = self.units[i]
@@ -654,7 +651,7 @@ cdef class RowHasher:
         return n_kept
 
     cdef void _join(self, Py_ssize_t n_units) noexcept nogil:
-        """Put the words side by side, one space between them."""
+        """Copy the words to `joined`, with one space between them."""
         cdef Py_ssize_t i, size, m = 0
         for i in range(n_units):
             size = self.units[i].end - self.units[i].start
@@ -668,7 +665,7 @@ cdef class RowHasher:
             m += 1
 
     cdef int _characters(self, Py_ssize_t n) except -1 nogil:
-        """n-grams of characters; two or more characters of white space count as one space."""
+        """Hash n-grams of characters; two or more characters of white space count as one space."""
         cdef Py_ssize_t i = 0, m = 0, n_units = 0, size, after
         while i < n:
             size = width(self.text[i])
@@ -689,10 +686,10 @@ cdef class RowHasher:
         return self._hash_ngrams(self.joined, 0, n_units)
 
     cdef int _padded_words(self, Py_ssize_t n) except -1 nogil:
-        """n-grams of characters within words that have a space at either end; of a word that is too short, the word."""
+        """Hash n-grams of characters within words padded by a space at either end; a word that is too short is hashed whole."""
         cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
         self._open(n * min(self.max_n - self.min_n + 1, 2))
-        self.joined[0] = 0x20                   # the space after a word is that before the next
+        self.joined[0] = 0x20                   # the space after a word is the one before the next
         self.units[0].start, self.units[0].end = 0, 1
         while i <= n:
             if i < n and not self.flags[i]:
@@ -717,35 +714,34 @@ cdef class RowHasher:
     # --- tokens to columns ---------------------------------------------------------------------------------------------------
 
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
-        cdef uint32_t h = murmur3(text, n, 0), other = murmur3(text, n, SECOND_SEED) if self.wide else 0
-        cdef uint64_t column = column_of(self, h, other)
+        cdef uint32_t h = murmur3(text, n, 0), column = column_of(self, h)
         if self.names is not None:
             self.names.note(column, sign_of(self, h) < 0, text, n)
         if self.listing:
             return self._list_one(column, sign_of(self, h))
         self._widen(1)
-        return self._list() if put(&self.table, <uint32_t>column, sign_of(self, h)) else 0
+        return self._list() if put(&self.table, column, sign_of(self, h)) else 0
 
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
-        """The n-gram of units i..j is what lies from the start of i to the end of j."""
+        """Hash the n-grams of units: that of units i..j is the text from the start of i to the end of j."""
         cdef Py_ssize_t i, end
         cdef int span, m
-        cdef Waiting w
-        if self.wide or self.names is not None:
+        cdef Queue w
+        if self.names is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
         w.n = w.n_longer = 0
         for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
             i, end = first, first + n_units - span
             while i < end:
                 m = <int>min(end - i, QUEUE - w.n)
-                line_up(&w, text, <int32_t*>(self.units + i), m, span)
+                enqueue(&w, text, <int32_t*>(self.units + i), m, span)
                 i += m
                 if w.n == QUEUE:
-                    enter_all(self, &w, text)
-        return enter_all(self, &w, text)
+                    count_queue(self, &w, text)
+        return count_queue(self, &w, text)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
-        """The same where hashes have 64 bits, or columns names."""
+        """Hash n-grams one after the other, and note the name of each."""
         cdef Py_ssize_t i, j, last = first + n_units
         for i in range(first, last):
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
@@ -755,27 +751,25 @@ cdef class RowHasher:
     # --- the table -----------------------------------------------------------------------------------------------------------
 
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil:
-        """Nothing yet, and a table with room for the tokens, unless there are very many."""
+        """Begin a row, with a table that has room for the tokens unless there are very many."""
         cdef Py_ssize_t home_size = 64
-        self.listing = self.wide
-        self.n_pairs = 0
-        if self.wide:
-            return 0
+        self.listing = False
+        self.n_listed = 0
         while home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
             home_size *= 2
-        if self.table.n_used:                   # of a document that failed
+        if self.table.n_used:                   # left by a document that failed
             memset(self.table.slots, 0, self.slots_size * sizeof(Slot))
             self.table.n_used = 0
         return self._rehash(home_size) if self.table.home_size != home_size else 0
 
     cdef int _widen(self, Py_ssize_t n) except -1 nogil:
-        """Make room for n more columns: a third of the home slots stays empty."""
+        """Make room for n more columns, with a third of the home slots empty."""
         while 3 * (self.table.n_used + n) > 2 * self.table.home_size:
             self._rehash(2 * self.table.home_size)
         return 0
 
     cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil:
-        """Move the columns to a table of that many home slots."""
+        """Move the columns to a table of home_size home slots."""
         cdef Table t
         cdef Slot* old = self.table.slots
         cdef Py_ssize_t i, n = self._pack(), slots_size = home_size + 2 * home_size // 3 + 2 + 64   # (64 are read at a time)
@@ -787,7 +781,7 @@ cdef class RowHasher:
             if t.slots == NULL or t.used == NULL:
                 free(t.slots)
                 free(t.used)
-                complain_of_memory()
+                raise_memory_error()
             self.slots_size = slots_size
         for i in range(n):
             put(&t, old[i].key - 1, old[i].count)
@@ -798,7 +792,7 @@ cdef class RowHasher:
         return 0
 
     cdef Py_ssize_t _pack(self) noexcept nogil:
-        """Move the slots that are in use to the front, and return how many there are."""
+        """Move the slots in use to the front, and return their number."""
         cdef Slot* slots = self.table.slots
         cdef Py_ssize_t i, n = 0
         if self.table.n_used == 0:
@@ -807,7 +801,7 @@ cdef class RowHasher:
             slots[n] = slots[i]
             n += slots[i].key != 0
         i = self.table.home_size
-        while slots[i].key != 0:                # who had to go on beyond the last home stands without a gap
+        while slots[i].key != 0:                # slots beyond the last home have no gaps
             slots[n] = slots[i]
             n += 1
             i += 1
@@ -815,7 +809,7 @@ cdef class RowHasher:
         return n
 
     cdef int _list(self) except -1 nogil:
-        """Give the table up: an adversary can make words of neighbouring columns, and a table of them takes quadratic time."""
+        """Move the columns to a list: crafted words of neighbouring columns would take quadratic time in the table."""
         cdef Slot* slots = self.table.slots
         cdef Py_ssize_t i, n = self._pack()
         self.listing = True
@@ -825,61 +819,56 @@ cdef class RowHasher:
         self.table.n_used = 0
         return 0
 
-    cdef int _list_one(self, uint64_t column, int64_t count) except -1 nogil:
-        cdef Pair* grown
-        if self.n_pairs == self.pairs_size:
-            grown = <Pair*>realloc(self.pairs, max(2 * self.pairs_size, 1024) * sizeof(Pair))
+    cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil:
+        cdef Slot* grown
+        if self.n_listed == self.listed_size:
+            grown = <Slot*>realloc(self.listed, max(2 * self.listed_size, 1024) * sizeof(Slot))
             if grown == NULL:
-                complain_of_memory()
-            self.pairs, self.pairs_size = grown, max(2 * self.pairs_size, 1024)
-        self.pairs[self.n_pairs] = Pair(column + 1, count)
-        self.n_pairs += 1
+                raise_memory_error()
+            self.listed, self.listed_size = grown, max(2 * self.listed_size, 1024)
+        self.listed[self.n_listed] = Slot(column + 1, count)
+        self.n_listed += 1
         return 0
 
     cdef Py_ssize_t _merged(self) noexcept nogil:
-        """Sort the pairs, add up those of a column, and return how many are left."""
-        cdef Pair* pairs = self.pairs
+        """Sort the list, add up the counts of each column, and return how many columns there are."""
+        cdef Slot* listed = self.listed
         cdef Py_ssize_t i, n = 0
-        if self.n_pairs:        # (else there may be no memory yet)
-            qsort(pairs, self.n_pairs, sizeof(Pair), by_column)
-        for i in range(self.n_pairs):
-            if n and pairs[n - 1].key == pairs[i].key:
-                pairs[n - 1].count += pairs[i].count
+        qsort(listed, self.n_listed, sizeof(Slot), by_column)
+        for i in range(self.n_listed):
+            if n and listed[n - 1].key == listed[i].key:
+                listed[n - 1].count += listed[i].count
             else:
-                pairs[n] = pairs[i]
+                listed[n] = listed[i]
                 n += 1
         return n
 
     # --- the rows ------------------------------------------------------------------------------------------------------------
 
     cdef int _close(self) except -1 nogil:
-        """Make a row of what has been counted."""
+        """End the row: write its columns and values."""
         cdef Py_ssize_t n
         if self.listing:
             n = self._merged()
             self._room_for_row(n)
-            if self.single and self.wide:
-                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
-            elif self.single:
-                write_row(self.pairs, n, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
-            elif self.wide:
-                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int64_t*>self.indices + self.nnz)
+            if self.single:
+                write_row(self.listed, n, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
             else:
-                write_row(self.pairs, n, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                write_row(self.listed, n, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
         else:
             n = self.table.n_used
             self._room_for_row(n)
             if self.single:
-                empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
             else:
-                empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, <int32_t*>self.indices + self.nnz)
+                empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz
         return 0
 
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil:
-        """Buffers for a document of so many bytes."""
+        """Make room for a document of n bytes."""
         cdef Py_ssize_t size = n_bytes + 8
         if size <= self.text_size:
             return 0
@@ -894,7 +883,7 @@ cdef class RowHasher:
         self.joined = <unsigned char*>malloc(size + PAD)
         self.units = <Unit*>malloc(size * sizeof(Unit))
         if self.text == NULL or self.flags == NULL or self.joined == NULL or self.units == NULL:
-            complain_of_memory()
+            raise_memory_error()
         self.text_size = size
         return 0
 
@@ -905,33 +894,34 @@ cdef class RowHasher:
             size = max(2 * self.indptr_size, 256)
             grown = realloc(self.indptr, size * sizeof(int64_t))
             if grown == NULL:
-                complain_of_memory()
+                raise_memory_error()
             self.indptr, self.indptr_size = <int64_t*>grown, size
         if self.nnz + n_entries > self.entries_size:
             size = max(2 * self.entries_size, self.nnz + n_entries)
             grown = realloc(self.data, size * (4 if self.single else 8))
             if grown == NULL:
-                complain_of_memory()
+                raise_memory_error()
             self.data = grown
-            grown = realloc(self.indices, size * (8 if self.wide else 4))
+            grown = realloc(self.indices, size * sizeof(int32_t))
             if grown == NULL:
-                complain_of_memory()
-            self.indices, self.entries_size = grown, size
+                raise_memory_error()
+            self.indices, self.entries_size = <int32_t*>grown, size
         return 0
 
     def take(self):
-        """The `Rows` since the last call, and the hasher starts anew. (Values may be 0, where signs cancel.)"""
+        """Return the `Rows` added since the last call. (A value may be 0, where signs cancel.)"""
         data, indices, indptr = self.data, self.indices, self.indptr
         n_rows, nnz = self.n_rows, self.nnz
-        self.data = self.indices = NULL
+        self.data = NULL
+        self.indices = NULL
         self.indptr = NULL
         self.entries_size = self.indptr_size = self.n_rows = self.nnz = 0
         self._room_for_row(nnz)                 # as much again
         self.indptr[0] = 0
         return Rows(
-            handed_over(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
-            handed_over(indices, nnz * (8 if self.wide else 4), np.int64 if self.wide else np.int32),
-            handed_over(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
+            array_of(data, nnz * (4 if self.single else 8), np.float32 if self.single else np.float64),
+            array_of(indices, nnz * sizeof(int32_t), np.int32),
+            array_of(indptr, (n_rows + 1) * sizeof(int64_t), np.int64),
             n_rows,
             self.n_features,
         )
@@ -939,12 +929,12 @@ cdef class RowHasher:
     # --- from Python ---------------------------------------------------------------------------------------------------------
 
     def add_texts(self, list texts):
-        """Append rows of str and bytes; what is neither raises TypeError. Lone surrogates of a str are no part of a word."""
+        """Append rows of str and bytes; other types raise TypeError. Lone surrogates of a str are not part of a word."""
         cdef const void* at[256]
         cdef Py_ssize_t size[256]
         cdef int kind[256]                      # bytes a character of a str, 0 for UTF-8
         cdef Py_ssize_t i = 0, j, n, n_bytes
-        cdef list held = []                     # for as long as the GIL is not
+        cdef list held = []                     # keeps the texts alive while the GIL is released
         while i < len(texts):
             n = n_bytes = 0
             held.clear()
@@ -969,7 +959,7 @@ cdef class RowHasher:
                         with gil:
                             self._add_through_utf8(held[j])
             PyErr_CheckSignals()
-            self._room_for_row(<Py_ssize_t>((len(texts) - i) * (1.1 * self.nnz / self.n_rows)))  # for all, at once
+            self._room_for_row(<Py_ssize_t>((len(texts) - i) * (1.1 * self.nnz / self.n_rows)))  # for all that follow
 
     cdef int _add_through_utf8(self, str text) except -1:
         cdef bytes utf8
@@ -980,18 +970,18 @@ cdef class RowHasher:
                 utf8 = text.encode("utf-8", "replace")
             elif self._is_short(text):
                 utf8 = b""
-            else:                               # a character that has no UTF-8 has no hash
+            else:                               # a lone surrogate has no UTF-8, and so no hash
                 raise
         return self.add(<const unsigned char*>PyBytes_AS_STRING(utf8), PyBytes_GET_SIZE(utf8))
 
     cdef bint _is_short(self, str text) except -1:
-        """Whether it has too few characters for an n-gram of characters, which would hold all of them."""
+        """Return True if the text has too few characters for an n-gram of them."""
         if self.analyzer != CHAR:               # a word that is too short is hashed as it is
             return False
         return len(WHITE_SPACES.sub(" ", text.lower() if self.lowercase else text)) < self.min_n
 
-    def add_offsets(self, const index_t[::1] offsets, const unsigned char[::1] text):
-        """Append rows of the documents that lie between neighbouring offsets of one text, as Arrow's string columns hold them.
+    def add_offsets(self, const offset_t[::1] offsets, const unsigned char[::1] text):
+        """Append rows of the documents between neighbouring offsets of one text, as in Arrow's string columns.
 
         Offsets outside the text, or not in order, raise DamagedError; the rows before them are appended.
         """
@@ -1017,7 +1007,7 @@ cdef class RowHasher:
             PyErr_CheckSignals()
 
     def add_views(self, const int32_t[:, ::1] views, list texts):
-        """The same for Arrow's string views: (length, 12 bytes) of a short one, (length, prefix, buffer, offset) of another."""
+        """Append rows of Arrow's string views: (length, 12 bytes) if short, else (length, prefix, buffer, offset)."""
         cdef int64_t i, length, first
         cdef const unsigned char[::1] text
         if views.shape[1] != 4:
@@ -1043,7 +1033,7 @@ cdef class RowHasher:
                 PyErr_CheckSignals()
 
     def add_tokens(self, tokens):
-        """Append the row of one document whose tokens, str or bytes, are made already: all it takes is hashing."""
+        """Append the row of one document from its tokens, str or bytes."""
         cdef bytes token
         self._open(64)
         for each in tokens:

@@ -12,24 +12,24 @@
 #endif
 #define QUEUE 128
 #define STRETCH 32
-#define LONGEST 16          /* bytes of a token that can wait */
+#define LONGEST 16          /* bytes of a token that is hashed in the queue */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 #define CLONED __attribute__((target_clones("avx2", "default")))
 #else
 #define CLONED
 #endif
 
-/* Tokens that wait for their hashes: the first 16 bytes of each, and which of them are longer than that. */
+/* A queue of tokens to be hashed: the first 16 bytes of each, and the numbers of those that are longer. */
 typedef struct {
     uint64_t low[QUEUE], high[QUEUE];
     int32_t start[QUEUE], size[QUEUE], sign[QUEUE], longer[QUEUE + 1];
     uint32_t column[QUEUE];
     int n, n_longer;
-} Waiting;
+} Queue;
 
 static inline uint32_t scramble(uint32_t b) { b *= 0xcc9e2d51; return (b << 15 | b >> 17) * 0x1b873593; }
 
-/* Lower-cases a stretch and flags what is in a word (else: in white space); says whether it is ASCII, of which that is right. */
+/* Lower-cases a stretch and flags bytes in words (else: in white space); returns 0 if it is not ASCII: both are wrong. */
 INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out, unsigned char *restrict flags, int lower,
                         int words) {
     unsigned char any = 0, bit = lower ? 0x20 : 0;
@@ -49,7 +49,7 @@ INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out, 
     return any < 0x80;
 }
 
-/* The same for stretches while they are ASCII; returns how many bytes that are. */
+/* Lower-cases and flags stretches up to the first that is not ASCII; returns the number of bytes done. */
 CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *restrict out, unsigned char *restrict flags,
                            int lower, int words) {
     int64_t at = 0;
@@ -57,7 +57,7 @@ CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *
     return at;
 }
 
-/* The top bits of 64 bytes, the first in the lowest place. */
+/* Returns the top bits of 64 bytes, the first in the lowest place. */
 static inline uint64_t top_bits(const unsigned char *at) {
     uint64_t found = 0;
 #if defined(__SSE2__) || defined(_M_X64)
@@ -73,7 +73,7 @@ static inline uint64_t top_bits(const unsigned char *at) {
     return found;
 }
 
-static unsigned char BITS[256][8], N_BITS[256];     /* of a byte: the places of its ones, and how many there are */
+static unsigned char BITS[256][8], N_BITS[256];     /* for each byte value: the places of its ones, and their number */
 
 static void map_bits(void) {
     for (int byte = 0; byte < 256; byte++)
@@ -81,7 +81,7 @@ static void map_bits(void) {
             if (byte >> i & 1) BITS[byte][N_BITS[byte]++] = i;
 }
 
-/* Writes base + the places of the ones, and up to 7 numbers more; returns where the next goes. No branch hangs on bits. */
+/* Writes base + the places of the ones, and up to 7 numbers more, without a branch on the bits; returns the end of the list. */
 static inline int32_t *places(uint64_t bits, int32_t base, int32_t *at) {
     for (int k = 0; k < 8; k++, bits >>= 8, base += 8) {
         unsigned char found[8];
@@ -92,7 +92,7 @@ static inline int32_t *places(uint64_t bits, int32_t base, int32_t *at) {
     return at;
 }
 
-/* Starts and ends, in turn, of the runs of ones in 64 bits between others; where `longer`, of two ones and more. */
+/* Writes starts and ends, in turn, of the runs of ones in 64 bits between others; if `longer`, only of runs of two and more. */
 static inline int32_t *edges_in(uint64_t *before, uint64_t here, uint64_t after, int longer, int64_t base, int32_t *edge) {
     if (longer) here &= here << 1 | here >> 1 | *before | after << 63;
     edge = places(here ^ (here << 1 | *before), (int32_t)base, edge);
@@ -100,7 +100,7 @@ static inline int32_t *edges_in(uint64_t *before, uint64_t here, uint64_t after,
     return edge;
 }
 
-/* Those of the runs of flagged bytes among n. */
+/* Writes starts and ends, in turn, of the runs of flagged bytes among n; if `longer`, only of runs of two and more. */
 CLONED static int32_t *edges_of(const unsigned char *flags, int64_t n, int longer, int32_t *edge) {
     uint64_t before = 0, here, after = top_bits(flags);
     for (int64_t base = 0; base <= n; base += 64) {
@@ -111,12 +111,12 @@ CLONED static int32_t *edges_of(const unsigned char *flags, int64_t n, int longe
     return edge;
 }
 
-/* Lower-cases a text of ASCII and finds the edges of its words, in one go; NULL if something else is in it. */
+/* Lower-cases a text of ASCII and finds the edges of its words in one pass; returns NULL if the text is not ASCII. */
 CLONED static int32_t *ascii_words(const unsigned char *text, int64_t n, unsigned char *restrict out, int lower, int longer,
                                    int32_t *edge) {
     unsigned char flags[64], rest[64];
     uint64_t before = 0, here = 0, after;
-    for (int64_t base = 0; base <= n + 64; base += 64, here = after) {      /* the edges are those of the 64 bytes before */
+    for (int64_t base = 0; base <= n + 64; base += 64, here = after) {      /* finds the edges in the 64 bytes before */
         after = 0;
         if (base < n) {
             const unsigned char *at = text + base;
@@ -130,10 +130,12 @@ CLONED static int32_t *ascii_words(const unsigned char *text, int64_t n, unsigne
     return edge;
 }
 
-/* Puts n tokens in line; the i-th goes from the start of unit i to the end of the one `span` further on. Zeros take the place of
-   the bytes behind them. */
-INLINE void line_up(Waiting *w, const unsigned char *text, const int32_t *edges, int n, int span) {
-    static const uint64_t first[8] = {~0ull, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF};
+/* Appends n tokens to the queue; the i-th goes from the start of unit i to the end of unit i + span. Zeros replace the bytes
+   behind it. */
+INLINE void enqueue(Queue *w, const unsigned char *text, const int32_t *edges, int n, int span) {
+    static const uint64_t first[8] = {
+        ~0ull, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF,
+    };
     const int32_t *ends = edges + 2 * span + 1;
     int32_t *longer = w->longer + w->n_longer;
     for (int64_t i = w->n, stop = i + n; i < stop; i++, edges += 2, ends += 2) {
@@ -153,7 +155,7 @@ INLINE void line_up(Waiting *w, const unsigned char *text, const int32_t *edges,
     w->n_longer = (int)(longer - w->longer);
 }
 
-/* Of 64 slots of two numbers, the first in the lowest place: whether the first number is not 0. */
+/* Returns a bit for each of 64 slots of two numbers, the first in the lowest place: 1 if the slot's first number is not 0. */
 static inline uint64_t in_use(const uint32_t *slots) {
     uint64_t empty = 0;
 #if defined(__SSE2__) || defined(_M_X64)
@@ -173,10 +175,10 @@ static inline uint64_t in_use(const uint32_t *slots) {
     return ~empty;
 }
 
-/* Empties n slots, a multiple of 64, and those that stand without a gap behind them: columns and counts in order, and the sum of
-   the counts' squares. Slots lie nearly in that order. Returns how many were in use. `counts` must have room for 8 more. */
+/* Empties n slots, a multiple of 64, and those behind them without a gap: writes columns and counts sorted by column, and the
+   sum of the counts' squares. Slots are nearly sorted. Returns how many were in use. `counts` must have room for 8 more. */
 CLONED static int64_t drain(uint32_t *slots, int64_t n, int32_t *columns, int32_t *counts, int64_t *squares) {
-    int32_t *at = counts, largest = -1;         /* at first the places of the slots; each gives way to the count that it had */
+    int32_t *at = counts, largest = -1;         /* first the places of the slots, which their counts then overwrite */
     int64_t n_used, sum = 0;
     for (int64_t base = 0; base < n || slots[2 * base]; base += 64) at = places(in_use(slots + 2 * base), (int32_t)base, at);
     n_used = at - counts;
@@ -205,12 +207,12 @@ CLONED static void divide_doubles(const int32_t *counts, int64_t n, double by, d
     for (int64_t i = 0; i < n; i++) out[i] = counts[i] / by;
 }
 
-/* MurmurHash3 of the tokens in line, and what follows from it: |h| as int32 (2^31 for -2^31), and the sign. */
-CLONED static void hash_all(Waiting *w, uint32_t mask, int signs) {
+/* Computes h, the MurmurHash3 of each token in the queue, and from it the column, |h| & mask (2^31 for -2^31), and the sign. */
+CLONED static void hash_all(Queue *w, uint32_t mask, int signs) {
     int n = (w->n + 7) / 8 * 8;
     for (int i = 0; i < n; i++) {
         uint32_t size = (uint32_t)w->size[i], h = 0, m;
-        for (uint32_t k = 0; k < LONGEST / 4; k++) {    /* a word that is not whole is the tail, and zeros are nothing */
+        for (uint32_t k = 0; k < LONGEST / 4; k++) {    /* the last, partial word is the tail; zeros add nothing */
             h ^= scramble((uint32_t)((k < 2 ? w->low : w->high)[i] >> 32 * (k & 1)));
             m = (h << 13 | h >> 19) * 5 + 0xe6546b64;
             h = size >= 4 * k + 4 ? m : h;

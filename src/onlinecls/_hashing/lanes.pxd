@@ -1,10 +1,10 @@
-"""Loops over many bytes or tokens at once, in C, so that the compiler can be asked for versions with AVX2."""
+"""Loops over many bytes or tokens at once, written in C so that the compiler can make versions with AVX2."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "_hashing/lanes.h":
     enum: QUEUE
     enum: STRETCH
-    ctypedef struct Waiting:
+    ctypedef struct Queue:
         uint32_t[QUEUE] column
         int32_t[QUEUE] sign, start, size, longer
         int n, n_longer
@@ -17,5 +17,5 @@ cdef extern from "_hashing/lanes.h":
     void divide_doubles(const int32_t* counts, int64_t n, double by, double* out) noexcept nogil
     int32_t* ascii_words(const unsigned char* text, int64_t n, unsigned char* out, bint lower, bint longer,
                          int32_t* edge) noexcept nogil
-    void line_up(Waiting* w, const unsigned char* text, const int32_t* edges, int n, int span) noexcept nogil
-    void hash_all(Waiting* w, uint32_t mask, int signs) noexcept nogil
+    void enqueue(Queue* w, const unsigned char* text, const int32_t* edges, int n, int span) noexcept nogil
+    void hash_all(Queue* w, uint32_t mask, int signs) noexcept nogil

@@ -1,4 +1,4 @@
-"""What a hasher of documents is told."""
+"""The options of the compiled hasher of documents."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class HashingOptions(NamedTuple):
-    """Parameters of `HashingVectorizer`, which it has checked.
+    """Hold the parameters of a `HashingVectorizer` after it has checked them.
 
-    min_chars : the least number of characters of a word. names : where tokens are noted by their columns, or None.
+    min_chars : the least number of characters of a word. names : the sketch that notes tokens by their columns, or None.
     """
 
     analyzer: str = "word"

@@ -1,12 +1,12 @@
-"""The sketch of names that the hasher fills."""
+"""Declarations of the sketch of names, which hashers fill."""
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef enum:
-    NAME_BYTES = 42         # of a name that are kept: the struct is a cache line
+    NAME_BYTES = 42         # kept of a name, so that the struct fills a cache line
 
 
-cdef struct Name:           # of a column
+cdef struct Name:           # the name of a column
     uint64_t key            # column + 1; 0: empty
     int64_t votes           # tokens of this name less tokens of other names, since it took the column
     uint32_t length         # of the whole name

@@ -10,16 +10,16 @@ cdef int64_t MAX_COLUMNS = <int64_t>1 << 56, MAX_VOTES = <int64_t>1 << 62
 
 
 cdef inline Py_ssize_t home_of(uint64_t column, Py_ssize_t size) noexcept nogil:
-    """Fibonacci hashing: size is a power of two."""
+    """Return a column's first slot, by Fibonacci hashing. size : a power of two."""
     return <Py_ssize_t>((column * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (size - 1)
 
 
 cdef class Names:
-    """For up to `limit` columns the name most of whose tokens fell there: the sketch behind `FeatureNames`.
+    """Keep the most frequent name of each of up to `limit` columns: the sketch behind `FeatureNames`.
 
-    A column goes to its first name; each token of that name is a vote for it and each token of another name one against it, and
-    who is there when no votes are left takes over (Boyer and Moore's majority vote). When there are too many columns, the half
-    with the fewest votes is forgotten.
+    A column is given its first name; each token of that name is a vote for it and each token of another name a vote against it.
+    When no votes are left, the next name takes its place (Boyer and Moore's majority vote). When there are more columns than
+    `limit`, the half with the fewest votes is forgotten.
     """
 
     def __cinit__(self, Py_ssize_t limit):
@@ -33,7 +33,7 @@ cdef class Names:
         return self.n_used
 
     cdef Name* _find(self, uint64_t column) noexcept nogil:
-        """The slot of a column, or the empty one where it would go."""
+        """Return the slot of a column, or the empty slot for it."""
         cdef Py_ssize_t at = home_of(column, self.size)
         while self.slots[at].key != 0 and self.slots[at].key != column + 1:
             at = (at + 1) & (self.size - 1)
@@ -85,7 +85,7 @@ cdef class Names:
         return 0
 
     cdef int _prune(self) except -1 nogil:
-        """Forget the half of the columns that has the fewest votes; of equals, any."""
+        """Forget the half of the columns that has the fewest votes; ties are broken arbitrarily."""
         cdef Py_ssize_t at_votes[64]
         cdef Py_ssize_t i, to_go = self.n_used - self.limit // 2
         cdef int level = 0
@@ -93,7 +93,7 @@ cdef class Names:
         for i in range(self.size):
             if self.slots[i].key != 0:
                 at_votes[magnitude(self.slots[i].votes)] += 1
-        while at_votes[level] <= to_go and level < 63:  # all of the lower levels go, and to_go of this one
+        while at_votes[level] <= to_go and level < 63:  # all of the lower levels are forgotten, and to_go of this one
             to_go -= at_votes[level]
             level += 1
         self.n_used = 0
@@ -109,7 +109,7 @@ cdef class Names:
         return self._resize(self.size)                  # no gaps where names were
 
     def look_up(self, column):
-        """(name, whether tokens of other names fell there too, sign of the name's values); unknown: (None, False, 1)."""
+        """Return (name, whether other names fell on the column, sign of the name's values); unknown: (None, False, 1)."""
         cdef Name* there
         if not 0 <= column < MAX_COLUMNS:
             return None, False, 1
@@ -124,18 +124,18 @@ cdef class Names:
         return (<const char*>there.text)[:NAME_BYTES].decode("utf-8", "ignore") + "\N{HORIZONTAL ELLIPSIS}"
 
     def columns(self):
-        """The columns that have a name, sorted."""
+        """Return the columns that have a name, sorted."""
         return np.array(sorted(self.slots[i].key - 1 for i in range(self.size) if self.slots[i].key != 0), np.int64)
 
     def state(self):
-        """All there is, as bytes."""
+        """Return the contents as bytes."""
         cdef Py_ssize_t i
         return b"".join([
             (<const char*>(self.slots + i))[:sizeof(Name)] for i in range(self.size) if self.slots[i].key != 0
         ])
 
     def restore(self, const unsigned char[::1] state):
-        """Take over the state of an empty sketch's predecessor. What no sketch writes raises ValueError, and it stays empty."""
+        """Fill an empty sketch from the bytes of `state`. Bytes that no sketch writes raise ValueError and leave it empty."""
         cdef Py_ssize_t i, n = state.shape[0] // <Py_ssize_t>sizeof(Name)
         cdef Name name
         cdef Name* there
@@ -159,7 +159,7 @@ cdef class Names:
 
 
 cdef inline int magnitude(int64_t votes) noexcept nogil:
-    """0, 1, 2, 3 for 0, 1, 2-3, 4-7 votes, and so on."""
+    """Return the number of bits of a number of votes: 0, 1, 2, 3 for 0, 1, 2-3, 4-7 votes."""
     cdef int level = 0
     while votes > 0:
         votes >>= 1

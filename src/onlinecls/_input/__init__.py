@@ -1,1 +1,1 @@
-"""Turns what a user gives into arrays that the compiled code can trust, or raises an error that says what is wrong."""
+"""Conversion of user input to arrays that the compiled code can trust, or an error that says what is wrong."""

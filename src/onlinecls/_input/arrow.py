@@ -1,4 +1,4 @@
-"""Arrow columns of texts that other packages hold, checked before anything is read from their buffers. (pyarrow is theirs.)"""
+"""Arrow columns of texts, checked before their buffers are read. (pyarrow is imported by the package that made them.)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .escaping import escaped
 
 
 def string_chunks(who: str, X, full=True):
-    """pyarrow arrays of texts that X consists of; None if it is no Arrow column. Offsets and views are checked if full."""
+    """Return the pyarrow arrays of texts of X; None if it is not an Arrow column. full : check offsets and views."""
     if type(X).__module__.startswith("pandas."):
         dtype = getattr(X, "dtype", None)
         if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
@@ -27,14 +27,14 @@ def string_chunks(who: str, X, full=True):
 
 
 def sound(column, must_be: str, full=True):
-    """A pyarrow array whose offsets, views and indices have been checked, dictionaries decoded, texts as bytes.
+    """Check the offsets, views and indices of a pyarrow array, and return it with dictionaries decoded and texts as bytes.
 
-    pyarrow follows those of a damaged file wherever they point to. Whether texts are UTF-8 is left to who reads them.
+    pyarrow trusts those of a damaged file wherever they point. Whether texts are UTF-8 is not checked.
     """
     pyarrow = sys.modules["pyarrow"]
     try:
         if hasattr(column, "dictionary"):
-            # The bounds of indices are checked here; those of the dictionary's texts below, and once more when it is decoded.
+            # Checks the bounds of indices; those of the dictionary's texts are checked below, and again when it is decoded.
             column.validate()
             words = sound(column.dictionary, must_be)
             column = pyarrow.DictionaryArray.from_arrays(column.indices, words, safe=True).dictionary_decode()

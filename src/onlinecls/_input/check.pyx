@@ -1,4 +1,4 @@
-"""Whether the arrays of a CSR matrix can be followed, and whether its values are finite: read once, without branches."""
+"""Checks, in one pass without branches, that the arrays of a CSR matrix are consistent and its values finite."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 cdef enum:
@@ -14,7 +14,7 @@ ctypedef fused column_t:
 
 
 cdef inline bits_t carries(const bits_t* bits, Py_ssize_t n) noexcept nogil:
-    """Sign bit set if some float among these bit patterns is NaN or infinite: an exponent of all ones carries into it."""
+    """Return a number whose sign bit is set if a float is NaN or infinite: an exponent of all ones carries into it."""
     cdef bits_t mask = 0x7f800000, one = 0x00800000, carry = 0
     cdef Py_ssize_t k
     if bits_t is uint64_t:
@@ -30,7 +30,7 @@ cdef inline bint has_carry(bits_t carry) noexcept nogil:
 
 
 def all_finite(const bits_t[::1] bits):
-    """True if no NaN and no infinity is among floats, given as a view of their bit patterns."""
+    """Return True if no float is NaN or infinite. bits : a view of the floats' bit patterns."""
     cdef bits_t carry = 0
     with nogil:
         if bits.shape[0]:
@@ -39,8 +39,8 @@ def all_finite(const bits_t[::1] bits):
 
 
 cdef inline column_t outside(column_t column, column_t last) noexcept nogil:
-    """Sign bit set if a column is below 0 or beyond the last. (The difference of unsigned numbers cannot overflow; where the
-    column is not below 0, it is that of the signed ones.)"""
+    """Return a number whose sign bit is set if a column is below 0 or beyond the last. (The difference of unsigned numbers
+    cannot overflow, and is that of the signed ones if the column is not below 0.)"""
     if column_t is int32_t:
         return column | <int32_t>(<uint32_t>last - <uint32_t>column)
     else:
@@ -48,11 +48,11 @@ cdef inline column_t outside(column_t column, column_t last) noexcept nogil:
 
 
 def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns, const bits_t[::1] bits):
-    """What is wrong with rows: "" (nothing), "indptr", "indices", "order" (harmless, but there may be duplicates) or "values".
+    """Return what is wrong with rows: "" (nothing), "indptr", "indices", "order" (valid, but duplicates may occur) or "values".
 
     indptr must rise from 0 to at most the number of indices, columns must be in 0 .. n_columns - 1 and should rise strictly
-    within each row, and values must be finite. These are given as a view of their bits; if it is empty, only the structure is
-    checked. Where several things are wrong, the answer is the first of the list above.
+    within each row, and values must be finite. bits : a view of the values' bits; if it is empty, only the structure is
+    checked. If several things are wrong, return the first of the list above.
     """
     cdef Py_ssize_t k, i, start, stop, lo, nnz, n = indptr.shape[0] - 1
     cdef column_t wrong = 0, falls, last        # (falls of the columns' width: no widening in the loop)
@@ -81,7 +81,7 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
             for k in range(max(start, 1), stop):
                 wrong |= outside(indices[k], last)
                 falls += indices[k] <= indices[k - 1]
-            while i < n and indptr[i] < stop:       # a fall from one row to the next is none
+            while i < n and indptr[i] < stop:       # a fall from one row to the next does not count
                 lo = indptr[i]
                 if 0 < lo < indptr[i + 1]:
                     falls -= indices[lo] <= indices[lo - 1]

@@ -1,4 +1,4 @@
-"""What scikit-learn and scipy.sparse expect, without importing them: their own classes are used where they are loaded."""
+"""The interface that scikit-learn and scipy.sparse expect, without importing them: their classes are used once loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NotFittedError(ValueError, AttributeError):
-    """Asked for something that only a fitted model has."""
+    """Raised if an estimator is used before it is fitted, unless scikit-learn's own error is loaded."""
 
 
 def not_fitted(who: str) -> Exception:
@@ -32,7 +32,7 @@ def warn_column_vector() -> None:
 
 
 def classifier_tags(poor_score: bool):
-    """scikit-learn's tags (only its own code asks for them, so that it is there to import)."""
+    """Return scikit-learn's tags of a classifier. (Only scikit-learn calls this, so that importing it costs nothing.)"""
     from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
     return Tags(
@@ -44,7 +44,7 @@ def classifier_tags(poor_score: bool):
 
 
 def regressor_tags(poor_score: bool):
-    """The same for a regressor."""
+    """Return scikit-learn's tags of a regressor."""
     from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
 
     return Tags(
@@ -56,7 +56,7 @@ def regressor_tags(poor_score: bool):
 
 
 def outlier_tags():
-    """The same for an outlier detector."""
+    """Return scikit-learn's tags of an outlier detector."""
     from sklearn.utils import InputTags, Tags, TargetTags
 
     return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
@@ -80,7 +80,7 @@ def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float)
 
 
 def kind_of(estimator) -> str | None:
-    """ "classifier", "regressor" and so on, of any library's estimator; None of one that does not say."""
+    """Return the type of any library's estimator, "classifier" or "regressor" say; None if it has no type."""
     kind = getattr(estimator, "_estimator_type", None)
     if kind is None and hasattr(estimator, "__sklearn_tags__"):
         kind = estimator.__sklearn_tags__().estimator_type
@@ -88,7 +88,7 @@ def kind_of(estimator) -> str | None:
 
 
 def text_transformer_tags():
-    """The same for a transformer of texts that needs no fitting."""
+    """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
     return Tags(
@@ -101,7 +101,7 @@ def text_transformer_tags():
 
 
 def issparse(X) -> TypeGuard[Any]:
-    """Whether it is a matrix of scipy.sparse (which then is loaded), or `Rows`."""
+    """Return True for a matrix of scipy.sparse (which is then loaded), and for `Rows`."""
     if isinstance(X, Rows):
         return True
     module = sys.modules.get("scipy.sparse")
@@ -109,7 +109,7 @@ def issparse(X) -> TypeGuard[Any]:
 
 
 def sparse_rows(rows):
-    """A CSR matrix, or the array that scikit-learn 1.9 makes of it where it has been told to."""
+    """Return a CSR matrix, as a sparse array if scikit-learn (1.9 or later) is configured so."""
     module = sys.modules.get("sklearn")
     if module and module.get_config().get("sparse_interface") == "sparray":
         from scipy.sparse import csr_array
@@ -119,7 +119,7 @@ def sparse_rows(rows):
 
 
 def random_state(who: str, seed):
-    """A numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn takes them."""
+    """Return a numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn does."""
     if seed is None:
         return np.random.mtrand._rand  # numpy's global one: numpy.random.seed works as with scikit-learn
     if hasattr(seed, "permutation"):

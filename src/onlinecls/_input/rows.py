@@ -1,4 +1,4 @@
-"""`Rows`: the one container of rows between whatever reads them and the compiled code."""
+"""`Rows`: the container of rows between the code that reads them and the compiled code."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a column is the
 
 
 class Rows:
-    """Rows as the compiled code reads them: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
+    """Hold rows for the compiled code: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
 
     data : float32 or float64. indices : int32 or int64, strictly rising in each row and below n_features; `NO_INDICES` where the
     rows are dense. indptr : int64; it does not begin with 0 in a part of other rows. All are contiguous, all values are finite.
 
-    Whoever makes one vouches for this: `validate` has checked what a user gave, a parser what it has read. So nothing looks at
-    it again, and it costs less than a matrix of scipy.sparse, whose making takes a tenth of the time in which rows are parsed
-    and whose import takes twice as long as all of this package.
+    The code that makes one guarantees this: `validate` has checked a user's input, a parser its own. It is not checked again,
+    and costs less than a matrix of scipy.sparse, which takes a tenth of the time of parsing to make and whose import takes twice
+    as long as that of this package.
     """
 
     __slots__ = ("data", "indices", "indptr", "n_features", "n_rows")
@@ -29,7 +29,7 @@ class Rows:
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> Rows:
-        """The non-zeros of a table of finite numbers."""
+        """Return the non-zeros of a table of finite numbers."""
         row, column = np.nonzero(table)
         indptr = np.zeros(len(table) + 1, np.int64)
         np.cumsum(np.bincount(row, minlength=len(table)), out=indptr[1:])
@@ -48,11 +48,11 @@ class Rows:
         return self.indices.itemsize == 1
 
     def part(self, start: int, stop: int) -> Rows:
-        """Consecutive rows; nothing is copied."""
+        """Return consecutive rows without copying."""
         return Rows(self.data, self.indices, self.indptr[start : stop + 1], stop - start, self.n_features)
 
     def take(self, numbers: np.ndarray) -> Rows:
-        """The rows of these numbers, copied."""
+        """Return copies of the rows of these numbers."""
         if self.is_dense:
             indptr = np.arange(0, (len(numbers) + 1) * self.n_features, self.n_features, dtype=np.int64)
             return Rows(self.array()[numbers].reshape(-1), self.indices, indptr, len(numbers), self.n_features)
@@ -61,7 +61,7 @@ class Rows:
         return Rows(X.data, indices, indptr, len(numbers), self.n_features)
 
     def array(self):
-        """What numpy and scipy calculate with: a dense array, or a CSR array; no values are copied."""
+        """Return a dense array or a CSR array, without copying values."""
         if self.is_dense:
             return self.data[int(self.indptr[0]) : int(self.indptr[-1])].reshape(self.shape)
         from scipy.sparse import csr_array
@@ -69,13 +69,13 @@ class Rows:
         return self._filled(csr_array(self.shape, dtype=self.data.dtype))
 
     def matrix(self):
-        """A scipy.sparse.csr_matrix, for users; the values are not copied. (The rows are sparse.)"""
+        """Return a scipy.sparse.csr_matrix of sparse rows, without copying values."""
         from scipy.sparse import csr_matrix
 
         return self._filled(csr_matrix(self.shape, dtype=self.data.dtype))
 
     def _filled(self, X):
-        """An empty matrix with these rows. (Its constructor would copy a part that is less than half of the whole.)"""
+        """Put these rows in an empty matrix, whose constructor would copy a part of less than half of the whole."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         indices = self.indices[start:stop]
         if stop - start > np.iinfo(indices.dtype).max:  # indptr, of the same dtype, has to count them
@@ -87,9 +87,9 @@ class Rows:
 
 
 def part_of(X, start: int, stop: int):
-    """Consecutive rows of a matrix, an array, a data frame or `Rows`, not copied.
+    """Return consecutive rows of a matrix, an array, a data frame or `Rows`, without copying.
 
-    (scipy's own slices of a CSR matrix take as long as learning them.) A CSR matrix must have been looked at before:
+    (scipy's own slices of a CSR matrix take as long as learning them.) A CSR matrix must have been checked before by
     `validate.read_structure`.
     """
     if stop - start == X.shape[0]:

@@ -1,4 +1,4 @@
-"""The types that stand in signatures. Type checkers alone import this file."""
+"""The types in signatures. Only type checkers import this file."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from scipy.sparse import csr_matrix, sparray, spmatrix
 
 from .rows import Rows
 
-#: Rows of features: whatever numpy makes an array of (data frames too), or a matrix of scipy.sparse.
+#: Rows of features: anything that numpy makes an array of (data frames too), or a matrix of scipy.sparse.
 Matrix: TypeAlias = ArrayLike | spmatrix | sparray | Rows
 
 #: (X, y) or (X, y, weight).
-Pair: TypeAlias = tuple[Matrix, ArrayLike]
-Triple: TypeAlias = tuple[Matrix, ArrayLike | None, ArrayLike | None]
+XY: TypeAlias = tuple[Matrix, ArrayLike]
+XYWeight: TypeAlias = tuple[Matrix, ArrayLike | None, ArrayLike | None]
 
-#: What a model's dtype may be.
+#: The dtypes of a model.
 FloatType: TypeAlias = type[np.float32 | np.float64] | np.dtype[np.float32] | np.dtype[np.float64] | Literal["float32", "float64"]
 
-#: A number, or the default in units of the rows.
+#: A number, or "auto" for the default in units of the rows.
 FloatOrAuto: TypeAlias = float | Literal["auto"]
 
-#: A seed, or what draws.
+#: A random generator, or a seed.
 Generator: TypeAlias = np.random.RandomState | np.random.Generator
 RandomState: TypeAlias = int | Generator | None
 

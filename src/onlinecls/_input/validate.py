@@ -1,6 +1,6 @@
-"""Reading input: whatever scikit-learn accepts in, arrays that the kernels can trust out, or an error before anything is written.
+"""Conversion of whatever scikit-learn accepts to arrays that the compiled code can trust, or an error before any write.
 
-An error says who, what was required, what came and what to do. Nothing here knows a model; nothing here costs O(n_features).
+An error names the caller, what was required, what came and what to do. Nothing here depends on a model or costs O(n_features).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .compat import issparse, warn_column_vector
 from .rows import NO_INDICES, Rows
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_BITS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # what a float of that size is checked as
+_BITS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # the type in which the bits of a float of that size are checked
 _NO_BITS = np.empty(0, np.uint32)
 _ALL_FINITE = {4: check.all_finite["uint32_t"], 8: check.all_finite["uint64_t"]}
 _CHECK_ROWS = {  # by the sizes of an index and of a value
@@ -27,8 +27,8 @@ _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((
 _INT64 = np.dtype(np.int64)
 _ENCODE = "Encode texts and categories as numbers first."
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
-_SHOWN_LENGTH = 200  # of a value in a message
-LONGEST_LABEL = 4096  # characters of a text that is a label (no path of a file is longer)
+_SHOWN_LENGTH = 200  # most characters of a value in a message
+LONGEST_LABEL = 4096  # most characters of a label (no path of a file is longer)
 
 
 class ParameterError(ValueError):
@@ -40,7 +40,7 @@ class ParameterError(ValueError):
 
 
 def feature_names(who: str, X):
-    """Column names of a data frame, if they are strings; else None."""
+    """Return the column names of a data frame if they are strings, else None."""
     arrow = type(X).__module__.partition(".")[0] == "pyarrow"  # (whose columns are the numbers themselves)
     columns = X.schema.names if arrow and hasattr(X, "schema") else getattr(X, "columns", None)
     if columns is None or (not hasattr(X, "__array__") and not hasattr(X, "to_numpy")):
@@ -61,7 +61,7 @@ def feature_names(who: str, X):
 
 
 def read_rows(who: str, X, dtype) -> Rows:
-    """X as Rows of the dtype (None: that of X if it is a float32 or float64, else float64). Copies only what it must."""
+    """Return X as Rows of the dtype (None: that of X if it is float32 or float64, else float64), copied only if necessary."""
     if issparse(X):
         return _read_sparse(who, X, dtype)
     return _read_dense(who, X, dtype)
@@ -83,7 +83,7 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     if X.format != "csr":
         X = as_csr(who, X)
     data, indices, indptr = _csr_arrays(who, X)
-    checked = data.dtype in FLOATS and (dtype is None or dtype == data.dtype)  # the values as they are: with the structure
+    checked = data.dtype in FLOATS and (dtype is None or dtype == data.dtype)  # else after the cast
     wrong = _wrong_structure(who, X, indices, indptr, data.view(_BITS[data.itemsize]) if checked else _NO_BITS)
     n_rows, n_features = X.shape
     if indptr[-1] < len(data):  # there may be slack behind the last row
@@ -96,19 +96,19 @@ def _read_sparse(who: str, X, dtype) -> Rows:
 
 
 def read_structure(who: str, X) -> None:
-    """Whether a CSR matrix's arrays can be followed: an error if not. Values are not looked at."""
+    """Raise ValueError unless the arrays of a CSR matrix are consistent. Values are not checked."""
     _, indices, indptr = _csr_arrays(who, X)
     _wrong_structure(who, X, indices, indptr, _NO_BITS)
 
 
 def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A CSR matrix's data, indices (int32 or int64) and indptr (int64): one-dimensional and contiguous, not checked."""
+    """Return data, indices (int32 or int64) and indptr (int64) of a CSR matrix: 1-D, contiguous, and not yet checked."""
     data, indices, indptr = X.data, X.indices, X.indptr
     try:
         flat = data.ndim == indices.ndim == indptr.ndim == 1
     except AttributeError:
         flat = False
-    if not flat:  # something else was put in the place of an array, a list say
+    if not flat:  # a list, say, instead of an array
         data, indices, indptr = (_vector(who, name, getattr(X, name)) for name in ("data", "indices", "indptr"))
     if data.dtype.kind not in "biufO":
         raise _no_numbers(who, data.dtype)
@@ -130,12 +130,12 @@ def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
-    """Whether these arrays of a CSR matrix can be followed, and columns rise strictly in each row."""
+    """Return True if the arrays of a CSR matrix are consistent, and columns rise strictly in each row."""
     return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS)
 
 
 def _wrong_structure(who: str, X, indices, indptr, bits) -> str:
-    """"order" or "values" if that is wrong, "" if nothing is; an error if the arrays cannot be followed."""
+    """Return "order" or "values" if that is wrong, else ""; raise ValueError if the arrays are inconsistent."""
     n_rows, n_features = X.shape
     check_rows = _CHECK_ROWS[indices.itemsize, bits.itemsize]
     try:
@@ -155,20 +155,20 @@ def _vector(who: str, name: str, values) -> np.ndarray:
 
 
 def _integers(what: str, array: np.ndarray, what_to_do: str) -> np.ndarray:
-    """Places in a matrix as int64."""
+    """Return an array of integers as int64; raise ValueError for other types."""
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"{what} must be integers, got dtype {array.dtype}. {what_to_do}")
     return array.astype(np.int64) if array.size else np.zeros(array.shape, np.int64)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """The array as kernels read it: in one piece, each number at a multiple of its size. Copied where it is not."""
+    """Return the array contiguous and aligned, copied only if necessary."""
     flags = array.flags
     return array if flags.c_contiguous and flags.aligned else array.copy()
 
 
 def _read_parsed(who: str, rows: Rows, dtype) -> Rows:
-    """Rows that a parser of this package has made, as they are unless they must become another dtype."""
+    """Return `Rows` of this package's parsers, converted if they have another dtype."""
     if dtype is None or dtype == rows.data.dtype:
         return rows
     data = _finite(who, _cast(who, rows.data, dtype, rows.indices, rows.indptr), rows.indices, rows.indptr, rows.data)
@@ -176,8 +176,7 @@ def _read_parsed(who: str, rows: Rows, dtype) -> Rows:
 
 
 def as_csr(who: str, X):
-    """X as CSR. scipy's conversions trust what they are given and write where it points to, so they get parts that were checked;
-    X itself stays as it is."""
+    """Return X as CSR, made from checked parts: scipy's conversions write wherever invalid indices point. X is not changed."""
     from scipy import sparse
 
     try:
@@ -186,7 +185,7 @@ def as_csr(who: str, X):
         csr = getattr(sparse, f"{name}_array")(parts, shape=X.shape).tocsr()
     except MemoryError:
         raise
-    except Exception as error:  # texts, lists and objects in the place of arrays fail in many ways
+    except Exception as error:  # texts, lists and objects instead of arrays fail in many ways
         raise ValueError(
             f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}). "
             "Build it with scipy.sparse.csr_matrix((data, (rows, columns)), shape=...)."
@@ -195,13 +194,13 @@ def as_csr(who: str, X):
 
 
 def _parts(X) -> tuple[str, tuple]:
-    """A format, and what its constructor takes: the parts of X, checked."""
+    """Check the parts of X, and return a format and the arguments of its constructor."""
     n_rows, n_columns = X.shape
     if X.format == "dia":
         data, offsets = _values(X.data, 2), _places("offset", X.offsets)
         if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
             raise ValueError(f"{len(data)} diagonals at the offsets {shown(offsets)}")
-        inside = (offsets > -n_rows) & (offsets < n_columns)  # a diagonal beyond has no place in the matrix
+        inside = (offsets > -n_rows) & (offsets < n_columns)  # other diagonals are outside the matrix
         return "dia", (data[inside], offsets[inside])
     if X.format in ("csc", "bsr"):
         data, indices = _values(X.data, 3 if X.format == "bsr" else 1), _places("index", X.indices)
@@ -224,7 +223,7 @@ def _parts(X) -> tuple[str, tuple]:
     elif X.format == "dok":
         places = np.array(list(X.keys()))
         if places.size and places.shape[1:] != (2,):
-            raise ValueError("a key that is no pair of a row and a column")
+            raise ValueError("a key that is not a pair of a row and a column")
         row, column = places.reshape(-1, 2).T
         data = _values(list(X.values()), 1).astype(X.dtype)
     else:  # coo
@@ -237,7 +236,7 @@ def _parts(X) -> tuple[str, tuple]:
 
 
 def _values(values, ndim: int) -> np.ndarray:
-    """Values in a type that scipy converts."""
+    """Return values as an array of a type that scipy can convert."""
     array = np.asarray(values)
     if array.ndim != ndim or array.dtype.kind not in "biufcO":
         raise ValueError(f"data of {array.ndim} dimensions and dtype {array.dtype}")
@@ -246,7 +245,7 @@ def _values(values, ndim: int) -> np.ndarray:
 
 
 def _places(what: str, values, size: int | None = None) -> np.ndarray:
-    """Whole numbers in one dimension, in 0 .. size - 1 if there is a size."""
+    """Return indices as a 1-D array of integers; raise ValueError unless they are in 0 .. size - 1, if there is a size."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"an array of {array.ndim} dimensions for places")
@@ -269,7 +268,7 @@ def _read_dense(who: str, X, dtype) -> Rows:
 
 
 def as_array(what: str, values, required: str) -> np.ndarray:
-    """The values as an array; whatever numpy or an object's own __array__ raises becomes a ValueError in our words."""
+    """Return the values as an array; turn whatever numpy or an object's __array__ raises into a ValueError."""
     try:
         return np.asarray(values)
     except MemoryError:
@@ -285,13 +284,13 @@ def _no_numbers(who: str, dtype) -> ValueError:
 
 
 def _place(at: int, indices, indptr) -> str:
-    """Where the value of that number is in the matrix; no indices: it is dense."""
+    """Return the row and the column of value number `at`, for a message. indices : None if the matrix is dense."""
     row = int(np.searchsorted(indptr, at, side="right")) - 1
     return f"row {row}, column {at - int(indptr[row]) if indices is None else int(indices[at])}"
 
 
 def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
-    """The data in the dtype asked for; not copied if it has it already."""
+    """Return the data in a dtype, copied only if necessary."""
     if dtype is None:
         dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
     if data.dtype == dtype:
@@ -301,14 +300,14 @@ def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
             return np.ascontiguousarray(data, dtype=dtype)
     except MemoryError:
         raise
-    except Exception as error:  # only objects fail, each in its own way
+    except Exception as error:  # only objects fail, in many ways
         raise _wrong_object(who, data, dtype, indices, indptr, error) from None
 
 
 def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exception) -> Exception:
-    """The error for the first object that is not a number."""
+    """Return the error for the first object that is not a number."""
     for at, value in enumerate(data):
-        if is_missing(value) and value is not None:  # (None is NaN to numpy)
+        if is_missing(value) and value is not None:  # (numpy turns None into NaN)
             place = _place(at, indices, indptr)
             return ValueError(
                 f"{who}: X must be finite, got the missing value {brief(value)} at {place}. Drop the row, or fill in the value."
@@ -326,17 +325,17 @@ def _wrong_object(who: str, data: np.ndarray, dtype, indices, indptr, error: Exc
 
 
 def is_missing(value) -> bool:
-    """Whether it is None, NaN, or pandas' NA or NaT."""
+    """Return True for None, NaN, and pandas' NA and NaT."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _summed(who: str, data, indices, indptr, shape):
-    """The same rows with columns in order and duplicates added up: rows that are not in order are copied, once."""
+    """Return copies of the rows, with columns sorted and duplicates added up."""
     from scipy.sparse import csr_array
 
-    if data.dtype.kind == "O" or data.dtype.itemsize == 2:  # types that scipy does not add up
+    if data.dtype.kind == "O" or data.dtype.itemsize == 2:  # scipy cannot add these types up
         native = _cast(who, data, FLOATS[1], indices, indptr)
     else:
         native = data.astype(data.dtype.newbyteorder("="))
@@ -347,7 +346,7 @@ def _summed(who: str, data, indices, indptr, shape):
 
 
 def all_finite(array: np.ndarray) -> bool:
-    """Whether there is no NaN and no infinity in a contiguous array of float32 or float64."""
+    """Return True if a contiguous array of float32 or float64 has no NaN and no infinity."""
     return _ALL_FINITE[array.itemsize]((array if array.ndim == 1 else array.reshape(-1)).view(_BITS[array.itemsize]))
 
 
@@ -367,7 +366,7 @@ def _finite(who: str, data, indices, indptr, original) -> np.ndarray:
 
 
 def shown(values) -> str:
-    """A list of a few, or the ends of it."""
+    """Return the values for a message: all of a few, or both ends."""
     array = np.asarray(values)
     first, last = (array, array[:0]) if len(array) <= 10 else (array[:4], array[-4:])
     listed = [*map(brief, first.tolist()), *["..."][: len(last)], *map(brief, last.tolist())]
@@ -375,17 +374,17 @@ def shown(values) -> str:
 
 
 def brief(value) -> str:
-    """A value of any type for a message: its repr, shortened, with control characters escaped."""
+    """Return the repr of any value for a message, shortened, with control characters escaped."""
     try:
         text = repr(value)
-    except Exception:  # an integer of more digits than Python prints, or an object's own fault
+    except Exception:  # an integer of more digits than Python prints, or an error in an object's __repr__
         text = f"<{type(value).__name__}>"
     text = printable(text)
     return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 3]}..."
 
 
 def printable(text: str) -> str:
-    """A text with its control characters (and whatever else does not print) escaped."""
+    """Return a text with its control characters, and others that do not print, escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -414,13 +413,13 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 
 
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
-    """y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
+    """Return y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
     _require_targets(who, y, "labels")
     return _plain_labels(who, "y", _one_a_row(who, _as_labels(who, "y", y), n_rows))
 
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
-    """y as a 1-D array of n_rows finite float64 numbers, itself where it can be."""
+    """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
     _require_targets(who, y, "numbers")
     y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
     if not all_finite(y):
@@ -451,7 +450,7 @@ def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def read_classes(who: str, classes) -> np.ndarray:
-    """The classes argument, sorted, each once."""
+    """Return the labels of the argument `classes`, sorted and unique."""
     array = None if isinstance(classes, (str, set, frozenset)) else _as_labels(who, "classes", classes)
     if array is None or array.ndim != 1:
         raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {brief(classes)}.")
@@ -459,7 +458,7 @@ def read_classes(who: str, classes) -> np.ndarray:
 
 
 def plain_labels(who: str, name: str, y) -> np.ndarray:
-    """Labels that came in the argument of that name, as an array of numbers or texts."""
+    """Return the labels of an argument as an array of numbers or texts. name : that of the argument, for messages."""
     array = _as_labels(who, name, y)
     if array.ndim == 0:
         raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {brief(y)}.")
@@ -467,12 +466,12 @@ def plain_labels(who: str, name: str, y) -> np.ndarray:
 
 
 def _as_labels(who: str, name: str, y) -> np.ndarray:
-    """An array; numpy would turn a list that mixes texts and others into texts."""
+    """Return labels as an array, of objects for a list that mixes texts and others, which numpy would turn into texts."""
     if isinstance(y, (list, tuple)):
         _check_lengths(who, name, y)
     try:
         array = np.asarray(y)
-    except ValueError:  # rows of different lengths, or bytes that are no text among texts
+    except ValueError:  # rows of different lengths, or bytes that are not ASCII among texts
         array = _array_of_objects(f"{who}: {name}", y)
     except MemoryError:
         raise
@@ -485,7 +484,7 @@ def _as_labels(who: str, name: str, y) -> np.ndarray:
 
 
 def _check_lengths(who: str, name: str, labels) -> None:
-    """An array of texts has room for the longest in every row: one of many MB would take all memory there is."""
+    """Raise ValueError for too long a label: an array of texts has room for the longest one in every row."""
     for at, label in enumerate(labels):
         if isinstance(label, (str, bytes)) and len(label) > LONGEST_LABEL:
             raise ValueError(
@@ -504,9 +503,9 @@ def _array_of_objects(what: str, values) -> np.ndarray:
 
 
 def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
-    """Labels of one type; name: the argument that they came in."""
+    """Return an array of labels of one type; raise ValueError for others. name : that of the argument, for messages."""
     unknown = f"{who}: Unknown label type: " if name == "y" else f"{who}: "
-    if y.dtype.kind == "O":  # all strings, or all numbers: a mixture has no order
+    if y.dtype.kind == "O":  # all strings or all numbers, as a mixture has no order
         _check_lengths(who, name, y)
         if all(isinstance(label, str) for label in y):
             y = y.astype(str) if y.size else y.astype("U1")
@@ -531,7 +530,7 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 
 def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
-    """The error for labels that are neither all texts nor all numbers."""
+    """Return the error for labels that are neither all texts nor all numbers."""
     missing = next((at for at, label in enumerate(y) if is_missing(label)), None)
     if missing is not None:
         place, do = (f"row {missing}", "Drop that row") if name != "classes" else (f"place {missing}", "Leave it out")
@@ -542,7 +541,7 @@ def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
 
 
 def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") -> None:
-    """Labels and classes must both be texts, or both numbers."""
+    """Raise ValueError unless labels and classes are both texts, or both numbers that float64 can hold exactly if need be."""
     kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
     if len(y) and kinds[0] != kinds[1]:
         raise ValueError(
@@ -560,14 +559,14 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
 
 
 def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All labels of two arrays, sorted, each once. (Not asked for places, `unique` imports numpy.ma: 10 ms.)"""
+    """Return the labels of two arrays, sorted and unique. (Without return_index, `unique` imports numpy.ma, in 10 ms.)"""
     return np.unique(np.concatenate((a, b)), return_index=True)[0]
 
 
 def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Each label's place among the sorted classes, and which labels are not among them (None: all are)."""
+    """Return each label's place among the sorted classes, and a mask of labels not among them (None: all are)."""
     if len(classes) == 2 and len(y) and y.dtype.kind in "biufUS":  # the common case, without a search
-        # (Arrays: beside numpy's text scalars `==` forgets a signal that comes just then, one of a hundred Ctrl-Cs.)
+        # (Arrays, not scalars: with numpy's text scalars, `==` loses one of a hundred Ctrl-Cs.)
         second = np.equal(y, classes[1:])
         known = second | np.equal(y, classes[:1])
         return second.astype(np.int32), None if np.count_nonzero(known) == len(y) else ~known
@@ -586,7 +585,7 @@ def outside_classes(who: str, y: np.ndarray, unknown: np.ndarray, classes: np.nd
 
 
 def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
-    """Weights as float64, one a row; an empty array where all are 1."""
+    """Return sample weights as float64, one for each row; an empty array if all are 1."""
     if sample_weight is None:
         return np.empty(0)
     weights = read_numbers(f"{who}: sample_weight", sample_weight)
@@ -604,7 +603,7 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
 
 
 def read_numbers(what: str, values) -> np.ndarray:
-    """An array of float64."""
+    """Return the values as an array of float64."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
@@ -614,7 +613,7 @@ def read_numbers(what: str, values) -> np.ndarray:
         raise
     except OverflowError as error:
         raise ValueError(f"{what} must be numbers that fit float64, got one beyond it ({error}). Scale them.") from None
-    except Exception as error:  # of numpy, or of an object's own
+    except Exception as error:  # raised by numpy or by an object's methods
         raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
 
 
@@ -623,9 +622,9 @@ def is_balanced(class_weight) -> bool:
 
 
 def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool = False) -> np.ndarray:
-    """A dict's weights in the order of classes, 1 where it is silent; an empty array for None and "balanced".
+    """Return the weights of a dict in the order of classes, 1 if absent; an empty array for None and "balanced".
 
-    closed: there will be no other classes, so that a weight for one is a slip.
+    closed : no other classes can join, so that a weight for another one is an error.
     """
     if class_weight is None or is_balanced(class_weight):
         return np.empty(0)
@@ -649,7 +648,7 @@ def _wrong_weight(who: str, problem: str) -> ParameterError:
 
 
 def row_weights(weights: np.ndarray, class_weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Weights of rows times those of their classes, of which either may be empty. (A product may be beyond all numbers.)"""
+    """Return the weights of rows times those of their classes; either may be empty. (A product may be infinite.)"""
     if len(class_weights) == 0:
         return weights
     with np.errstate(over="ignore"):
@@ -657,17 +656,17 @@ def row_weights(weights: np.ndarray, class_weights: np.ndarray, codes: np.ndarra
 
 
 def read_dtype(who: str, dtype):
-    """float32, float64 or None (that of the first X)."""
+    """Return the parameter dtype as a numpy dtype, float32 or float64; None stands for the dtype of the first X."""
     if dtype is None:
         return None
-    # (Texts are not compared with dtypes: numpy then reads them as such, and warns of some.)
+    # (Texts are not compared with dtypes: numpy would parse them, and warn of some.)
     if dtype in ("float32", "float64") if isinstance(dtype, str) else isinstance(dtype, (type, np.dtype)) and dtype in FLOATS:
         return np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 
 
 def available_memory() -> float:
-    """Bytes that may be allocated, as far as the system tells: free memory and the control group's limit; infinity if unknown."""
+    """Return the bytes that may be allocated, by free memory and the control group's limit; infinity if unknown."""
     found = [math.inf]
     try:
         with open("/proc/meminfo") as lines:
@@ -680,7 +679,7 @@ def available_memory() -> float:
 
 
 def same_names(who: str, seen, names) -> None:
-    """Column names now against those of the first call, with scikit-learn's words."""
+    """Compare column names with those of the first call; raise or warn in scikit-learn's words if they differ."""
     if seen is None and names is None:
         return
     if seen is None:

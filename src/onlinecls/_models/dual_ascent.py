@@ -19,7 +19,7 @@ SHARED: dict[str, int] = ascent.SHARED
 
 
 def check_joint(joint: object, params: dict) -> None:
-    """Of a model in a file: the joint construction of three classes or more, or one against the rest."""
+    """Check that a model from a file is joint only with three classes or more."""
     require(type(joint) is bool, "joint true or false", joint)
     require(joint == bool(params["joint"]), "the construction that learning had", joint)
 
@@ -31,7 +31,6 @@ class AscentState(State, ascent.AscentModel):
     """
 
     geometry = "additive"
-    KEEPS_ROWS = False  # (σ, which divides all weights, may change with every row)
     ENTROPIC = 0
     PARTS = (*State.PARTS, "bias", "shared", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")
@@ -47,14 +46,14 @@ class AscentState(State, ascent.AscentModel):
         return {**layout, "shared": ((SHARED["shared"] + n_groups * SHARED["group"],), np.dtype(np.float64))}
 
     @staticmethod
-    def n_groups_told(told: dict, arrays: dict) -> int:
-        return 1 if told["joint"] else told["n_columns"]
+    def n_groups_in(header: dict, arrays: dict) -> int:
+        return 1 if header["joint"] else header["n_columns"]
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(told, arrays, n_classes, params)
-        check_joint(told["joint"], params)
-        bias = told["bias"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(header, arrays, n_classes, params)
+        check_joint(header["joint"], params)
+        bias = header["bias"]
         fits = type(bias) is float and 0.0 <= bias <= np.finfo(arrays["values"].dtype).max
         require(fits, "a bias >= 0", bias)
 
@@ -71,10 +70,10 @@ class AscentState(State, ascent.AscentModel):
             return "an average beyond its range"
         if shared[SHARED["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than any that is taken"
-        return self._problem_of_companions()
+        return self._problem_of_second_slots()
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
-        """Whether the largest θ is beyond what learning allows (`prepare` in ascent.pyx), by σ as it is or of the next row."""
+        """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx), by the present or next σ."""
         if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
             return False
         lipschitz, sigma = (float(self.shared[SHARED[name]]) for name in ("lipschitz", "sigma"))
@@ -114,11 +113,11 @@ class AscentState(State, ascent.AscentModel):
         return self._aged() - self.correction.reshape(-1, self.n_columns)
 
     def _aged(self) -> np.ndarray:
-        """What it would be, had the last θ been there in all rounds."""
+        """Return the correction as if the last θ had been there in all rounds."""
         return self.of_columns(self.groups[:, SHARED["ages"]]) * self.view[:, 0]
 
     def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
-        """This model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
+        """Return this model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
         counts = np.zeros(n_classes)
         counts[places] = self.counts
         grown = self._like(counts)
@@ -133,8 +132,8 @@ class AscentState(State, ascent.AscentModel):
         spread[0, places] = (-share, share)[: len(places)]
         return self._spread(grown, spread)
 
-    def only(self, keep: np.ndarray) -> AscentState:
-        """This model of three classes or more without the others, which have never had a row."""
+    def keep_classes(self, keep: np.ndarray) -> AscentState:
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
         rest.sigma, rest.calibration = self.sigma, self._calibration_of(keep)
         if rest.n_columns > 1:
@@ -144,7 +143,7 @@ class AscentState(State, ascent.AscentModel):
         return self._spread(rest, spread)
 
     def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
-        """These columns at places of another model, to the bit; the others are what they would be, had they been there."""
+        """Move columns to places of another model, to the bit; the others are as if they had been there from the start."""
         shared = self.shared[: SHARED["shared"]]
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
         new.values, new.correction = values.reshape(-1), self.correction
@@ -163,7 +162,7 @@ class AscentState(State, ascent.AscentModel):
         return new
 
     def _keep_groups_in(self, new: AscentState) -> None:
-        """What a model with more columns of 0 knows of its groups already."""
+        """Keep what a model knows of its groups when columns of 0 are added."""
         if self.joint:
             new.groups[:] = self.groups
         else:
@@ -214,7 +213,7 @@ class AscentState(State, ascent.AscentModel):
         return float(shard.state.shared[SHARED["lipschitz"]])
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
-        """What makes θ of a shard one that stands for the same weights in the result: w = κ θ."""
+        """Return the factor by which a shard's θ gives the same weights in the result: w = κ θ."""
         schedule, rounds = self.params["schedule"], float(self.counters[self.COUNTERS["t"]])
         if schedule == ascent.SCHEDULES["sqrt"]:
             return 1.0
@@ -224,7 +223,7 @@ class AscentState(State, ascent.AscentModel):
         return sigma / own if own > 0.0 else 0.0
 
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
-        """What a shard's dual variables are multiplied by, beside its share: their part of the dual value is, too."""
+        """Return the factor of a shard's dual variables and dual value, beside its share."""
         return self._factor(shard, shared)
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
@@ -249,7 +248,7 @@ class AscentState(State, ascent.AscentModel):
 
 
 class EntropicState(AscentState):
-    """The same with the relative entropy: weights on a simplex. values : powers and θ."""
+    """The arrays of a dual ascent model with the relative entropy: weights on a simplex. values : powers and θ."""
 
     geometry = "entropic"
     ENTROPIC = 1
@@ -290,18 +289,18 @@ class EntropicState(AscentState):
         return float(shared[SHARED["sigma"]]) / own if own > 0.0 else 0.0
 
     def _keep_groups_in(self, new: AscentState) -> None:
-        """Nothing: columns of 0 make another simplex, whose ages begin anew."""
+        """Keep nothing: columns of 0 make another simplex, whose ages start again."""
 
     def _drift_in(self, new: AscentState) -> np.ndarray:
         return -self._summed() if self.joint else super()._drift_in(new)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         powers, u = self.view[: self._n_live].transpose(1, 0, 2)
         return simplex.problem(powers, u, self.groups, self.IS_SIGNED)
 
 
 class UnsignedEntropicState(EntropicState):
-    """The same on the probability simplex: weights >= 0 of the sum W, uniform at the start."""
+    """The arrays of an entropic model on the probability simplex: weights >= 0 of the sum W, uniform at the start."""
 
     geometry = "simplex"
     IS_SIGNED = False

@@ -36,17 +36,17 @@ class ForelState(OfFile):
         self.counters, self.shared = np.zeros(model.N_COUNTERS), np.zeros(forel.SHARED["size"])
 
     def try_partial_fit(self, *call) -> bool:
-        """All rows are kept: there is no shorter way."""
+        """Return False: all rows are kept, and there is no fast path."""
         return False
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        check_joint(told["joint"], params)
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        check_joint(header["joint"], params)
         require(arrays["data"].dtype in FLOATS, "data of float32 or float64", arrays["data"].dtype)
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        n_features, n_rows, k = told["n_features"], len(arrays["labels"]), n_vectors(n_classes)
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        n_features, n_rows, k = header["n_features"], len(arrays["labels"]), n_vectors(n_classes)
         n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
         double, whole = np.dtype(np.float64), np.dtype(np.int64)
         return {
@@ -104,7 +104,7 @@ class ForelState(OfFile):
         return self.theta.shape[1]
 
     def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
-        """This model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
+        """Return this model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
         grown = self.copy()
         grown.counts = np.zeros(n_classes)
         grown.counts[places] = self.counts
@@ -122,8 +122,8 @@ class ForelState(OfFile):
                 grown.alpha[:, places] = self.alpha / 2
         return grown
 
-    def only(self, keep: np.ndarray) -> ForelState:
-        """This model of three classes or more without the others, which have never had a row."""
+    def keep_classes(self, keep: np.ndarray) -> ForelState:
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
         rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])

@@ -38,7 +38,7 @@ def matrix_of(vectors) -> Any:
 
 
 def first_row_number(rows: validate.Rows) -> int:
-    """Where dense rows begin in the matrix that they are a part of."""
+    """Return the number of the first of dense rows in the matrix of which they are a part."""
     return int(rows.indptr[0]) // rows.n_features
 
 
@@ -81,7 +81,7 @@ class Kind(NamedTuple):
     projects: bool
 
     def kernel_of(self, n_features: int, scale: float | None) -> Kernel:
-        """Its kernel; scale : what gamma="scale" came to."""
+        """Return the kernel as an object. scale : the number for gamma="scale"."""
         gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": scale}
         gamma = gammas.get(self.gamma, self.gamma)
         return Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self.bias)
@@ -103,7 +103,7 @@ class Kernel:
 
     @property
     def is_positive(self) -> bool:
-        """Whether its Gram matrices are known to have no negative eigenvalue."""
+        """Return True if the kernel's Gram matrices are known to have no negative eigenvalue."""
         return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0.0)
 
     def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
@@ -181,8 +181,10 @@ class Unstacked(NamedTuple):
 
 
 class Support(NamedTuple):
-    """All that is read by those who predict, one tuple so that they find what belongs together: learning changes copies and puts
-    them in its place after each block.
+    """The arrays that predicting reads.
+
+    They are one tuple, so that a reader finds parts that belong together: learning changes copies and puts them in its place
+    after each block.
 
     vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); or
     `Unstacked`.
@@ -241,7 +243,7 @@ class SupportState(OfFile):
         return self.P.shape[1] > 0
 
     def try_partial_fit(self, *call) -> bool:
-        """Kernel values of a call come from Python: there is no shorter way."""
+        """Return False: the kernel values of a call come from Python, and there is no fast path."""
         return False
 
     def arrays(self) -> list[np.ndarray]:
@@ -254,7 +256,7 @@ class SupportState(OfFile):
         return twin
 
     def grow_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
-        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+        """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         One vector w becomes the two -w/2 and +w/2, with half the covariance each.
         """
@@ -276,8 +278,8 @@ class SupportState(OfFile):
                     grown.P[place], grown.scale[place] = self.P[0] / 2, self.scale[0] / 2
         return grown
 
-    def only(self, keep: np.ndarray) -> SupportState:
-        """This model of three classes or more without the others, which have never had a row."""
+    def keep_classes(self, keep: np.ndarray) -> SupportState:
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
         rest.support = rest.support._replace(alpha=self.alpha[keep])
@@ -305,7 +307,7 @@ class SupportState(OfFile):
         return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
 
     def learn(self, who: str, rows, order: np.ndarray, params: dict, step) -> None:
-        """One pass over rows in their order (numbers; empty: as they are).
+        """Learn one pass over rows in their order (numbers; empty: as they are).
 
         step(model, block, taken) runs a compiled pass on a block, rows of kernel values: `taken` are their places in what was
         given.
@@ -357,7 +359,7 @@ class SupportState(OfFile):
         return self.scores_and_norm(who, rows)[0]
 
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
-        """The same, and (one class) the ||w||² that goes with it."""
+        """Return the scores of rows, and (one class) the ||w||² that belongs to them."""
         size, vectors, alpha, _, _, norm = self.support
         vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
@@ -384,7 +386,7 @@ class SupportState(OfFile):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
-        """Without room to grow, and without what follows from the kind of the model."""
+        """Return the arrays for a file, without spare capacity and without what follows from the kind of the model."""
         size, vectors, alpha, counters, dropped, norm = self.support
         packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
         scale = self.kernel.gamma if self.kernel.uses_gamma else None
@@ -404,20 +406,20 @@ class SupportState(OfFile):
         return {**found, "vectors_as": "csr", **{f"vectors_{name}": part for name, part in parts.items()}}
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
         """The model of these parts, of a `Kind`; an InvalidError where a part is none that learning gives it."""
         kind: Kind = params["kind"]
         scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
-        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
-        n_features, size, dropped, norm, gamma = (told[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
-        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", told)
+        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
+        n_features, size, dropped, norm, gamma = (header[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
+        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", header)
         require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
         kernel = kind.kernel_of(n_features, gamma)
         usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
         fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
         require(fits, f"the gamma of {kind.gamma!r}", gamma)
 
-        as_, columns, packed = told["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
+        as_, columns, packed = header["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
         n_stored = len(arrays.get("vectors_data", ()))
         shapes = {
             "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),
@@ -498,7 +500,10 @@ class SupportState(OfFile):
         return ""
 
     def _problem_of_inverses(self, diagonal: np.ndarray) -> str:
-        """Of a Gram matrix: Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and where it is positive P <= Q; all but for rounding."""
+        """Describe a fault of the inverse Q of a Gram matrix; "" if there is none.
+
+        But for rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and P <= Q where the kernel is positive.
+        """
         roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
         if not (share.min() >= 0.5 and share.max() <= 1e30):
             return "an inverse that is none"

@@ -18,7 +18,7 @@ NO_ORDER = np.empty(0, np.int64)
 
 
 def n_vectors(n_classes: int) -> int:
-    """How many vectors of weights classes need: two share one."""
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
     return n_classes if n_classes > 2 else 1
 
 
@@ -62,7 +62,7 @@ class Counted:
         return {name: getattr(self, name) for name in self.PARTS}
 
     def in_file(self) -> dict:
-        """What a file has of it: arrays, and what JSON can hold."""
+        """Return the parts for a file: arrays, and values that JSON can hold."""
         return self.parts()
 
     def arrays(self) -> list[np.ndarray]:
@@ -85,7 +85,7 @@ class Counted:
         return self.of({**parts, "params": self.params})
 
     def writable(self):
-        """This model, or a copy where some of its arrays are read-only (memory-mapped by joblib, say)."""
+        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name: str) -> int:
@@ -99,7 +99,7 @@ class Counted:
         self.counts[0] += n_rows
 
     def stays_in_range(self, params: dict) -> bool:
-        """Whether weights that are read with other parameters still fit the dtype."""
+        """Return True if weights that are read with other parameters still fit the dtype."""
         return True
 
 
@@ -107,37 +107,37 @@ class OfFile(Counted):
     """A model that can be in a file, where no part of it is trusted.
 
     A geometry's class says of its own parts: which numbers are right (`_check_scalars`), of which shapes its arrays must then
-    be (`_layout_told`), and what else holds of them (`_problem_of_values`).
+    be (`_layout_in`), and what else holds of them (`_problem_of_values`).
     """
 
     __slots__ = ()
 
     @classmethod
-    def of_file(cls, told: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
         """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
         scalars = sorted(set(cls.PARTS) - arrays.keys())
-        require(sorted(told) == scalars, f"a state of {scalars}", sorted(told))
-        require(type(told["n_features"]) is int and told["n_features"] > 0, "n_features > 0", told["n_features"])
-        cls._check_scalars(told, arrays, n_classes, params)
-        expected = cls._layout_told(told, arrays, n_classes, params)
+        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
+        require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
+        cls._check_scalars(header, arrays, n_classes, params)
+        expected = cls._layout_in(header, arrays, n_classes, params)
         found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
         require(found == expected, f"arrays {expected}", found)
-        state = cls.of({**told, **arrays, "params": params})
+        state = cls.of({**header, **arrays, "params": params})
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
         return state
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
         raise NotImplementedError
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
         """Name: (shape, dtype) of the arrays that belong to these numbers."""
         raise NotImplementedError
 
     def problem(self) -> str:
-        """What is wrong with the numbers in the arrays; "" if nothing."""
+        """Describe the first fault of the numbers in the arrays; "" if there is none."""
         counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
         with np.errstate(over="ignore", invalid="ignore"):
             return self._problem_of_numbers() or self._problem_of_counters(counters) or self._problem_of_values(counters)
@@ -169,18 +169,15 @@ class State(OfFile, model.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
     correction : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
-    calibration : float64, (columns, 15), or (0, 15): Platt's numbers of each column, see calibration.py.
-    total : float64, (n_features + 1,), or empty: the sum of the rows, see calibration.py.
+    calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
     """
 
     PARTS: tuple[str, ...] = (
-        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "total", "values",
-        "variance",
+        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "values", "variance",
     )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
     SLOTS = 1  # numbers of a weight
     AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
-    KEEPS_ROWS = True  # whether probabilities know of the mean row: see mean_row.pxd
     geometry = ""
     n_features: int
     n_columns: int
@@ -193,7 +190,6 @@ class State(OfFile, model.Model):
         self.sigma = self._fresh_sigma(self.n_columns, dtype)
         self.correction = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
         self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
-        self.total = np.zeros(n_features + 1 if self.keeps_rows(params) else 0)
         self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
@@ -202,10 +198,6 @@ class State(OfFile, model.Model):
 
     def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
         return np.zeros((0, 1, 1), dtype)
-
-    @classmethod
-    def keeps_rows(cls, params: dict) -> bool:
-        return bool(cls.KEEPS_ROWS and params["probability"] and params["average_from"] < 0)
 
     @property
     def awaits_scale(self) -> bool:
@@ -222,17 +214,16 @@ class State(OfFile, model.Model):
         return self.values.reshape(self.n_features + 1, -1, self.n_columns)
 
     @property
-    def moving(self) -> np.ndarray:
-        """What steps move along x, (n_features + 1, columns)."""
+    def primary(self) -> np.ndarray:
+        """The slot that steps move along x, (n_features + 1, columns)."""
         return self.view[:, 0]
 
     def prepare(self, foresight: int, depth: int) -> None:
-        """Before a pass: how a full covariance meets many rows at once (see full.pxd)."""
+        """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
 
     def set_scale(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
         self.params, self.variance = params, params["variance"]
-        self.settle_levels(params)
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
@@ -241,12 +232,12 @@ class State(OfFile, model.Model):
         new = type(self).__new__(type(self))
         for name in self.SCALARS:
             setattr(new, name, getattr(self, name))
-        new.params, new.counts, new.counters, new.total = self.params, counts, self.counters.copy(), self.total.copy()
+        new.params, new.counts, new.counters = self.params, counts, self.counters.copy()
         new.n_columns = n_vectors(len(counts))
         return new
 
     def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
-        """This model with its classes at `places` among n_classes; the newcomers start from nothing.
+        """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
         stay what they were. `share` is what is left of θ where the weights are another function of it.
@@ -298,13 +289,13 @@ class State(OfFile, model.Model):
         grown.correction = np.empty(0) if correction is None else correction.reshape(-1)
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        """What is stored, (features, slots), of the class on one side of the only vector."""
+        """Return the stored numbers, (features, slots), of the class on one side of the only vector."""
         half = self.view[:, :, 0].copy()
         half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
         return half
 
-    def only(self, keep: np.ndarray) -> State:
-        """This model of three classes or more without the others, which have never had a row."""
+    def keep_classes(self, keep: np.ndarray) -> State:
+        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
         rest.calibration = self._calibration_of(keep)
@@ -319,15 +310,6 @@ class State(OfFile, model.Model):
         if len(self.calibration) == 0 or keep.sum() > 2:
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
-
-    def settle_levels(self, params: dict) -> None:
-        """The score of the sum of the rows, of weights or a constant feature that no step has made what they are."""
-        if len(self.total):
-            last = self._last_weights(self.reading_params(params), slice(None)).astype(np.float64)
-            total = self.total.copy()
-            total[-1] *= params["bias"]
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.calibration[:, calibration.LEVEL] = calibration.finite(total @ last)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -344,8 +326,6 @@ class State(OfFile, model.Model):
         if not self.awaits_scale:
             self._merge_values(shards, shares)
         self._merge_bounds()
-        self.total = np.sum([shard.state.total for shard in shards], axis=0)
-        self.settle_levels(self.params)
         if average is not None:
             self._keep_average(average)
 
@@ -362,7 +342,7 @@ class State(OfFile, model.Model):
         self.values = merged.reshape(-1)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """What is stored of some features, (features, slots, columns), from that of the shards. end : the number of the features
+        """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of the features
         if the constant one is the last of them, else 0."""
         return self._mean(slabs, shares, [shard.constant for shard in shards], end)
 
@@ -379,7 +359,7 @@ class State(OfFile, model.Model):
 
     def _merge_bounds(self) -> None:
         """The counters that bound the numbers of the model."""
-        first = self.moving
+        first = self.primary
         self.counters[self.COUNTERS["reach"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
@@ -397,7 +377,7 @@ class State(OfFile, model.Model):
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
     def is_in_range(self) -> bool:
-        """Whether the merged numbers are those of a model that learning could have made."""
+        """Return True if the merged numbers are those of a model that learning could have made."""
         largest = self._largest / max(self.params["bias"], 1.0)
         parts = (self.values, self.sigma, self.correction, self.counters)
         return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["reach"]] <= largest
@@ -438,53 +418,49 @@ class State(OfFile, model.Model):
             "sigma": ((0, 1, 1), np.dtype(dtype)),
             "correction": ((n_weights if average else 0,), double),
             "calibration": ((0, calibration.SIZE), double),
-            "total": ((0,), double),
             "counts": ((n_classes,), double),
             "counters": ((model.N_COUNTERS,), double),
         }
 
     @staticmethod
-    def n_groups_told(told: dict, arrays: dict) -> int:
-        """How many groups of vectors a model in a file has."""
+    def n_groups_in(header: dict, arrays: dict) -> int:
+        """Return the number of groups of vectors of a model in a file."""
         return 1
 
     @classmethod
-    def _layout_told(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        average, n_groups = params["average_from"] >= 0, cls.n_groups_told(told, arrays)
-        layout = cls.layout(told["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+        average, n_groups = params["average_from"] >= 0, cls.n_groups_in(header, arrays)
+        layout = cls.layout(header["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
         if params["probability"]:
             layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
-        if cls.keeps_rows(params):
-            layout["total"] = (told["n_features"] + 1,), np.dtype(np.float64)
         return layout
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        require(told["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", told["geometry"])
-        fit = type(told["n_columns"]) is int and told["n_columns"] == n_vectors(n_classes)
-        require(fit, f"columns for {n_classes} classes", told["n_columns"])
-        dtype, variance = arrays["values"].dtype, told["variance"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        require(header["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", header["geometry"])
+        fit = type(header["n_columns"]) is int and header["n_columns"] == n_vectors(n_classes)
+        require(fit, f"columns for {n_classes} classes", header["n_columns"])
+        dtype, variance = arrays["values"].dtype, header["variance"]
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
         require(fits, f"a variance >= 0 that fits {dtype}", variance)
         require(variance == params["variance"], "the variance that rows were learnt with", variance)
 
     def _problem_of_numbers(self) -> str:
-        found = super()._problem_of_numbers() or calibration.problem(self.calibration)
-        return found or ("a sum of rows that no rows give" if len(self.total) and self.total[-1] < 0.0 else "")
+        return super()._problem_of_numbers() or calibration.problem(self.calibration)
 
     def _problem_of_values(self, counters: dict) -> str:
-        first = self.moving
+        first = self.primary
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
         if max(float(first.max()), -float(first.min())) > min(4.0 * counters["reach"], self._largest):
             return "weights beyond their reach"
-        return self._problem_of_companions()
+        return self._problem_of_second_slots()
 
-    def _problem_of_companions(self) -> str:
-        """The same of the numbers that stand beside what moves along x."""
+    def _problem_of_second_slots(self) -> str:
+        """Describe a fault of the second slots, which stand beside what steps move; "" if there is none."""
         return ""
 
     @property
     def _largest(self) -> float:
-        """No number of a model is larger."""
+        """Return the largest magnitude that a number of a model may have."""
         return float(np.finfo(self.dtype).max) / 4

@@ -43,15 +43,15 @@ class WithPrior(State, _core.QuadraticModel):
         super()._split_binary(grown, places, share)
         grown.halved = [int(place) for place in places]
 
-    def only(self, keep: np.ndarray) -> State:
-        rest = super().only(keep)
+    def keep_classes(self, keep: np.ndarray) -> State:
+        rest = super().keep_classes(keep)
         rest.halved = [int(keep[:column].sum()) for column in self.halved if keep[column]]
         return rest
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(told, arrays, n_classes, params)
-        halved, n_columns = told["halved"], told["n_columns"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(header, arrays, n_classes, params)
+        halved, n_columns = header["halved"], header["n_columns"]
         fit = type(halved) is list and all(type(column) is int for column in halved)
         require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
 
@@ -95,7 +95,7 @@ class GaussianState(WithPrior):
         variances = self.view[: self.n_features, 1].T
         return read_only(variances[0] if flat else variances)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         if self.variance == 0.0:
             return "numbers before the first row" if self.values.any() else ""
         info, variances = np.finfo(self.dtype), self.view[:, 1]
@@ -117,7 +117,7 @@ class GaussianState(WithPrior):
 
     @staticmethod
     def _precision(precision: np.ndarray, shard: Shard, end: int) -> np.ndarray:
-        """In the units of the result."""
+        """Return the precision of a shard in the units of the result."""
         precision = shard.noise * precision
         if end:
             precision[end - 1] /= shard.constant**2
@@ -158,7 +158,7 @@ class ForgettingState(GaussianState):
         stored = super().covariance(flat)
         return read_only(np.minimum(stored * self.dtype.type(self._growth), self.dtype.type(self.variance)))
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         info, variances, growth = np.finfo(self.dtype), self.view[:, 1], self._growth
         if self.variance == 0.0:
             return "numbers before the first row" if self.values.any() else ""
@@ -231,8 +231,8 @@ class FullState(WithPrior):
         super()._copy_to(grown)
         grown.growth = self.growth.copy()
 
-    def only(self, keep: np.ndarray) -> State:
-        rest = super().only(keep)
+    def keep_classes(self, keep: np.ndarray) -> State:
+        rest = super().keep_classes(keep)
         rest.sigma, rest.growth = self.sigma[keep], self.growth[keep]
         return rest
 
@@ -283,7 +283,7 @@ class FullState(WithPrior):
         more = (prior - values) / (prior * values)
         return (vectors * more) @ vectors.T, 1.0 / prior
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         if self.growth.min() < 1.0 or self.growth.max() > 2.0**21:
             return "a growth that is none"
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
@@ -294,7 +294,7 @@ class FullState(WithPrior):
 
 
 class FullPotentialState(FullState):
-    """The same of learners that sum rows to θ: w = Σθ is what is stored of them."""
+    """A full covariance of a learner that sums rows to θ; what is stored of it is w = Σθ."""
 
     geometry = "full_potential"
 
@@ -318,7 +318,7 @@ class MirrorState(State, _core.QuadraticModel):
         super()._merge_bounds()
         self.counters[self.COUNTERS["curvature"]] = float(self.view[:, 1].max())
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         sums = self.view[:, 1]
         fit = float(sums.min()) >= 0.0 and float(sums.max()) <= self._largest
         return "" if fit else "sums of squares out of their range"
@@ -328,7 +328,6 @@ class DualAveragingState(MirrorState):
     """values : z, the sum of gradients, and G. w is made of both when it is read."""
 
     geometry = "dual"
-    KEEPS_ROWS = False  # (with l1 all weights move)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """z is a sum over rows, too, which the threshold, l1 times their number, is meant for."""
@@ -355,7 +354,6 @@ class WithGroups(State):
 
     PARTS = (*State.PARTS, "groups")
     AVERAGES = False  # (the scale of all weights changes with every step)
-    KEEPS_ROWS = False
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
@@ -387,9 +385,9 @@ class WithGroups(State):
         return {**layout, "groups": ((n_groups, len(cls.FIELDS)), np.dtype(np.float64))}
 
     @staticmethod
-    def n_groups_told(told: dict, arrays: dict) -> int:
-        """One against the rest has a group for each vector."""
-        return told["n_columns"] if len(arrays["groups"]) == told["n_columns"] else 1
+    def n_groups_in(header: dict, arrays: dict) -> int:
+        """Return the number of groups: one against the rest has one for each vector."""
+        return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
 
     def _copy_to(self, grown: State) -> None:
         super()._copy_to(grown)
@@ -407,8 +405,8 @@ class WithGroups(State):
         super()._split_binary(grown, places, share)
         grown.groups = self._unknown(1)
 
-    def only(self, keep: np.ndarray) -> State:
-        rest = super().only(keep)
+    def keep_classes(self, keep: np.ndarray) -> State:
+        rest = super().keep_classes(keep)
         rest.groups = self.groups if self._is_joint else self.groups[keep]
         return rest
 
@@ -431,9 +429,9 @@ class PNormState(WithGroups, p_norm.PNormModel):
         return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
 
     @classmethod
-    def _check_scalars(cls, told: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(told, arrays, n_classes, params)
-        power = told["power"]
+    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+        super()._check_scalars(header, arrays, n_classes, params)
+        power = header["power"]
         fits = type(power) is float and 2.0 <= power <= 500.0
         require(fits, "a state that learning can give", f"a power not in [2, 500]: {power!r}")
 
@@ -457,7 +455,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
         weights = np.ascontiguousarray((gain * np.copysign(powers, roots)).astype(self.dtype).T)
         return read_only(weights)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         if (np.delete(self.groups, self.FIELDS.index("low"), axis=1) < 0.0).any():
             return "norms below 0"
         first, root = self.view[:, 0].astype(np.float64), p_norm.root_of(self.power)[0]
@@ -506,7 +504,7 @@ class CentreState(WithGroups, centre.CentreModel):
         weights = (scale * self.view[features, 0]).astype(self.dtype).T
         return read_only(weights)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         found = self.named(self.groups[0])
         if min(found["high"], found["noise"], found["scale"]) < 0.0:
             return "norms below 0"
@@ -528,7 +526,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
 
     @property
-    def moving(self) -> np.ndarray:
+    def primary(self) -> np.ndarray:
         return self.view[:, 1]
 
     @property
@@ -553,7 +551,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         weights = np.ascontiguousarray((gain * powers).astype(self.dtype).T)
         return read_only(weights)
 
-    def _problem_of_companions(self) -> str:
+    def _problem_of_second_slots(self) -> str:
         for at, group in enumerate(map(self.named, self.groups)):
             if min(number for name, number in group.items() if name not in self.BELOW_0) < 0.0:
                 return "normalisers below 0"

@@ -1,4 +1,4 @@
-"""A real data set that ships with the package, to try things on.
+"""A real data set that ships with the package, for examples and tests.
 
 The SMS Spam Collection v.1 (Almeida and Hidalgo; CC BY 4.0; see README.md beside this file).
 """
@@ -25,9 +25,9 @@ __all__ = ["hash_words", "load_sms_spam"]
 
 
 def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> csr_matrix:
-    """Bags of lower-cased words, hashed to columns, rows of unit length.
+    """Return rows of unit length of the lower-cased words of texts, hashed to columns.
 
-    A few lines of Python for examples and tests of this package, at some 100,000 words a second.
+    Written in Python for examples and tests of this package: about 100,000 words a second.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType =
 def load_sms_spam(
     *, return_text: bool = False, n_features: int = 2**20, dtype: FloatType = np.float32,
 ) -> tuple[csr_matrix | list[str], NDArray[np.str_]]:
-    """The SMS Spam Collection: 5,574 text messages in their original order, 13 % of them spam.
+    """Load the SMS Spam Collection: 5,574 text messages in their original order, 13 % of them spam.
 
     Parameters
     ----------
     return_text : bool, default=False
-        Give the messages as a list of str instead of a matrix.
+        Return the messages as a list of str instead of a matrix.
     n_features, dtype
         As in `hash_words`.
 

@@ -1,11 +1,11 @@
-"""Partitions of Dask collections: tasks that run where the data is."""
+"""Learning the partitions of Dask collections, by tasks that run where the data is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from .._estimators.merging import merge
-from ._parts import Failure, Part, folded, learnt
+from ._parts import Failure, Part, learn_part, merge_in_tree
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,12 +18,12 @@ def _is_collection(what: Any) -> bool:
 
 
 def is_dask(parts: Any) -> bool:
-    """A Dask collection, or a tuple of them; nothing is imported to tell."""
+    """Return True for a Dask collection, or a tuple of them, without importing Dask."""
     return _is_collection(parts) or (isinstance(parts, tuple) and len(parts) > 0 and all(map(_is_collection, parts)))
 
 
 def partitions(parts: Any) -> list[Any]:
-    """What a part of each partition is, still to be computed: rows of a bag, or of X, y and weights side by side."""
+    """Return a delayed part for each partition: the rows of a bag, or X, y and weights side by side."""
     import dask
 
     if not isinstance(parts, tuple):
@@ -38,24 +38,24 @@ def partitions(parts: Any) -> list[Any]:
 
 
 def _blocks(collection: Any) -> list[Any]:
-    if hasattr(collection, "chunks") and hasattr(collection, "rechunk"):  # an array: whole rows
+    if hasattr(collection, "chunks") and hasattr(collection, "rechunk"):  # an array, in blocks of whole rows
         whole = collection.rechunk({axis: -1 for axis in range(1, collection.ndim)})
         return list(whole.to_delayed().ravel())
     return list(collection.to_delayed())
 
 
 def tree(task: Task, blocks: list[Any]) -> tuple[Any, list[Failure]]:
-    """The merged model (None: there is none), and the parts that failed."""
+    """Learn the partitions by a tree of Dask tasks; return the merged model or None, and the parts that failed."""
     import dask
 
-    learn, pair = dask.delayed(_learnt), dask.delayed(_pair)
-    told = dask.delayed(task)
-    models = [learn(told, number, block) for number, block in enumerate(blocks, 1)]
-    return folded(models, pair).compute()
+    learn, pair = dask.delayed(_learn_block), dask.delayed(_pair)
+    shared = dask.delayed(task)
+    models = [learn(shared, number, block) for number, block in enumerate(blocks, 1)]
+    return merge_in_tree(models, pair).compute()
 
 
-def _learnt(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
-    found = learnt(task, Part(number, "a partition", block))
+def _learn_block(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
+    found = learn_part(task, Part(number, "a partition", block))
     return (None, [found]) if isinstance(found, Failure) else (found, [])
 
 

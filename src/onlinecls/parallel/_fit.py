@@ -1,4 +1,4 @@
-"""`fit`: parts of a stream to workers, and a tree of merges."""
+"""`fit` learns parts of a stream in workers, and merges the models in a tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._estimators.merging import check_merges, merge
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Task, folded, learnt, parts_of
+from ._parts import Failure, Task, learn_part, merge_in_tree, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     Model = TypeVar("Model")
 
 _WHO = "parallel.fit"
-_DEATHS = 3  # of workers, one after the other without a part that gets done between, after which it is the parts that kill them
+_DEATHS = 3  # of workers in a row, with no part learnt between them, after which the parts are to blame
 
 
 def fit(
     estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: ArrayLike | None = None,
     on_error: Literal["raise", "skip"] = "raise", progress: bool = False, reading: Mapping[str, Any] | None = None,
 ) -> Model:
-    """Learn a stream that is in parts, side by side: each part in one pass, by a clone of its own; the clones are merged.
+    """Learn the parts of a stream in parallel: each in one pass, by a clone of its own; then merge the clones.
 
-    The model depends on the parts and their order, and on nothing else: not on the number of workers, nor on which is done first.
+    The model depends only on the parts and their order, not on the number of workers or on which part is learnt first.
 
     Parameters
     ----------
     estimator : estimator that merges (see `onlinecls.merge`)
-        Its parameters count; it is not changed.
+        Its parameters are used; it is not changed itself.
     parts : path or pattern, list of parts, or Dask collection
-        A part is a path or a pattern (``"part-*.tsv"``: of each file) of any format of `streams.read`; a pair (X, y) or triple
+        A part is a path, or each file of a pattern (``"part-*.tsv"``), in any format of `streams.read`; a pair (X, y) or triple
         (X, y, sample_weight) of arrays; an iterable of these or of pairs (text, label); or a function without arguments that
-        returns one of these in the worker, so that data need not travel. Dask: a bag of (X, y) or (text, label), or a tuple of
-        arrays or dataframes (X, y), whose partitions are the parts and stay where they are.
+        returns one of these in the worker, so that no data is sent. Dask: a bag of (X, y) or (text, label), or a tuple of arrays
+        or dataframes (X, y), whose partitions are the parts and stay where they are.
     n_jobs : int, default=None
-        Workers, as joblib counts them; -1: all cores. None: 1, or what ``joblib.parallel_config`` says, which also chooses the
-        backend: processes ("loky", the default), "threading", "dask", "ray" or "spark". Of Dask collections Dask decides.
+        Workers, as in joblib; -1: all cores. None: 1, or that of ``joblib.parallel_config``, which also chooses the backend:
+        processes ("loky", the default), "threading", "dask", "ray" or "spark". For Dask collections, Dask decides.
     classes : array-like, default=None
-        All labels there will be. None: those of any part.
+        All labels that can occur. None: those that occur in the parts.
     on_error : {"raise", "skip"}, default="raise"
-        What to do about a part that cannot be read or learnt: stop, or leave it out with a warning. Both name it.
+        If a part cannot be read or learnt, raise an error, or leave it out with a warning. Both name the part.
     progress : bool, default=False
-        Show a bar of the parts that are done (needs tqdm, extra ``progress``).
+        Show a bar of the parts that are learnt (needs tqdm, extra ``progress``).
     reading : dict, default=None
-        What `streams.read` is told of files and texts: ``{"n_features": 2**22}``.
+        Options of `streams.read` for files and texts: ``{"n_features": 2**22}``.
 
     Returns
     -------
@@ -60,14 +60,14 @@ def fit(
     Raises
     ------
     ValueError
-        If the estimator does not merge, parts are none, or one of them is bad.
+        If the estimator cannot be merged, there are no parts, or a part cannot be read or learnt.
     RuntimeError
-        If workers die again and again. (The part of one that is killed once is learnt again.)
+        If workers die repeatedly. (If a worker is killed once, its part is learnt again.)
 
     Notes
     -----
     Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts.
-    More parts cost a little accuracy: the guide "From one core to a cluster" says how much.
+    More parts cost a little accuracy: the guide "From one core to a cluster" has figures.
 
     Examples
     --------
@@ -87,9 +87,10 @@ def fit(
     else:
         listed = parts_of(parts)
         failures = []
-        found = folded(_sound(_shown(_models(task, listed, n_jobs), len(listed), progress), failures, on_error), _pair)
+        models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
+        found = merge_in_tree(_without_failures(models, failures, on_error), _pair)
     if found is None or not found.__sklearn_is_fitted__():
-        raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} bad parts). There is no model.")
+        raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} parts failed).")
     return found
 
 
@@ -101,8 +102,8 @@ def _pair(first: Any, second: Any) -> Any:
     return merge([first, second]) if second.__sklearn_is_fitted__() else first
 
 
-def _sound(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
-    """The models, None for those that failed."""
+def _without_failures(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
+    """Yield the models, None for each that failed, and report failures."""
     for model in models:
         if isinstance(model, Failure):
             failures.append(model)
@@ -117,7 +118,7 @@ def _report(failures: list[Failure], on_error: str) -> None:
         warnings.warn(f"{_WHO}: {failure.part} is left out: {failure.reason}", UserWarning, stacklevel=4)
 
 
-def _shown(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
+def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
     if not progress:
         return models
     try:
@@ -128,7 +129,7 @@ def _shown(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
 
 
 def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
-    """A model or a Failure of each part, in their order. The parts of a worker that dies are learnt again."""
+    """Yield a model or a Failure for each part, in order. The parts of a worker that dies are learnt again."""
     try:
         import joblib
         from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -138,7 +139,7 @@ def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
     while done < len(parts):
         workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
         try:
-            for model in workers(joblib.delayed(learnt)(task, part) for part in parts[done:]):
+            for model in workers(joblib.delayed(learn_part)(task, part) for part in parts[done:]):
                 done, deaths = done + 1, 0
                 yield model
         except TerminatedWorkerError as error:

@@ -1,4 +1,4 @@
-"""What a stream's parts may be, and how one of them is learnt."""
+"""The parts of a stream, and how one of them is learnt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHO = "parallel.fit"
 
 
 class Part(NamedTuple):
-    """A part of a stream. number : its place, from 1. name : for messages."""
+    """Describe a part of a stream. number : its place, from 1. name : for messages. what : path, arrays, iterable, function."""
 
     number: int
     name: str
@@ -26,14 +26,14 @@ class Part(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A part that could not be learnt."""
+    """Describe a part that could not be learnt."""
 
     part: str
     reason: str
 
 
 class Task(NamedTuple):
-    """What is done to every part."""
+    """Hold what is the same for every part: the estimator, all classes, and options of `streams.read`."""
 
     estimator: Any
     classes: Any
@@ -41,24 +41,24 @@ class Task(NamedTuple):
 
 
 def parts_of(parts: Any) -> list[Part]:
-    """The parts in their order; patterns of files in the order of the names."""
+    """Return the parts in their order; the files of a pattern are sorted by name."""
     if isinstance(parts, (str, os.PathLike)):
         parts = [parts]
     if not isinstance(parts, Iterable) or isinstance(parts, (bytes, Mapping)):
         raise ValueError(
             f"{_WHO}: parts must be paths, Dask collections, or a list of paths, (X, y), iterables of (X, y) and functions that "
-            f"give such, got {type(parts).__name__}. Give one part as a list of one."
+            f"return one of these, got {type(parts).__name__}. Give one part as a list of one."
         )
     found: list[tuple[str, Any]] = []
     for what in parts:
         if isinstance(what, (str, os.PathLike)):
-            # (A worker that was begun earlier may be in another folder.)
+            # (A worker that was started earlier may be in another folder.)
             found.extend((path, os.path.abspath(path)) for path in _files(os.fspath(what)))
         elif callable(what) or isinstance(what, Iterable):
             found.append((getattr(what, "__name__", "") or f"a {type(what).__name__}", what))
         else:
             raise ValueError(
-                f"{_WHO}: a part must be a path, (X, y), an iterable of (X, y) or a function that gives such, got "
+                f"{_WHO}: a part must be a path, (X, y), an iterable of (X, y) or a function that returns one, got "
                 f"{what!r} as part {len(found) + 1}."
             )
     if not found:
@@ -71,17 +71,17 @@ def _files(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which fits none. Mind the folder.")
+        raise ValueError(f"{_WHO}: parts must name files, got {path!r}, which matches none. Check the folder.")
     return found
 
 
 def fresh(estimator: Any) -> Any:
-    """An estimator with the same parameters that has learnt nothing."""
+    """Return a new, unfitted estimator with the same parameters."""
     return type(estimator)(**{name: deepcopy(value) for name, value in estimator.get_params(deep=False).items()})
 
 
-def learnt(task: Task, part: Part) -> Any:
-    """A model of one part, or the Failure that it was. (What an error holds may not go from one process to another.)"""
+def learn_part(task: Task, part: Part) -> Any:
+    """Learn one part, and return the model or a Failure. (Not all exceptions can be sent from one process to another.)"""
     model = fresh(task.estimator)
     more = {"classes": task.classes} if task.classes is not None and is_classifier(model) else {}
     try:
@@ -94,7 +94,7 @@ def learnt(task: Task, part: Part) -> Any:
 
 
 def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
-    """X, y and weights, batch after batch."""
+    """Yield (X, y, weights) of each batch of a part."""
     if isinstance(what, (str, os.PathLike)):
         with streams.read(what, **reading) as stream:
             yield from ((batch.X, batch.y, batch.weight) for batch in stream)
@@ -123,9 +123,9 @@ def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def folded(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """A tree of merges in the order of the parts, whoever made them when: at most log2 of their number wait at a time."""
-    waiting: list[tuple[int, Any]] = []  # (how many parts it is of, a model)
+def merge_in_tree(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Merge models in a tree, in the order of the parts, with at most log2 of their number in memory at a time."""
+    waiting: list[tuple[int, Any]] = []  # (number of its parts, a model)
     for model in models:
         size = 1
         while waiting and waiting[-1][0] == size:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._estimators.base import Estimator
+from .._estimators.base import Estimator, exclusive
 from .._input import validate
 from .._input.compat import classifier_tags, not_fitted, random_state, regressor_tags
 from .learners import GEOMETRIES, Model
@@ -118,12 +118,13 @@ class _SlowClassifier(_Slow):
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from rows in the order given, one pass. classes : all classes, at the first call; by default those of y."""
-        return self._alone(self._learn, X, y, classes, sample_weight, False)
+        return self._learn(X, y, classes, sample_weight, False)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes."""
-        return self._alone(self._learn, X, y, None, sample_weight, True)
+        return self._learn(X, y, None, sample_weight, True)
 
+    @exclusive
     def _learn(self, X: Matrix, y: ArrayLike, classes: Any, sample_weight: Any, anew: bool) -> Self:
         who, first = type(self).__name__, anew or "_model" not in self.__dict__
         rows = self._read(X, first)
@@ -207,12 +208,13 @@ class _SlowRegressor(_Slow):
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass."""
-        return self._alone(self._learn, X, y, sample_weight, False)
+        return self._learn(X, y, sample_weight, False)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes."""
-        return self._alone(self._learn, X, y, sample_weight, True)
+        return self._learn(X, y, sample_weight, True)
 
+    @exclusive
     def _learn(self, X: Matrix, y: ArrayLike, sample_weight: Any, anew: bool) -> Self:
         first = anew or "_model" not in self.__dict__
         rows = self._read(X, first)

@@ -1,6 +1,6 @@
 """Streams of rows from files of any size, in bounded memory: `read`.
 
-A line of each format:
+Examples of a line in each format:
 
     svmlight        +1 qid:7 3:0.5 17:1e-3 # note
     vw              -1 2.5 'tag|title:2 cheap pills |body price:9.5 color:red

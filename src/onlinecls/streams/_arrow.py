@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC through pyarrow: columns into batches, texts without copying."""
+"""Reading Parquet and Arrow IPC through pyarrow: columns are made into batches, without copying texts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .._input.arrow import sound
 from .._input.escaping import escaped, is_utf8
 from .._input.rows import Rows
 from ..text import HashingVectorizer
-from ._errors import MalformedLineError, Tally
+from ._errors import Counts, MalformedLineError
 from ._records import Texts, WrongRecordError, decoded, number, shown
 from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category, missing_value
 
-_LOOKED_AT = 1000  # rows, of lists whose length the type does not tell
+_ROWS_FOR_KINDS = 1000  # rows in which a list is looked for, if the type lacks its length
 
 
 def _pyarrow(who: str):
@@ -30,8 +30,8 @@ def _pyarrow(who: str):
 
 @contextlib.contextmanager
 def _readable(pa, name: str, format: str):
-    """Turns pyarrow's errors about a damaged file into a ValueError that names it. An OSError with an errno is the system's, and
-    stays as it is."""
+    """Turn pyarrow's errors about a damaged file into a ValueError that names the file; leave the system's OSErrors, which have
+    an errno, as they are."""
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, LookupError, OverflowError, MemoryError, OSError) as error:
@@ -41,7 +41,7 @@ def _readable(pa, name: str, format: str):
 
 
 class Table:
-    """One file: names of its columns, number of its rows if that is known, and its rows."""
+    """Read one file: the names of its columns, the number of its rows if it is known, and the rows."""
 
     def __init__(self, source, format: str):
         pa = self._pa = _pyarrow(source.name)
@@ -64,10 +64,10 @@ class Table:
             self._file, self._schema, self.names = None, reader.schema, list(reader.schema.names)
 
     def _first_rows(self, name: str):
-        """Values of a column, from the beginning."""
+        """Return the first values of a column."""
         with self._reading():
             if self._batches is None:
-                batch = next(self._file.iter_batches(batch_size=_LOOKED_AT, columns=[name]), None)
+                batch = next(self._file.iter_batches(batch_size=_ROWS_FOR_KINDS, columns=[name]), None)
             else:
                 self._batches = iter(self._batches)
                 batch = next(self._batches, None)
@@ -75,15 +75,15 @@ class Table:
             if batch is None:
                 return []
             column = batch.select([name]).column(0)
-            column.validate(full=True)  # (pyarrow follows offsets wherever they point to)
-            return column.slice(0, _LOOKED_AT).to_pylist()
+            column.validate(full=True)  # (pyarrow trusts offsets wherever they point)
+            return column.slice(0, _ROWS_FOR_KINDS).to_pylist()
 
-    def tell_kinds(self, layout: Layout) -> None:
-        """What the columns of a layout are, by their types."""
+    def infer_kinds(self, layout: Layout) -> None:
+        """Set the kinds of a layout's columns by their types."""
         types, schema = self._pa.types, self._schema
         for name in [name for name, kind in layout.kinds.items() if kind is None]:
             if self.names.count(name) > 1:
-                continue  # refused where it is read
+                continue  # refused when it is read
             kind = schema.field(name).type
             text = kind.value_type if types.is_dictionary(kind) else kind
             if str(text).removeprefix("large_").startswith("string"):
@@ -95,7 +95,7 @@ class Table:
         layout.close()
 
     def pieces(self, names, n_rows: int):
-        """The columns of n_rows rows at a time, or of fewer."""
+        """Yield the named columns of n_rows rows at a time, or of fewer."""
         with self._reading():
             batches = iter(self._batches or self._file.iter_batches(batch_size=n_rows, columns=names))
         while True:
@@ -110,8 +110,8 @@ class Table:
                 yield piece
 
 
-def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, tally: Tally):
-    """(X, y, weight) of each batch of rows; table is the first file's. rows : collects the table's, or has the vectorizer."""
+def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, counts: Counts):
+    """Yield (X, y, weight) of each batch. table : the first file. rows : `TableRows`, or `Texts` with a vectorizer."""
     n_rows = batch_rows if layout.text is not None else min(batch_rows, BATCH_NUMBERS // max(rows.n_numbers, 1))
     for source in files:
         table = table or Table(source, format)
@@ -126,8 +126,8 @@ def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: 
                 source.claimed = size * done // table.n_rows
             while piece.num_rows:
                 try:
-                    batch = _Part(source.name, begin, piece, columns, tally).read(read_label, rows)
-                except MalformedLineError as malformed:  # the rows before it come first, in which another column may be wrong
+                    batch = _Part(source.name, begin, piece, columns, counts).read(read_label, rows)
+                except MalformedLineError as malformed:  # yield the rows before it first, if they are valid
                     error, piece = malformed, piece.slice(0, malformed.line - 1 - begin)
                     continue
                 if batch is not None:
@@ -139,10 +139,10 @@ def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: 
 
 
 class _Part:
-    """Some rows of a table; malformed ones are refused and left out."""
+    """Read some rows of a table; refuse and leave out malformed ones."""
 
-    def __init__(self, name: str, first: int, piece, columns: Columns, tally: Tally):
-        self.name, self.first, self.piece, self.columns, self.tally = name, first, piece, columns, tally
+    def __init__(self, name: str, first: int, piece, columns: Columns, counts: Counts):
+        self.name, self.first, self.piece, self.columns, self.counts = name, first, piece, columns, counts
         self.good, self.pa = np.ones(piece.num_rows, bool), _pyarrow(name)
         self.all = np.arange(piece.num_rows)
 
@@ -153,13 +153,13 @@ class _Part:
             weight = self._numbers(self._column(self.columns.weight), self.all, "a weight >= 0", 0.0)
         X = self._table(rows) if self.columns.text is None else self._texts(rows.vectorizer)
         for n_before in (np.cumsum(self.good) - self.good)[~self.good].tolist():
-            self.tally.leave_out(n_before)
+            self.counts.leave_out(n_before)
         if not self.good.any():
             return None
         return X, None if y is None else read_label.array(y[self.good].tolist()), None if weight is None else weight[self.good]
 
     def _table(self, rows):
-        """The rows of numbers, lists of numbers and categories."""
+        """Return the rows of numbers, lists of numbers and categories; None if all are malformed."""
         numbers, texts = np.zeros((len(self.all), rows.n_numbers)), []
         start = 0
         for place, (name, kind, what) in zip(self.columns.features, rows.kinds, strict=True):
@@ -182,7 +182,7 @@ class _Part:
         if rows.hashed is None:
             return Rows.of_table(numbers[self.good].astype(rows.dtype))
         for row in np.flatnonzero(self.good).tolist():
-            rows.add_read(numbers[row].tolist(), [each[row] for each in texts if each[row] is not None])
+            rows.add_numbers_and_names(numbers[row].tolist(), [each[row] for each in texts if each[row] is not None])
         return rows.take()
 
     def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
@@ -191,7 +191,7 @@ class _Part:
                 self._refuse(row, missing_value(what))
 
     def _lists(self, column, there: np.ndarray, width: int, wanted: str, largest: float) -> np.ndarray:
-        """Lists of numbers, of one length."""
+        """Return lists of numbers of one length as a table."""
         lengths = np.array([width if each is None else len(each) for each in column]) if len(there) else np.zeros(0, int)
         for row, length in zip(there.tolist(), lengths.tolist(), strict=True):
             if length != width:
@@ -200,11 +200,11 @@ class _Part:
         values = column.filter(self.pa.array(right)).flatten() if not right.all() else column.flatten()
         found = np.zeros((len(there), width))
         numbers = self._numbers(values, np.repeat(there[right], width), wanted, -largest, largest)
-        found[right] = numbers.reshape(right.sum(), width)  # (-1 for the rows would not do for lists of none)
+        found[right] = numbers.reshape(right.sum(), width)  # (-1 for the rows would fail for empty lists)
         return found
 
     def _categories(self, column, name, what: str, must_be_there: bool) -> list:
-        """name=value of each row; None where there is no value."""
+        """Return name=value of each row; None for a row without a value."""
         found = [None] * len(self.all)
         for row, value in self._values(column):
             try:
@@ -217,7 +217,7 @@ class _Part:
         return found
 
     def _column(self, place: int, nested: bool = False):
-        """A column that is safe to read, texts as bytes. nested : whether it holds lists."""
+        """Return a column after checking its buffers, with texts as bytes. nested : whether it holds lists."""
         name = self.columns.names[place]
         column, types = self.piece.column(name), self.pa.types
         if types.is_nested(column.type) != nested or types.is_null(column.type):  # (a null column has any number of rows)
@@ -227,7 +227,7 @@ class _Part:
     def _refuse(self, row: int, problem: str | WrongRecordError) -> None:
         if self.good[row]:
             parameter = getattr(problem, "parameter", "")
-            self.tally.refuse(MalformedLineError(self.name, self.first + row + 1, None, f" {problem}", parameter))
+            self.counts.refuse(MalformedLineError(self.name, self.first + row + 1, None, f" {problem}", parameter))
             self.good[row] = False
 
     def _labels(self, column, read_label):
@@ -240,7 +240,7 @@ class _Part:
         return y
 
     def _values(self, column):
-        """(row, value) of a column. Rows whose value Python cannot represent (dates after the year 9999, say) are refused."""
+        """Yield (row, value) of a column; refuse values that Python cannot represent, such as dates after the year 9999."""
         try:
             yield from enumerate(column.to_pylist())
         except (self.pa.ArrowException, ValueError, ArithmeticError):
@@ -248,33 +248,33 @@ class _Part:
                 try:
                     value = column[row].as_py()
                 except (self.pa.ArrowException, ValueError, ArithmeticError):
-                    self._refuse(row, f"expected a number or a text, got a {column.type} that Python has no value for")
+                    self._refuse(row, f"expected a number or a text, got a {column.type} that Python cannot represent")
                     continue
                 yield row, value
 
     def _numbers(self, column, rows: np.ndarray, what: str, least: float, most: float = np.inf):
-        """The values of a column, which are those of these rows."""
+        """Return the values of a column as float64; refuse rows of values out of range. rows : the row of each value."""
         try:
-            with np.errstate(invalid="ignore"):  # (of dates that are none)
+            with np.errstate(invalid="ignore"):  # (of missing dates)
                 values = column.to_numpy(zero_copy_only=False).astype(np.float64)  # NaN for null
         except (self.pa.ArrowException, TypeError, ValueError, ArithmeticError):
             values = np.full(len(column), np.nan)
             for at, value in self._values(column):
                 try:
                     values[at] = number(value, what)
-                except WrongRecordError:  # (the words do not depend on what else is in the batch)
+                except WrongRecordError:  # (the message must not depend on the rest of the batch)
                     self._refuse(int(rows[at]), f"expected {what}, got {shown(value)}")
         bad = ~(np.isfinite(values) & (values >= least) & (values <= most))
         for at in np.flatnonzero(bad & self.good[rows]).tolist():
             try:
                 came = shown(column[at].as_py())
             except (self.pa.ArrowException, ValueError, ArithmeticError):
-                came = f"a {column.type} that Python has no value for"
+                came = f"a {column.type} that Python cannot represent"
             self._refuse(int(rows[at]), f"expected {what}, got {came}")
         return values
 
     def _texts(self, vectorizer):
-        """The rows of the texts; None if none is right."""
+        """Return the rows of the texts; None if all are malformed."""
         name = self.columns.names[self.columns.text]
         are_strings, column = "string" in str(self.piece.column(name).type), self._column(self.columns.text)
         if not str(column.type).removeprefix("large_").startswith("binary"):
@@ -283,7 +283,7 @@ class _Part:
             self._refuse(row, "expected a text, got none")
         must_be_utf8 = Texts(vectorizer).must_be_utf8
         if isinstance(vectorizer, HashingVectorizer) and is_utf8(vectorizer.encoding):
-            if vectorizer.feature_names is None or not must_be_utf8:  # (names are counted while texts are hashed: not twice)
+            if vectorizer.feature_names is None or not must_be_utf8:  # (hashing twice would count names twice)
                 with contextlib.suppress(UnicodeDecodeError):
                     return self._transformed(vectorizer, column)
             self._as_strings(column)
@@ -303,7 +303,7 @@ class _Part:
         return vectorizer.transform(column.filter(self.pa.array(self.good)))
 
     def _as_strings(self, column) -> list:
-        """Texts decoded; rows that are not UTF-8 are refused."""
+        """Return the texts decoded, and refuse rows that are not UTF-8."""
         texts = column.to_pylist()
         for row, text in enumerate(texts):
             try:

@@ -1,4 +1,4 @@
-"""Reads files in blocks of whole lines and gives them to compiled parsers."""
+"""Reading files in blocks of whole lines for the compiled parsers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections import Counter, deque
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from ._errors import HINTS, MalformedLineError, Tally, excerpt
+from ._errors import HINTS, Counts, MalformedLineError, excerpt
 from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
 
 
-def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, guard):
-    """Yield what ``parser.take()`` gives, once a batch. Where reading fails, the rows before that come first, and where a pipe
-    is silent, those that have come.
+def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int, guard):
+    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first.
 
-    guard: a context within which the parser runs.
+    guard : a context in which the parser runs.
     """
     try:
         for source in files:
@@ -31,16 +30,16 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
                 if block is None:
                     parser.skip_line()
                     error = MalformedLineError(source.name, parser.line_number, stop + 1, *too_long(max_line_bytes))
-                    tally.refuse(error, parser.n_rows)
+                    counts.refuse(error, parser.n_rows)
                     continue
                 while start < stop:
                     with guard:
                         start, fault = parser.feed(block, start, stop)
                     if fault == BLANK:
-                        tally.leave_out(parser.n_rows)
+                        counts.leave_out(parser.n_rows)
                     elif fault:
-                        error = MalformedLineError(source.name, parser.line_number, *_told(parser, block, fault))
-                        tally.refuse(error, parser.n_rows)
+                        error = MalformedLineError(source.name, parser.line_number, *_description(parser, block, fault))
+                        counts.refuse(error, parser.n_rows)
                     if parser.full:
                         yield parser.take()
     except (ValueError, OSError):
@@ -51,11 +50,11 @@ def batches(files, parser, tally: Tally, block_bytes: int, max_line_bytes: int, 
         yield parser.take()
 
 
-def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_bytes: int):
-    """`batches` by several parsers, each of which parses a block of its own: a batch ends with its block, too.
+def parallel(files, parsers: list, counts: Counts, block_bytes: int, max_line_bytes: int):
+    """Yield batches from several parsers, each of which parses blocks of its own, so that a batch ends with its block, too.
 
-    One of them works in the thread that asks for the batches: rather than sleep until the next one is ready, it parses a block
-    that no other has begun. Threads that wake each other for every block end up waiting for the same processor.
+    One parser runs in the caller's thread: instead of sleeping until the next batch is ready, it parses a block that no other
+    has begun. Threads that wake each other for every block end up waiting for the same processor.
     """
     free, spare, offered, jobs, lines = SimpleQueue(), SimpleQueue(), SimpleQueue(), deque(), Counter()
     for parser in parsers:
@@ -64,7 +63,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
     def work(*block):
         parser = free.get()
         try:
-            return _parsed(parser, *block, tally.skipping)
+            return _parsed(parser, *block, counts.skipping)
         finally:
             free.put(parser)
             spare.put(block[0])
@@ -75,14 +74,14 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             pass
         del jobs[0]
         n_lines, found, faults, error = job.result()
-        if not tally.skipping:
+        if not counts.skipping:
             yield from found
         for line, n_before, column, problem, parameter in faults:
             if problem is None:
-                tally.leave_out(n_before)
+                counts.leave_out(n_before)
             else:
-                tally.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
-        if tally.skipping:
+                counts.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
+        if counts.skipping:
             yield from found
         if error:
             raise error
@@ -108,7 +107,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
         while more:
             try:
                 more = next(begun, "end") != "end"
-            except (ValueError, OSError) as error:  # of reading: the rows before that come first
+            except (ValueError, OSError) as error:  # of reading: yield the rows read so far first
                 failure, more = error, False
             if len(jobs) > 2 * len(parsers):
                 yield from finish()
@@ -118,7 +117,7 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
             raise failure
     finally:
         for job in jobs:
-            job.claimed()  # nobody begins what nobody waits for
+            job.claimed()  # no thread begins a job whose result is not needed
         for _ in threads:
             offered.put(None)
         for thread in threads:
@@ -127,14 +126,14 @@ def parallel(files, parsers: list, tally: Tally, block_bytes: int, max_line_byte
 
 
 def _do_all(offered: SimpleQueue) -> None:
-    """The loop of a thread. (concurrent.futures would import logging, a tenth of the time of the package's imports.)"""
+    """Run offered jobs in a thread until None. (concurrent.futures would add a tenth to the package's import time.)"""
     while (job := offered.get()) is not None:
-        with contextlib.suppress(BaseException):  # it is raised in the thread that asks for the job's result
+        with contextlib.suppress(BaseException):  # raised again by result()
             job.do()
 
 
 class _Job:
-    """Work for whoever claims it first: a thread that it was offered to, or the caller's."""
+    """Run a call once, in the first thread that claims it: one of the pool, or the caller's."""
 
     def __init__(self, file: int, name: str, work, *arguments):
         self.file, self.name, self._work, self._arguments = file, name, work, arguments
@@ -142,15 +141,15 @@ class _Job:
         self._running.acquire()
 
     def claimed(self) -> bool:
-        """Whether somebody else has it; if not, it is the caller's."""
+        """Claim the job; return True if another thread has claimed it before."""
         try:
-            self._unclaimed.pop()  # (one step: threads cannot both)
+            self._unclaimed.pop()  # (atomic: only one thread succeeds)
         except IndexError:
             return True
         return False
 
     def do(self) -> bool:
-        """Do it, unless somebody has begun; whether it was done here."""
+        """Run the job unless it has been claimed; return True if it was run here."""
         if self.claimed():
             return False
         try:
@@ -164,7 +163,7 @@ class _Job:
         return True
 
     def result(self):
-        """Wait for it. It can be asked for once: the batches are then the caller's alone."""
+        """Wait for the job and return its result, once, so that the batches are freed as soon as the caller drops them."""
         with self._running:
             pass
         if self._error:
@@ -174,9 +173,10 @@ class _Job:
 
 
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
-    """Parse a block: (number of lines, batches, faults, the error at which the parser gave up or None).
+    """Parse a block; return (number of lines, batches, faults, the error that stopped the parser or None).
 
-    A fault is (line, rows before it, column, problem, parameter of its hint); its problem is None for a blank line."""
+    A fault is (line, number of rows before it, column, problem, parameter of its hint); the problem of a blank line is None.
+    """
     found, faults, error, n_rows, is_right = [], [], None, 0, True
     parser.begin()
     try:
@@ -184,7 +184,7 @@ def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
             start, fault = parser.feed(block, start, stop)
             if fault:
                 is_right = fault == BLANK
-                faults.append((parser.line_number, n_rows + parser.n_rows, *_told(parser, block, fault)))
+                faults.append((parser.line_number, n_rows + parser.n_rows, *_description(parser, block, fault)))
             if parser.full:
                 n_rows += parser.n_rows
                 found.append(parser.take())
@@ -195,7 +195,7 @@ def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     return parser.line_number, found, faults, error
 
 
-def _told(parser, block, fault) -> tuple[int, str | None, str]:
+def _description(parser, block, fault) -> tuple[int, str | None, str]:
     column, expected, parameter = fault
     if fault == BLANK:
         return fault
@@ -209,11 +209,11 @@ def too_long(max_line_bytes: int) -> tuple[str, str]:
 
 
 def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):
-    """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes and more that is left out, (None, 0, 0)
-    where a pipe is silent: what has come should not wait for what has not.
+    """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes or more, which is left out; (None, 0, 0)
+    while a pipe is silent, so that rows need not wait for more input.
 
-    What is there is given out at once, in one buffer that the next block overwrites. With `spare` a block is read until it is
-    full, and the buffer is the caller's until it comes back by that queue.
+    Without `spare`, whatever can be read is yielded at once, in one buffer that the next block overwrites. With `spare`, blocks
+    are read until they are full, and a buffer is the caller's until it comes back by that queue.
     """
     buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
     held, too_long, more, failure = 0, False, True, None  # held: bytes of a line without its end, at the front
@@ -226,7 +226,7 @@ def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | N
                 while n and end < room and (spare is not None or end == held):
                     n = source.readinto(view[end:room])
                     end += n
-        except (ValueError, OSError) as error:  # what came before it is good, up to the last whole line
+        except (ValueError, OSError) as error:  # the whole lines before it are yielded first
             failure, n = error, 0
         more = n > 0
         if not more and end and failure is None and buffer[end - 1] != ord("\n"):
@@ -255,7 +255,7 @@ def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | N
 
 
 def _another(spare: SimpleQueue, size: int) -> bytearray:
-    """A buffer of at least that size: one that came back, or a new one."""
+    """Return a buffer of at least that size: one that came back, or a new one."""
     try:
         buffer = spare.get_nowait()
     except Empty:

@@ -1,4 +1,4 @@
-"""The error of a malformed line, and the counters of what was read and what was skipped."""
+"""The error of a malformed line, and the counts of rows read and lines skipped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HINTS = {
 
 
 class MalformedLineError(ValueError):
-    """A line or record that its format does not allow.
+    """Raised for a line or record that its format does not allow.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class MalformedLineError(ValueError):
     line : int
         Number of the line (of the record, in formats without lines), from 1.
     column : int or None
-        Byte in the line, from 1, where something else was expected.
+        Byte in the line, from 1, of what was not expected.
     parameter : str
         The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
     """
@@ -53,17 +53,17 @@ def _rebuilt(message: str, file: str, line: int, column: int | None, parameter: 
     return error
 
 
-class Tally:
-    """What a reader counts while it reads."""
+class Counts:
+    """Count the rows that a reader has read and the lines that it has left out."""
 
     def __init__(self, skipping: bool) -> None:
         self.skipping = skipping
         self.n_rows = self.nnz = self.n_skipped = 0
         self.reasons: deque[str] = deque(maxlen=KEPT)
-        self.gaps: list[int] = []  # of lines without a row: the rows of the stream before each
+        self.gaps: list[int] = []  # for each line without a row, the rows of the stream before it
 
     def refuse(self, error: MalformedLineError, n_before: int | None = None) -> None:
-        """Raise the error, or count it. n_before : rows of the batch that is being made, where it is known now."""
+        """Raise the error, or count it if errors are skipped. n_before : rows of the batch before the line, if known."""
         if not self.skipping:
             raise error
         self.n_skipped += 1
@@ -72,7 +72,7 @@ class Tally:
             self.leave_out(n_before)
 
     def leave_out(self, n_before: int) -> None:
-        """A line has no row."""
+        """Note a line without a row, after n_before rows of the current batch."""
         self.gaps.append(self.n_rows + n_before)
 
     def take_gaps(self) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ class Tally:
 
 
 def excerpt(rest: bytes) -> str:
-    """The start of what was found where something else was expected, for a message."""
+    """Return the start of the rest of a malformed line, quoted for a message."""
     if not rest:
         return "the end of the line"
     start = rest[:24]

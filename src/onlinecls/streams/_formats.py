@@ -1,4 +1,4 @@
-"""Which format a file has: by its name, else by its first lines."""
+"""Detection of a file's format by its name or its first lines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SUFFIXES = {
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PAIR = rb"\d+:" + _NUMBER
-# Without features a line is svmlight only if it says so by nothing but a number: that is asked of all lines together.
+# A line without features is svmlight if it is nothing but a label; `by_lines` wants all lines to match.
 _SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
 _VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
-_LINES = 20  # that are looked at
+_LINES = 20  # most lines that are examined
 
 
 def by_name(name: str) -> str | None:
@@ -32,7 +32,7 @@ def by_name(name: str) -> str | None:
 
 
 def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
-    """The format of a source: the one that is wanted unless that is "auto"."""
+    """Return the format of a source: `wanted`, or what is detected if that is "auto"."""
     if wanted not in ("auto", *FORMATS):
         raise ValueError(f"read: format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {wanted!r}.")
     if wanted != "auto":
@@ -47,10 +47,10 @@ def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
         return "arrow"
     lines = [line.rstrip(b"\r") for line in source.peek_lines(settled=likely is None) if line.strip()][:_LINES]
     format = by_lines(lines)
-    if likely in FORMATS and likely not in ("parquet", "arrow") and not _speaks_against(likely, format, lines):
+    if likely in FORMATS and likely not in ("parquet", "arrow") and not _contradicts(likely, format, lines):
         return likely
     if format is None and lines and not labelled:
-        return "tsv"  # texts alone
+        return "tsv"  # texts without labels
     if format is None:
         found = f"its first line is {lines[0][:60]!r}" if lines else "it has no lines"
         raise ParameterError(
@@ -60,8 +60,8 @@ def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
     return format
 
 
-def _speaks_against(likely: str, found: str | None, lines: list[bytes]) -> bool:
-    """Whether lines are of another format by more than a chance: texts may have commas and tabs, and be numbers."""
+def _contradicts(likely: str, found: str | None, lines: list[bytes]) -> bool:
+    """Return True if lines are surely of another format than `likely`: texts may hold commas and tabs, and be numbers."""
     if found == "svmlight":
         return likely != found and any(b":" in line for line in lines)
     return found in ("vw", "jsonl") and likely != found

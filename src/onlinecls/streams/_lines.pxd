@@ -1,12 +1,12 @@
-"""What all parsers of lines share: the rows and labels of the batch that is being filled, and the description of a fault."""
+"""Declarations that all parsers of lines share: the rows and labels of the current batch, and the description of a fault."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 
-cdef enum Found:            # in a line
+cdef enum Found:            # what a line holds
     NOTHING
     ROW
     FAULT
-    EMPTY               # a line without a row, where that matters
+    EMPTY               # a line without a row, where labels are not read
 
 
 cdef struct Entry:          # a non-zero
@@ -14,7 +14,7 @@ cdef struct Entry:          # a non-zero
     double value
 
 
-cdef struct Slot:           # of the table of labels
+cdef struct Slot:           # a slot of the table of labels
     Py_ssize_t at, n        # its bytes in the blob
     uint32_t hash
     int32_t code            # -1 in an empty slot
@@ -30,7 +30,7 @@ cdef class Labels:
     cdef list names
     cdef object array
     cdef const char* expected
-    # Make the text from p to end the label of a row; False, and what was expected, if it is not one.
+    # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil
     cdef int _grow(self) except -1 nogil
@@ -38,15 +38,15 @@ cdef class Labels:
 
 cdef class LineParser:
     cdef Labels labels
-    cdef object pool                        # of the memory of the batches
+    cdef object pool                        # memory of the batches
     cdef Py_ssize_t batch_rows, batch_nnz
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
     cdef readonly Py_ssize_t line_number    # of the line that was read last
     cdef Py_ssize_t position, line_at, line_end
-    cdef const unsigned char* where         # a line is wrong, and why
+    cdef const unsigned char* where         # the place of a fault, and what was expected there
     cdef const char* expected
     cdef const char* parameter              # of the hint in `HINTS`
-    # Append the row of a line. A line that is not one changes nothing; there is a byte behind its end.
+    # Append the row of a line, behind whose end there is one more byte. A malformed line changes nothing.
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil
     cdef Found fault(self, const unsigned char* where, const char* expected, const char* parameter=*) noexcept nogil
     cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil
@@ -56,11 +56,11 @@ cdef class EntryParser(LineParser):
     cdef int64_t n_features
     cdef int high_digit                     # the shift to the highest 8 bits of a column
     cdef object dtype
-    cdef double too_large                   # from here on a value is infinite in the dtype
+    cdef double too_large                   # the least value that is infinite in the dtype
     cdef Entry* entries
     cdef Entry* spare                       # to sort with
     cdef Py_ssize_t capacity, spare_capacity, at    # at: where the next entry goes
-    cdef Py_ssize_t* ends                   # of the rows
+    cdef Py_ssize_t* ends                   # ends of the rows
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil
     cdef int _more(self) except -1 nogil
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil
@@ -76,7 +76,7 @@ cdef inline const unsigned char* after_blanks(const unsigned char* p) noexcept n
 
 
 cdef inline int push(EntryParser parser, int64_t column, double value) except -1 nogil:
-    """Append a non-zero to the row."""
+    """Append a non-zero to the current row."""
     if parser.at == parser.capacity:
         parser._more()
     parser.entries[parser.at].column = column

@@ -1,7 +1,7 @@
 """Lines of text into the rows of a batch, without the GIL.
 
-A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros: where the batches end depends
-on the lines alone, never on the blocks in which they came.
+A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros: the ends of batches depend on
+the lines alone, not on the blocks in which they are read.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -18,18 +18,18 @@ from .._input.validate import LONGEST_LABEL, ParameterError
 from ._pool import Pool
 
 cdef enum:
-    BEHIND_BYTES = 8            # bytes that may be read past the end of a block; what they are does not matter
-    MAX_NAMES = 1 << 20         # different labels
-    MAX_NAME_BYTES = 1 << 24    # of all of them
+    BEHIND_BYTES = 8            # bytes of any value behind the end of a block that may be read
+    MAX_NAMES = 1 << 20         # most different labels
+    MAX_NAME_BYTES = 1 << 24    # most bytes of all labels together
     FEW = 24                    # entries that sort faster by insertion
 
 BEHIND = BEHIND_BYTES
-BLANK = (0, None, "")           # in the place of a fault: a line that is none, and has no row
+BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
 OR_NUMBERS = ", or labels='number' if they are numbers"
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
-    """realloc that raises."""
+    """Call realloc; raise MemoryError if it fails."""
     cdef void* moved = realloc(block, n_bytes)
     if moved is NULL:
         with gil:
@@ -40,7 +40,7 @@ cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
 # --- labels --------------------------------------------------------------------------------------------------------------------
 
 cdef class Labels:
-    """The labels of a batch. kind: "number"; "str", each different text kept once and counted; or None, not read."""
+    """Collect the labels of a batch. kind : "number"; "str", each different text is stored once; None, labels are not read."""
 
     def __cinit__(self, kind, Py_ssize_t batch_rows):
         self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
@@ -74,7 +74,7 @@ cdef class Labels:
         return True
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """The number of a text, a new one for a new text; -1 if it is not UTF-8, -3 if it is too long."""
+        """Return the code of a label, a new one for a new label; -1 if it is not UTF-8, -3 if it is too long."""
         cdef uint32_t hash = murmur3(p, n, 0)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:
@@ -86,7 +86,7 @@ cdef class Labels:
                 name = p[:n].decode("utf-8")
             except UnicodeDecodeError:
                 return -1
-            if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest in every row)
+            if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest label in every row)
                 return -3
             if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:
                 raise ParameterError(
@@ -120,7 +120,7 @@ cdef class Labels:
         return 0
 
     def take(self, Py_ssize_t n_rows):
-        """The labels of the first rows, as an array."""
+        """Return the labels of the first n_rows rows as an array."""
         cdef double[::1] values
         cdef int32_t[::1] codes
         if n_rows == 0 or not (self.numbers or self.texts):
@@ -141,24 +141,25 @@ cdef class Labels:
 # --- lines ---------------------------------------------------------------------------------------------------------------------
 
 cdef class LineParser:
-    """Whole lines in, batches out. A kind of line is a subclass with `parse` and `take`."""
+    """Turn whole lines into batches. A subclass for each format has `parse` and `take`."""
 
     def __init__(self, Labels labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz):
         self.labels, self.batch_rows, self.batch_nnz, self.pool = labels, batch_rows, batch_nnz, Pool()
 
     def begin(self):
-        """The next line is the first of a file."""
+        """Begin a file: count lines from 0 again."""
         self.line_number = 0
 
     def skip_line(self):
-        """A line was left out by the reader."""
+        """Count a line that the reader has left out."""
         self.line_number += 1
 
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
-        """Read the lines of text[start:stop], the last of which ends there, until the batch is full; BEHIND bytes lie behind it.
+        """Read the whole lines of text[start:stop] until the batch is full or a line is malformed; BEHIND bytes follow stop.
 
-        Returns where the next line starts, and None or, about the line before it, (column, what was expected, parameter of a
-        hint or ""). Where labels are not read, a line without a row is `BLANK`: predictions keep their lines.
+        Return where the next line starts, and None or the fault of the line before it: (column, what was expected, parameter
+        of a hint or ""). If labels are not read, a line without a row has the fault `BLANK`, so that predictions keep the
+        numbers of lines.
         """
         cdef Found found
         self.position = start
@@ -178,7 +179,7 @@ cdef class LineParser:
 
     @property
     def line(self):
-        """Where the line that was read last starts and ends in its block."""
+        """The start and the end, in its block, of the line that was read last."""
         return self.line_at, self.line_end
 
     @property
@@ -224,7 +225,7 @@ ctypedef fused index_t:
 
 
 def _split(EntryParser parser, floating[::1] data, index_t[::1] indices):
-    """The entries as the two arrays of a CSR matrix."""
+    """Copy the entries to the two arrays of a CSR matrix."""
     cdef Py_ssize_t k
     with nogil:
         for k in range(data.shape[0]):
@@ -233,7 +234,7 @@ def _split(EntryParser parser, floating[::1] data, index_t[::1] indices):
 
 
 cdef inline void insert(const Entry* source, Entry* row, Py_ssize_t n) noexcept nogil:
-    """Sort by insertion, from source, which may be row."""
+    """Sort n entries of source to row by insertion; both may be the same."""
     cdef Py_ssize_t k, at
     cdef Entry entry
     for k in range(n):
@@ -246,7 +247,7 @@ cdef inline void insert(const Entry* source, Entry* row, Py_ssize_t n) noexcept 
 
 
 cdef inline Py_ssize_t count(const Entry* source, Py_ssize_t n, int shift, Py_ssize_t* starts) noexcept nogil:
-    """Where the bucket of each digit starts; the size of the largest."""
+    """Compute where the bucket of each digit starts; return the size of the largest."""
     cdef Py_ssize_t k, size, total = 0, largest = 0
     memset(starts, 0, 256 * sizeof(Py_ssize_t))
     for k in range(n):
@@ -268,12 +269,12 @@ cdef inline void scatter(const Entry* source, Entry* target, Py_ssize_t n, int s
 
 
 cdef class EntryParser(LineParser):
-    """A parser that finds columns and values itself; the columns of a row leave it in order, each once."""
+    """Parse lines of columns and values; the columns of each row are then sorted and made unique."""
 
     def __init__(self, Labels labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz, int64_t n_features, dtype):
         LineParser.__init__(self, labels, batch_rows, batch_nnz)
         self.n_features, self.dtype = n_features, np.dtype(dtype)
-        # Half-way between the largest float32 and the power of two behind it.
+        # Half-way between the largest float32 and the next power of two.
         self.too_large = 2.0 ** 128 - 2.0 ** 103 if self.dtype == np.float32 else INFINITY
         self.high_digit = max(0, int(n_features - 1).bit_length() - 8)
         self.ends = <Py_ssize_t*>sized(self.ends, batch_rows * sizeof(Py_ssize_t))
@@ -290,14 +291,14 @@ cdef class EntryParser(LineParser):
         return 0
 
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil:
-        """Close the row of the entries since the last one. Values of one column are added up."""
+        """End the row of the entries since the last row, and add up the values of each column."""
         cdef Entry* row = self.entries + self.nnz
         cdef Py_ssize_t n = self.at - self.nnz, k, last = 0, same
         cdef double total
         if n and not in_order:
             self._sort(row, n)
             total = row[0].value
-            for k in range(1, n):       # branch-free: whether columns repeat cannot be predicted
+            for k in range(1, n):       # branch-free: repeated columns would be mispredicted
                 same = row[k].column == row[last].column
                 last += 1 - same
                 total = row[k].value + same * total
@@ -312,9 +313,10 @@ cdef class EntryParser(LineParser):
         return ROW
 
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil:
-        """By column, and where those are equal in the order of the line.
+        """Sort entries by column; those of one column stay in the order of the line.
 
-        A few by insertion; hashed columns, which are spread evenly, into 256 buckets first; others by digits of 8 bits.
+        A few are sorted by insertion; hashed columns, which are spread evenly, are put in 256 buckets first; others are sorted
+        by digits of 8 bits.
         """
         cdef Py_ssize_t[256] starts
         cdef Entry* source = row
@@ -342,7 +344,7 @@ cdef class EntryParser(LineParser):
         return 0
 
     def take(self):
-        """The batch, (Rows, labels, no weights: None), and a new one begins."""
+        """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
         cdef Py_ssize_t k
         cdef int64_t[::1] ends
         index_type = np.int32 if self.n_features <= 2**31 else np.int64
@@ -353,7 +355,7 @@ cdef class EntryParser(LineParser):
         for k in range(self.n_rows):
             ends[k + 1] = self.ends[k]
         labels = self.labels.take(self.n_rows)
-        if self.capacity > 4 * self.batch_nnz:      # a row of many non-zeros came by
+        if self.capacity > 4 * self.batch_nnz:      # after a row of very many non-zeros
             free(self.entries)
             free(self.spare)
             self.entries = self.spare = NULL

@@ -12,10 +12,10 @@ cdef inline bint is_digit(unsigned char c) noexcept nogil:
 
 
 cdef inline const unsigned char* read_number(const unsigned char* p, double* value) noexcept nogil:
-    """The number at p, and a pointer to what comes after it: NULL if there is none.
+    """Read the number at p; return a pointer behind it, or NULL if there is no number.
 
     [sign] digits [. digits] [e [sign] digits], digits on one side of the point at least; no nan, inf, hexadecimal or
-    underscores. There must be a byte behind the number that is no part of one (a line has its newline).
+    underscores. The number must be followed by a byte that cannot be part of it (a line ends with a newline).
     """
     cdef bint negative = p[0] == 45
     if negative or p[0] == 43:
@@ -51,7 +51,7 @@ cdef inline const unsigned char* read_number(const unsigned char* p, double* val
                 behind += 1
             exponent += -written if small else written
             p = behind
-    # Clinger: a product or quotient of two exact doubles is rounded once, so it is right.
+    # Clinger: a product or quotient of two exact doubles is rounded once, so that it is exact.
     if n_digits <= 19 and digits <= <uint64_t>1 << 53 and -22 <= exponent <= 22:
         if exponent < 0:
             value[0] = <double>digits / POWERS_OF_TEN[-exponent]

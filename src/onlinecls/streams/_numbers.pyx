@@ -6,7 +6,7 @@ cdef extern from "Python.h":
     double PyOS_string_to_double(const char* text, char** end, void* overflow_exception)
 
 cdef enum:
-    SMALLEST = -307         # powers of ten; what is beyond, subnormals among it, goes the slow way
+    SMALLEST = -307         # powers of ten; numbers beyond, such as subnormals, are left to Python
     LARGEST = 288
 
 cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_HIGH   # 5^q, its leading 128 bits
@@ -14,7 +14,7 @@ cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_LOW
 
 
 def _leading_bits(q):
-    """The first 128 bits of 5^q: cut off for q >= 0, rounded up for q < 0, as the proof wants them."""
+    """Return the first 128 bits of 5^q: cut off for q >= 0, rounded up for q < 0, as the proof requires."""
     if q >= 0:
         power = 5 ** q
         surplus = power.bit_length() - 128
@@ -34,7 +34,7 @@ _fill()
 
 
 cdef inline uint64_t product(uint64_t a, uint64_t b, uint64_t* low) noexcept nogil:
-    """a * b in 128 bits: the high half, and the low one in low."""
+    """Compute a * b in 128 bits; return the high half, and set low to the low half."""
     cdef uint64_t a0 = <uint32_t>a, a1 = a >> 32, b0 = <uint32_t>b, b1 = b >> 32
     cdef uint64_t cross = (a0 * b0 >> 32) + <uint32_t>(a1 * b0) + a0 * b1
     low[0] = a * b
@@ -42,7 +42,7 @@ cdef inline uint64_t product(uint64_t a, uint64_t b, uint64_t* low) noexcept nog
 
 
 cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsigned char* text) noexcept nogil:
-    """digits * 10^exponent, rounded to nearest even. text is the number without a sign; whole: digits holds all of it."""
+    """Return digits * 10^exponent, rounded to nearest even. text : the number without sign; whole : digits has all of it."""
     cdef uint64_t high, low, beyond, unused, mantissa
     cdef int64_t power
     cdef int shifted = 0, top
@@ -63,7 +63,7 @@ cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsi
         top = high >> 63
         mantissa = high >> (top + 9)        # 54 bits: a double's 53 and one to round by
         power = ((217706 * exponent) >> 16) + 63 + top - shifted
-        # Sure unless the product ends in all ones, or lies half-way between two doubles as far as it is known.
+        # Exact unless the product ends in all ones, or may lie half-way between two doubles.
         if low + 1 != 0 and not (low <= 1 and mantissa << (top + 9) == high) and -1022 < power < 1023:
             mantissa = (mantissa + (mantissa & 1)) >> 1
             if mantissa >> 53:
@@ -77,7 +77,7 @@ cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsi
 
 
 def parse(bytes text):
-    """What `read_number` makes of a text, for tests: (number, bytes read), or None."""
+    """Return the result of `read_number` for tests: (number, bytes read), or None."""
     cdef bytes line = text + b"\n"
     cdef const unsigned char* start = line
     cdef double value

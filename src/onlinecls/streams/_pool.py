@@ -6,10 +6,10 @@ import numpy as np
 
 
 class Pool:
-    """Arrays whose memory comes back when the last view of them is gone.
+    """Lend memory to arrays, and take it back with the last view of each.
 
-    A stream needs the same few megabytes again and again. Fresh, each 4 KB of them costs a page fault, together as much as the
-    parsing, and threads that share an address space wait for each other's.
+    A stream needs the same few megabytes again and again. Fresh memory costs a page fault for each 4 KB, together as much as
+    the parsing, and threads of one address space wait for each other's.
     """
 
     def __init__(self, most: int = 8):
@@ -30,8 +30,8 @@ class Pool:
 
 
 class _Lent:
-    """The owner of a block of memory that was lent: NumPy makes the array from its __array_interface__ and keeps it alive as long
-    as a view of the array exists; then the block goes back to the pool."""
+    """Own a block of memory while an array uses it: NumPy makes the array from __array_interface__ and keeps the owner alive
+    until the last view is gone; then the block goes back to the pool."""
 
     def __init__(self, block, pool):
         self._block, self._pool, self.__array_interface__ = block, pool, block.__array_interface__

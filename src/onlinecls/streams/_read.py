@@ -1,4 +1,4 @@
-"""`read`: checks the options, opens the files, finds the format and puts its reader together."""
+"""`read` checks the options, opens the files, detects the format and builds its reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._hashing.hasher import MAX_FEATURES
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
-from ._errors import Tally
+from ._errors import Counts
 from ._lines import Labels
 from ._sources import Files
 from ._stream import Batch, Progress, Stream
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     class Vectorizer(Protocol):
         def transform(self, X: Iterable[Any], /) -> Any: ...
 
-_MOST = {"n_features": MAX_FEATURES, "batch_rows": 2**31 - 1}  # (a parser asks at once for memory for the labels of a batch)
+_MOST = {"n_features": 2**56, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
-_SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # the first of a line
+_SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # at the beginning of a line
 _VW_LABEL = re.compile(rb"[ \t]*([^\s|']\S*)[ \t]+[^|]*\|")
 
 
@@ -59,61 +59,61 @@ def read(
 ) -> Stream:
     """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
 
-    A thread reads and parses ahead while the caller learns; both leave the GIL. Rows come in the order of the files, and neither
-    `prefetch` nor `block_bytes` changes any batch.
+    A thread reads and parses ahead while the caller learns; both release the GIL. Rows are in the order of the files, and
+    neither `prefetch` nor `block_bytes` changes any batch.
 
     Parameters
     ----------
     source : path, "-", binary file object, list of these, or iterable of (text, label)
-        "-" is standard input. Files may be compressed (gzip, bzip2, xz, Zstandard), which is seen from their first bytes.
-        Several files are one stream, and of one format. An iterable is consumed in the thread.
+        "-" is standard input. Files may be compressed (gzip, bzip2, xz, Zstandard), which is detected from their first bytes.
+        Several files make one stream, and must have one format. An iterable is consumed in the thread.
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
-        "auto" takes it from the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
-        suffix of compression), else from its first lines. ``help(onlinecls.streams)`` shows a line of each.
+        "auto" detects it by the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
+        suffix of compression), else by its first lines. ``help(onlinecls.streams)`` shows a line of each.
     likely : str, default=None
-        With "auto", the format to take where nothing speaks against it: that of the data from which a model has learnt.
+        With "auto", the format to take unless the file is surely of another: that of a model's training data.
     n_features : int in 1..2**56, default=2**20
-        Columns of X. Hashed names go modulo this (a power of two <= 2^32 for "vw"); an svmlight index past it is an error. In
-        tables of numbers it is the number of their columns. The vectorizer's, if one is given.
+        Columns of X. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two <= 2^32); an svmlight index past it
+        is an error. In tables of numbers it is the number of their columns. The vectorizer's, if one is given.
     batch_rows : int, default=4096
-        Rows in a batch; fewer where 2^18 non-zeros come first.
+        Rows in a batch; fewer if it has 2^18 non-zeros before.
     dtype : {"float32", "float64"}, default="float32"
-        Of X: a decimal is rounded to float64, exactly, and then to this. A vectorizer of your own brings its own.
+        Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
     labels : {"auto", "first", "number", "str", None}, default="auto"
-        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere what the first label is. "first": what the
-        first one is in svmlight and VW, too. None reads files with and without labels, and gives none.
+        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere the type of the first label. "first": the
+        type of the first label in svmlight and VW, too. None: y is None, and files may be without labels.
     zero_based : bool or "auto", default=True
-        True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files that are read apart, for
-        training and for prediction, always agree. False: index 1 is column 0. "auto", as scikit-learn decides, is a guess in a
-        stream: True if index 0 occurs in the lines within the first 64 KB, else False, and an index 0 after that is an error.
+        True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
+        prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
+        index 0 occurs in the lines within the first 64 KB, else False, and an index 0 after that is an error.
     vectorizer : object with ``transform(texts)``, default=None
-        What makes rows of texts: None is `onlinecls.text.HashingVectorizer` of n_features and dtype.
+        Makes the rows of texts. None: an `onlinecls.text.HashingVectorizer` of n_features and dtype.
     label, text, weight : str or int, default=None
-        Column or key of the labels (default "label"; 0 in a CSV file without a header), of the texts (default "text" if there is
-        one, else the table is numbers) and of the weights (default none). In CSV, JSON lines, Parquet and Arrow.
+        Columns or keys of the labels (default "label"; 0 in a CSV file without a header), the texts (default "text" if there is
+        such a column, else the table holds numbers) and the weights (default none). In CSV, JSON lines, Parquet and Arrow.
     features : list of str or int, dict or str, default=None
-        The columns of a table (default all but label and weight). A dict, `Stream.features` of the stream that a model has learnt
-        from, is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a
-        missing or an unknown one is an error. A str is the key of the features in JSON lines ("features").
+        The columns of a table (default all but label and weight). A dict, such as `Stream.features` of a model's training data,
+        is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a missing
+        or an unknown one is an error. A str is the key of the features in JSON lines ("features").
     categories, ignore : list of str or int, default=()
-        Columns of a table whose values are names, numbers though they may be, and columns that are no features.
+        Columns of a table whose values are names even if they are numbers, and columns that are not features.
     missing : {"absent", "error"}, default="absent"
-        Whether a value that is missing (an empty field or NA in CSV, null, NaN in Arrow) is 0, or its row malformed.
+        A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
     delimiter : str, default=","
-        Of CSV.
+        Delimiter of CSV.
     header : bool, default=True
-        Whether CSV files begin with the names of their columns.
+        True if CSV files begin with the names of their columns.
     on_error : {"raise", "skip"}, default="raise"
-        What to do about a malformed line: stop, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
+        Raise an error for a malformed line, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
     prefetch : bool, default=True
         Read ahead in a thread, two batches at most; with more than one of `threads` they read ahead.
     threads : int, default=1
-        Threads that parse svmlight, VW and TSV files, a block each. With more than one a batch ends with its block, too:
-        learners, to whom batches do not matter, learn the same. Pipes, other formats and `feature_names` use one.
+        Threads that parse svmlight, VW and TSV files, a block each. With more than one, a batch ends with its block, too;
+        learners do not depend on batches and learn the same. Pipes, other formats and `feature_names` use one.
     block_bytes : int, default=2**20
-        Bytes that are read at a time.
+        Bytes read at a time.
     max_line_bytes : int, default=2**24
-        A longer line is malformed. The buffer grows to it only where lines are so long.
+        A longer line is malformed. The buffer grows to this size only for lines of this length.
 
     Returns
     -------
@@ -125,11 +125,11 @@ def read(
     MalformedLineError
         While iterating: ``train.svm:1204:17: expected ':' after an index, got 'x'``, file, line and byte in the line from 1.
     ValueError, TypeError
-        If an option is not valid, the format cannot be told, or a compressed file is cut off or damaged.
+        If an option is not valid, the format cannot be detected, or a compressed file is cut off or damaged.
     OSError
         If a file cannot be read.
     ImportError
-        If a package is missing that reads the file; names the extra that brings it.
+        If a package that reads the file is missing; the message names the extra that installs it.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def read(
 
 
 class _Reader:
-    """The options of `read`, checked."""
+    """Check the options of `read`, and build readers from them."""
 
     format: str
     likely: str | None
@@ -195,7 +195,7 @@ class _Reader:
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
         _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
-        self.labelled, self.tally, self.parallel = self.labels is not None, Tally(self.on_error == "skip"), False
+        self.labelled, self.counts, self.parallel = self.labels is not None, Counts(self.on_error == "skip"), False
         if self.vectorizer is not None:
             _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
             width = getattr(self.vectorizer, "n_features", None)
@@ -206,7 +206,7 @@ class _Reader:
             self.n_features = width if width is not None else self.n_features
             self._require_whole("n_features", self.n_features)
         self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
-        self.layout: _tables.Layout | None = None  # of a table, once it is known
+        self.layout: _tables.Layout | None = None  # of a table, once its columns are known
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
@@ -221,43 +221,48 @@ class _Reader:
                 kind = type(source).__name__
                 raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
             batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
-            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch, self._told("pairs"))
+            columns = self._columns_and_metadata("pairs")
+            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch, columns)
         files = Files(_listed(source), stop)
         try:
             format = _formats.detect(files.current, self.format, self.likely, self.labelled)
+            if format not in ("svmlight", "vw"):
+                within = self.n_features <= MAX_FEATURES
+                _require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
             batches = getattr(self, f"_{format}")(files)
-            prefetch = prefetch and not self.parallel  # there the caller's thread is one of those that parse
+            prefetch = prefetch and not self.parallel  # parallel parsing uses the caller's thread
             counted = self._counted(batches, files)
-            return Stream(format, self.n_features, files.total, counted, files, stop, prefetch, self._told(format))
+            columns = self._columns_and_metadata(format)
+            return Stream(format, self.n_features, files.total, counted, files, stop, prefetch, columns)
         except BaseException:
             files.close()
             raise
 
-    def _told(self, format: str) -> tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]]:
+    def _columns_and_metadata(self, format: str) -> tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]]:
         layout = self.layout
         features = None if layout is None or layout.text is not None else layout.kinds
-        return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.told(self, format)
+        return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
 
     def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
-        """(Batch, Progress) of each (X, y, weight)."""
-        tally = self.tally
+        """Yield (Batch, Progress) for each (X, y, weight), and at the end (None, Progress)."""
+        counts = self.counts
         for X, y, weight in batches:
-            tally.n_rows += X.shape[0]
-            tally.nnz += X.nnz
+            counts.n_rows += X.shape[0]
+            counts.nnz += X.nnz
             yield Batch(X, y, weight), self._progress(files)
-        yield None, self._progress(files)  # of what was skipped since the last batch
+        yield None, self._progress(files)  # with the lines skipped since the last batch
 
     def _progress(self, files: Files | None) -> Progress:
-        tally = self.tally
+        counts = self.counts
         count = files.count if files else 0
-        return Progress(count, tally.n_rows, tally.nnz, tally.n_skipped, tuple(tally.reasons), tally.take_gaps())
+        return Progress(count, counts.n_rows, counts.nnz, counts.n_skipped, tuple(counts.reasons), counts.take_gaps())
 
-    # --- one method a format ----------------------------------------------------------------------------------------------------
+    # --- one method for each format ---------------------------------------------------------------------------------------------
 
     def _svmlight(self, files: Files) -> Iterator[Any]:
         zero_based = self.zero_based
         if zero_based == "auto":
-            # The lines within HEAD bytes decide: an index 0 stands behind a blank, or begins a line without a label.
+            # The lines within HEAD bytes decide: an index 0 follows a blank, or begins a line without a label.
             lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
@@ -296,7 +301,7 @@ class _Reader:
             raise ValueError(f"{who}: {first}")
         layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
         rows = _tables.csv_rows(chain(ahead, rows), layout, self.header)
-        rows = _tables.looked_at(layout, rows, _tables.values_of_csv)
+        rows = _tables.with_kinds(layout, rows, _tables.values_of_csv)
         return self._from_records(_tables.csv_records(rows), self._content(layout), "str", layout.weight is not None)
 
     def _jsonl(self, files: Files) -> Iterator[Any]:
@@ -320,7 +325,7 @@ class _Reader:
         return self._from_records(records, content, "auto", self.weight is not None)
 
     def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
-        """Of JSON objects whose values are their features; None where a key holds a text, or an object of features."""
+        """Return the layout of JSON objects whose values are features; None if a key holds a text or an object of features."""
         if isinstance(self.features, dict):
             return self._layout(files.current.name, [], label)
         objects = []
@@ -332,27 +337,27 @@ class _Reader:
         layout = self._layout(files.current.name, list(objects[0]), label)
         for record in objects:
             for name in record.keys() & layout.kinds.keys():
-                layout.see(name, record[name])
+                layout.infer(name, record[name])
         layout.close()
         return layout
 
     def _parquet(self, files: Files, format: str = "parquet") -> Iterator[Any]:
         table = _arrow.Table(files.current, format)
         layout = self._layout(files.current.name, table.names, "label")
-        table.tell_kinds(layout)
+        table.infer_kinds(layout)
         labels = _records.LabelReader(self._kind("auto"))
-        return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.tally)
+        return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.counts)
 
     def _arrow(self, files: Files) -> Iterator[Any]:
         return self._parquet(files, "arrow")
 
-    # --- their parts ------------------------------------------------------------------------------------------------------------
+    # --- parts of these methods -------------------------------------------------------------------------------------------------
 
     def _kind(self, default: str) -> str | None:
         return default if self.labels in ("auto", "first") else self.labels
 
     def _kind_of_first(self, files: Files, label: re.Pattern[bytes]) -> str:
-        """What the first label is, where that is asked for; else a number."""
+        """Return the kind of the first label if labels="first", else "number"."""
         if self.labels == "first":
             found = (label.match(line) for line in files.current.peek_lines())
             first = next((each[1] for each in found if each), b"0")
@@ -365,7 +370,7 @@ class _Reader:
         return Labels(self._kind(default), self.batch_rows)
 
     def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
-        limits = self.tally, self.block_bytes, self.max_line_bytes
+        limits = self.counts, self.block_bytes, self.max_line_bytes
         self.parallel = self.threads > 1 and guard is None and files.total is not None
         if self.parallel:
             return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
@@ -373,7 +378,7 @@ class _Reader:
 
     def _from_records(self, records: Iterable[Any], content: Any, default: str, weighted: bool) -> Iterator[Any]:
         labels = _records.LabelReader(self._kind(default))
-        return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.tally))
+        return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.counts))
 
     def _vectorizer(self) -> Vectorizer:
         if self.vectorizer is not None:
@@ -385,7 +390,7 @@ class _Reader:
         return self.layout
 
     def _content(self, layout: _tables.Layout) -> Any:
-        """What collects the texts, or the rows of the table."""
+        """Return the collector of texts, or of the rows of a table."""
         if layout.text is not None:
             return _records.Texts(self._vectorizer())
         names, _ = sketch_of(self.vectorizer) or (None, None)

@@ -1,4 +1,4 @@
-"""Formats that are read in Python: records of (label, text or features, weight), collected into batches."""
+"""Formats that are read in Python, as records of (label, text or features, weight) that are collected into batches."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 from .._input.escaping import escaped
 from .._input.validate import LONGEST_LABEL
 from ._blocks import blocks, skip_bom, too_long
-from ._errors import HINTS, MalformedLineError, Tally
+from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
 
-PAUSE, FILE, NO_ROW = object(), object(), object()  # in the place of a record: the pipe is silent; a file begins; an empty line
+PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 _BLOCK = 1 << 20  # bytes
 
 
 class WrongRecordError(ValueError):
-    """A malformed record; the reader of the format adds the file and the line."""
+    """Raised for a malformed record; the reader of the format adds the file and the line."""
 
     def __init__(self, problem: str, parameter: str = ""):
         super().__init__(problem)
@@ -30,7 +30,7 @@ class WrongRecordError(ValueError):
 
 
 class LabelReader:
-    """Labels of one kind: "number", "str", None for none, or "auto": what the first one is."""
+    """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -53,7 +53,7 @@ class LabelReader:
             raise
         except Exception:
             raise WrongRecordError(f"expected a label that is a text or a number, got {shown(value)}") from None
-        if len(text) > LONGEST_LABEL:  # (an array of labels has room for the longest in every row)
+        if len(text) > LONGEST_LABEL:  # (an array of labels has room for the longest label in every row)
             raise WrongRecordError(f"expected a label of at most {LONGEST_LABEL} characters, got one of {len(text)}")
         return text
 
@@ -70,7 +70,7 @@ def number(value, what: str) -> float:
         if isinstance(value, str) and "_" in value:
             raise ValueError
         result = float(value)
-    except (TypeError, ValueError, ArithmeticError):  # (of a Decimal that signals: ArithmeticError)
+    except (TypeError, ValueError, ArithmeticError):  # (ArithmeticError: of a Decimal that signals)
         raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}") from None
     if not math.isfinite(result):
         raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}")
@@ -100,7 +100,7 @@ def utf8(text: str) -> bytes:
 
 
 def shown(value) -> str:
-    """A value for a message. repr escapes control characters; it may fail, of an integer of 5000 digits for one."""
+    """Return a value for a message, at most 40 characters. (repr may fail, for an integer of 5000 digits say.)"""
     try:
         text = repr(value)
     except Exception:
@@ -110,7 +110,7 @@ def shown(value) -> str:
 
 
 class Texts:
-    """The texts of a batch, collected for a vectorizer."""
+    """Collect the texts of a batch for a vectorizer."""
 
     def __init__(self, vectorizer):
         self.vectorizer, self.texts, self.n_chars = vectorizer, [], 0
@@ -137,7 +137,7 @@ class Texts:
 
 
 class Features:
-    """Rows of {name: value}, hashed as scikit-learn's FeatureHasher does: a text value v of a name n is the feature "n=v"."""
+    """Collect rows of {name: value}, hashed as by scikit-learn's FeatureHasher: a text v of a name n is the feature "n=v"."""
 
     def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype, names=None):
         self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype, 0, names), dtype
@@ -162,7 +162,7 @@ class Features:
 
 
 class Named:
-    """What a JSON object holds besides its label: a text, or an object of features."""
+    """Take the content of a JSON object: its text, or its object of features."""
 
     def __init__(self, record: dict, text: str, features: str):
         if text not in record and features not in record:
@@ -172,7 +172,7 @@ class Named:
 
 
 class TextsOrFeatures:
-    """Whichever the first object holds."""
+    """Collect texts or objects of features, whichever the first record has."""
 
     def __init__(self, make_texts, make_features):
         self.make, self.rows, self.is_text = (make_features, make_texts), None, False
@@ -197,28 +197,28 @@ class TextsOrFeatures:
 
 
 class Batcher:
-    """Records in, batches out."""
+    """Collect records into batches."""
 
-    def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, tally: Tally):
-        self.rows, self.read_label, self.weighted, self.batch_rows, self.tally = rows, labels, weighted, batch_rows, tally
+    def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
+        self.rows, self.read_label, self.weighted, self.batch_rows, self.counts = rows, labels, weighted, batch_rows, counts
         self.labels, self.weights = [], []
 
     def add(self, where: tuple, record) -> None:
-        """Append a record, (label, content, weight), or what `WrongRecordError` it raises when it is called for."""
+        """Append a record: (label, content, weight), or a function that returns it or raises WrongRecordError."""
         try:
             label, content, weight = record() if callable(record) else record
             label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
             self.rows.add(content)
         except WrongRecordError as error:
-            self.tally.refuse(MalformedLineError(*where, None, f" {error}", error.parameter), len(self.labels))
+            self.counts.refuse(MalformedLineError(*where, None, f" {error}", error.parameter), len(self.labels))
             return
         self.labels.append(label)
         self.weights.append(weight)
 
     def leave_out(self) -> None:
-        """An empty line, which matters where labels are not read: predictions keep their lines."""
+        """Note an empty line if labels are not read: predictions keep the numbers of lines."""
         if self.read_label.kind is None:
-            self.tally.leave_out(len(self.labels))
+            self.counts.leave_out(len(self.labels))
 
     @property
     def full(self) -> bool:
@@ -230,7 +230,7 @@ class Batcher:
 
 
 def batches(records, batcher: Batcher):
-    """(where, record) pairs into batches. Where reading fails, the rows before that come first."""
+    """Yield batches of (where, record) pairs. When reading fails, yield the rows read so far first."""
     try:
         for where, record in records:
             if record is NO_ROW:
@@ -251,7 +251,7 @@ def batches(records, batcher: Batcher):
 
 
 def pieces_of(source, max_line_bytes: int):
-    """Bytes of whole lines; None for a line that is too long, `PAUSE` where a pipe is silent."""
+    """Yield the bytes of whole lines; None for a line that is too long, `PAUSE` while a pipe is silent."""
     skip_bom(source)
     for block, start, stop in blocks(source, _BLOCK, max_line_bytes):
         if block is None:
@@ -261,7 +261,7 @@ def pieces_of(source, max_line_bytes: int):
 
 
 def text_lines(files, max_line_bytes: int):
-    """((name, number), line without its end) of each line; for it None if it is too long, `NO_ROW` if it is empty, or `PAUSE`."""
+    """Yield ((name, number), line) of each line; None if too long, `NO_ROW` if empty, `PAUSE` if a pipe is silent."""
     for source in files:
         n = 0
         for piece in pieces_of(source, max_line_bytes):
@@ -275,7 +275,7 @@ def text_lines(files, max_line_bytes: int):
 
 
 def jsonl(files, read_object, max_line_bytes: int):
-    """A JSON object a line; read_object takes a dict."""
+    """Yield the records of lines of a JSON object each. read_object : makes a record of a dict."""
     for where, line in text_lines(files, max_line_bytes):
         yield where, line if line in (PAUSE, NO_ROW) else lambda line=line: read_object(json_object(line, max_line_bytes))
 
@@ -298,7 +298,7 @@ def _bounded(line, max_line_bytes):
 
 
 def tsv(files, labelled: bool, max_line_bytes: int):
-    """label<TAB>text, for a vectorizer that wants Python's texts."""
+    """Yield the records of lines label<TAB>text, for a vectorizer in Python."""
 
     def record(line):
         label, tab, text = _bounded(line, max_line_bytes).partition(b"\t")
@@ -311,7 +311,7 @@ def tsv(files, labelled: bool, max_line_bytes: int):
 
 
 class _CsvLines:
-    """The lines of a file for Python's csv, which may take several for a row. n : how many there were in what was loaded."""
+    """Iterate over the lines of a file for Python's csv, which may take several for a row. n : lines loaded so far."""
 
     def __init__(self, source, max_line_bytes: int):
         self._pieces, self._lines, self._most, self.n = pieces_of(source, max_line_bytes), iter(()), max_line_bytes, 0
@@ -328,7 +328,7 @@ class _CsvLines:
                     raise
 
     def load(self):
-        """Read on: what came, `PAUSE` where a pipe is silent, None at the end."""
+        """Load the next piece of the file and return it; `PAUSE` if a pipe is silent, None at the end."""
         piece = next(self._pieces, b"")
         if piece is None:
             raise WrongRecordError(*too_long(self._most))
@@ -340,8 +340,8 @@ class _CsvLines:
 
 
 def rows_of_csv(files, delimiter: str, max_line_bytes: int):
-    """((name, number of its first line), fields) of each row that is not empty; for fields, what is wrong with them, `PAUSE` or
-    `FILE`."""
+    """Yield ((name, number of the first line), fields) of each row that is not empty; instead of fields, a WrongRecordError,
+    `PAUSE` or `FILE`."""
     for source in files:
         lines, more = _CsvLines(source, max_line_bytes), True
         yield (source.name, 0), FILE
@@ -365,7 +365,7 @@ def rows_of_csv(files, delimiter: str, max_line_bytes: int):
 
 
 def pairs(items):
-    """(text, label) of an iterable."""
+    """Yield the records of an iterable of (text, label)."""
 
     def record(item):
         try:

@@ -1,4 +1,4 @@
-"""Where bytes come from: files, pipes and file objects, unpacked on the way, counted as they lie on the disk."""
+"""Sources of bytes: files, pipes and file objects, decompressed while they are read, counted as stored on the disk."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import threading
 import zlib
 from importlib import import_module
 
-HEAD = 1 << 16  # bytes that are looked at before the first line is read
-_RAW = 1 << 17  # bytes that are asked of the disk at a time
-_UNPACKED = 1 << 16  # bytes that are asked of a compressed file at a time
-_PAUSE = 0.002  # seconds without a byte after which a pipe counts as silent: what has come is then given out
-_SETTLED = 0.2  # the same, after a whole line, before the format is told from what has come
+HEAD = 1 << 16  # bytes that are examined before the first line is read
+_RAW = 1 << 17  # bytes read from the disk at a time
+_UNPACKED = 1 << 16  # bytes decompressed at a time
+_PAUSE = 0.002  # seconds without a byte after which a pipe counts as silent, and the rows read so far make a batch
+_SETTLED = 0.2  # the same, after a whole line, before the format is detected
 
-# How a compressed file begins, and the modules that unpack it, the first that is there.
+# The first bytes of compressed files, and the modules that decompress them, of which the first installed one is used.
 _PACKED = (
     (b"\x1f\x8b", ("gzip",)),
     (b"BZh", ("bz2",)),
@@ -28,28 +28,28 @@ _PACKED = (
 
 
 class ClosedError(Exception):
-    """The stream was closed while it waited for input."""
+    """Raised in the reading thread if the stream is closed while it waits for input."""
 
 
 class _Raw(io.RawIOBase):
-    """The bytes of a file object, counted; the first of them can be looked at."""
+    """Read and count the bytes of a file object; the first can be read ahead."""
 
     def __init__(self, file, owned: bool, stop: threading.Event):
         self._file, self._owned, self._stop, self._ahead, self.count = file, owned, stop, b"", 0
-        # A pipe may stay silent for ever. Windows can wait for sockets only: there, closing waits for the pipe.
+        # A pipe may stay silent for ever. Windows can only wait for sockets: closing the stream waits for the pipe there.
         self._waits = isinstance(file, io.FileIO) and os.name == "posix" and not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
     def readable(self) -> bool:
         return True
 
     def peek(self, n: int) -> bytes:
-        """The first n bytes, or fewer where a line ends before: no compressed file begins so, and a pipe may say no more."""
+        """Return the first n bytes; fewer if a line ends before, as in no compressed file, since a pipe may send no more."""
         while len(self._ahead) < n and b"\n" not in self._ahead and (more := self._read(n - len(self._ahead))):
             self._ahead += more
         return self._ahead
 
     def is_silent(self, seconds: float) -> bool:
-        """Whether nothing comes through a pipe for so long. (At its end something comes: that there is nothing more.)"""
+        """Return True if the file is a pipe from which nothing can be read for `seconds`; False at its end."""
         return self._waits and not self._ahead and not select.select([self._file], [], [], seconds)[0]
 
     def readinto(self, buffer) -> int:
@@ -77,9 +77,9 @@ class _Raw(io.RawIOBase):
 
 
 class Source(io.RawIOBase):
-    """One file as a stream of its unpacked bytes.
+    """Read the decompressed bytes of one file.
 
-    name: for messages; path: None for standard input and file objects; count: bytes read, here or by who claimed them.
+    name : for messages. path : None for standard input and file objects. count : bytes read here, or as claimed by other code.
     """
 
     def __init__(self, what, stop: threading.Event):
@@ -111,13 +111,13 @@ class Source(io.RawIOBase):
         return True
 
     def is_silent(self, seconds: float = _PAUSE) -> bool:
-        """Whether a pipe gives nothing for now. Of a compressed one that is not known: its bytes come in blocks."""
+        """Return True if a pipe is silent at present; False for a compressed one, whose bytes come in blocks."""
         return not self._head and not self.packed and self._raw.is_silent(seconds)
 
     def peek(self, n: int = HEAD, settled: bool = True) -> bytes:
-        """The first n bytes or a few more; they are read again later. What fails behind a whole line fails then, too.
+        """Return the first n bytes or a few more, which are read again later; errors behind a whole line are then raised later.
 
-        Of a pipe that is silent behind a whole line, what has come; settled : after having waited whether more does.
+        If a pipe is silent behind a whole line, return what has come. settled : wait first whether more comes.
         """
         pause = _SETTLED if settled else 0.0
         try:
@@ -136,14 +136,14 @@ class Source(io.RawIOBase):
         return b"\n" in self._head and not self.packed and self._raw.is_silent(seconds)
 
     def peek_lines(self, settled: bool = True) -> list[bytes]:
-        """The lines of the first HEAD bytes; the last of them only if nothing of it can be missing, or if it is the only one."""
+        """Return the lines of the first HEAD bytes; the last one only if it is surely whole, or the only one."""
         head = self.peek(settled=settled)
         lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         cut = len(head) >= HEAD or self._failure or self._raw.is_silent(0.0)
         return lines[:-1] if cut and len(lines) > 1 else lines
 
     def drop(self, n: int) -> None:
-        """The first n bytes, which were looked at, are not read again."""
+        """Drop the first n bytes that `peek` has returned: they are not read again."""
         self._head = self._head[n:]
 
     def readinto(self, buffer) -> int:
@@ -163,7 +163,7 @@ class Source(io.RawIOBase):
         return n
 
     def read(self, size: int = -1) -> bytes:
-        """As many bytes as pyarrow asks for, fewer at the end only. A file that lies asks for more than memory has room for."""
+        """Return size bytes, fewer only at the end. (A damaged file may ask for more than fits in memory.)"""
         if size is None or size < 0:
             return self.readall()
         parts = []
@@ -173,9 +173,9 @@ class Source(io.RawIOBase):
         return b"".join(parts)
 
     def _more(self, n: int) -> bytes:
-        """About n bytes. Of a compressed file always as many are asked for: what is lost where it is damaged depends on that."""
+        """Return about n bytes. (Fixed pieces of a compressed file, as the bytes lost by damage depend on them.)"""
         if self.packed:
-            # Not readinto, which goes on until all is full, and loses it where that fails.
+            # Not readinto, which goes on until the buffer is full, and loses what it has read if that fails.
             return self._guarded(self._file.read1, _UNPACKED)
         return self._guarded(self._file.read, n)
 
@@ -185,7 +185,7 @@ class Source(io.RawIOBase):
         except EOFError:
             raise ValueError(f"{self.name}: the compressed file is cut off: it stops before its end mark.") from None
         except Exception as error:
-            # gzip and bz2 raise OSErrors without a number for damage; those of the disk have one.
+            # gzip and bz2 raise OSErrors without an errno for damage; errors of the disk have one.
             damage = isinstance(error, zlib.error) or (isinstance(error, OSError) and error.errno is None)
             if damage or type(error).__name__ in ("LZMAError", "ZstdError"):
                 raise ValueError(f"{self.name}: the compressed file is damaged: {error}.") from None
@@ -200,7 +200,7 @@ class Source(io.RawIOBase):
 
 
 def _opened(what):
-    """The file object, its name, its path or None, and whether it is ours to close."""
+    """Return the file object, its name, its path or None, and whether to close it."""
     if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
         path = os.fspath(what)
         return io.FileIO(path), os.path.basename(path), path, True
@@ -224,7 +224,7 @@ def _first_module(name: str, modules):
 
 
 class Files:
-    """Sources one after the other; the first is opened at once."""
+    """Open sources one after the other, the first at once."""
 
     def __init__(self, sources, stop: threading.Event):
         self._stop, self._done, self.total = stop, 0, 0
@@ -236,7 +236,7 @@ class Files:
 
     @property
     def count(self) -> int:
-        """Bytes read so far, as they lie on the disk."""
+        """Bytes read so far, as stored on the disk."""
         return self._done + self.current.count
 
     def __iter__(self):
@@ -256,8 +256,8 @@ class Files:
 
 
 def _size(what):
-    """Bytes of a file, None where that is not known."""
+    """Return the size of a file in bytes; None if it is unknown."""
     if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
-        status = os.stat(what)  # missing: better now than hours later
+        status = os.stat(what)  # fails now for a missing file, not hours later
         return status.st_size if stat.S_ISREG(status.st_mode) else None
     return None

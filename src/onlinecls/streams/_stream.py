@@ -1,4 +1,4 @@
-"""`Stream`, the iterator of batches: a thread reads ahead while the caller learns."""
+"""`Stream`, the iterator of batches; a thread reads ahead while the caller learns."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _AHEAD = 2  # batches between the two threads
 
 
 class Batch(NamedTuple):
-    """Some rows of a stream.
+    """Hold a batch of rows of a stream.
 
     Attributes
     ----------
     X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
-        Columns sorted and unique in each row, int32 if n_features <= 2^31 - 1.
+        Columns are sorted and unique in each row, int32 if n_features <= 2^31 - 1.
     y : ndarray of shape (n_rows,) or None
         float64, or str; None with ``labels=None``.
     weight : ndarray of shape (n_rows,) or None
@@ -43,7 +43,7 @@ class Batch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far the batches given out so far have come."""
+    """Count what the batches returned so far hold, and what was skipped."""
 
     bytes_read: int = 0
     n_rows: int = 0
@@ -54,9 +54,9 @@ class Progress(NamedTuple):
 
 
 class Stream:
-    """Iterator of `Batch`; made by `read`.
+    """Iterate over the batches of a source; `read` makes one.
 
-    A context manager; closed by itself at the end, by an error, and with its last reference.
+    A stream is a context manager; it also closes at its end, on an error, and with its last reference.
 
     Attributes
     ----------
@@ -64,25 +64,25 @@ class Stream:
     n_features : int
         Columns of every X.
     features : dict or None
-        Of a table the columns, {name: "number", "category", "ignore" or the length of a list}; None of texts and hashed names.
+        Columns of a table, {name: "number", "category", "ignore" or the length of a list}; None for texts and hashed names.
     feature_names : tuple of str
-        Of the first columns of X, which stand for numbers of a table; categories are hashed into those behind them.
+        Names of the first columns of X, which hold the numbers of a table; categories are hashed to the columns behind them.
     metadata : dict
-        How rows are read, for ``model.save(path, metadata=stream.metadata)``: the command line then predicts with the model, and
-        `options_of` reads further files in the same way.
+        Describes how rows are read, for ``model.save(path, metadata=stream.metadata)``: the command line can then predict with
+        the model, and `options_of` makes options that read further files in the same way.
     bytes_read : int
-        Bytes of the files, as they lie on the disk, that were read for the batches given out so far.
+        Bytes of the files, as stored on the disk, that were read for the batches returned so far.
     bytes_total : int or None
         Bytes of all files; None if there is a pipe or a file object among them.
     n_rows, nnz : int
-        Rows and non-zeros given out so far.
+        Rows and non-zeros returned so far.
     n_skipped : int
         Malformed lines left out so far (``on_error="skip"``).
     skipped : tuple of str
-        What was wrong with the last five of them.
+        Messages about the last five of them.
     gaps : tuple of int
-        Of lines that were left out since the batch before, n_rows as it was before each: predictions can keep their lines.
-        Empty lines are among them with ``labels=None``.
+        For each line left out since the batch before, n_rows before that line: predictions can keep the numbers of lines. With
+        ``labels=None``, empty lines are included.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Stream:
             wanted = queue.SimpleQueue()
             for _ in range(_AHEAD):
                 wanted.put(None)
-            # A daemon: at exit the finalizer below ends it, and a read that hangs cannot keep the interpreter alive.
+            # A daemon: the finalizer below ends it at exit, and a read that hangs does not keep the interpreter alive.
             thread = threading.Thread(target=_read_ahead, args=(batches, ahead, wanted, stop), daemon=True)
             thread.name = "onlinecls.streams"
             self._next = lambda: _take(ahead, wanted)
@@ -118,24 +118,26 @@ class Stream:
         return Batch(X.matrix() if isinstance(X, Rows) else X, y, weight)
 
     def batches_of_rows(self) -> Iterator[Batch]:
-        """The batches for this package's own learners: X is the `Rows` that were read where no vectorizer made a matrix of them,
-        which saves the making of scipy's matrices."""
+        """Return an iterator of batches for this package's learners, in which X is a `Rows` unless a vectorizer made a matrix.
+
+        That saves the time of making scipy's matrices.
+        """
         return iter(self._next_rows, None)
 
     def _next_rows(self) -> Batch:
         if not self.close.alive:
             raise StopIteration
-        if os.getpid() != self._process:  # where there is no thread that reads
+        if os.getpid() != self._process:  # which has no reading thread
             raise RuntimeError(
                 "read: a stream must be read by the process that opened it, got a process that a fork began. Open the files "
                 "there, or let the parent hand on the batches."
             )
         try:
             batch, self._progress = self._next()
-        except BaseException:  # Ctrl-C too: it may have come between a batch and its being given out
+        except BaseException:  # Ctrl-C too: it may have lost a batch
             self.close()
             raise
-        if batch is None:  # the end, and what the last lines came to
+        if batch is None:  # the end, with the last progress
             self.close()
             raise StopIteration
         return batch
@@ -175,7 +177,7 @@ class Stream:
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
-    """Runs in the thread. Knows nothing of the Stream, so that the thread does not keep it alive."""
+    """Read batches ahead, in a thread, without a reference to the Stream, which it would keep alive."""
     try:
         while True:
             wanted.get()
@@ -200,12 +202,12 @@ def _close(
     batches: Any, files: Files | None, stop: threading.Event, thread: threading.Thread | None,
     wanted: queue.SimpleQueue[Any] | None, process: int,
 ) -> None:
-    if os.getpid() != process:  # a fork has copied what threads were in the midst of: it is the parent's to close
+    if os.getpid() != process:  # a fork, which has copied files and locks that are in use: the parent closes them
         return
     stop.set()
     if thread and wanted and thread is not threading.current_thread():  # the garbage collector runs in any thread
-        wanted.put(None)  # a thread that waits for a place goes on, and sees that it is to stop
-        thread.join(2.0)  # a file object of the caller's may never answer
+        wanted.put(None)  # wakes a thread that waits for a place, so that it sees `stop`
+        thread.join(2.0)  # reading a file object of the caller's may never return
         if thread.is_alive():
             return
     batches.close()

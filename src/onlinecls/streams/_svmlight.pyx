@@ -6,16 +6,16 @@ from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
 from ._numbers cimport is_digit, read_number
 
 cdef enum:
-    MAX_DIGITS = 18         # of an index: it fits 63 bits
+    MAX_DIGITS = 18         # of an index, which then fits 63 bits
 
 
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """A field ends at p."""
+    """Return True if a field ends at p."""
     return p == end or p[0] == 32 or p[0] == 9 or p[0] == 35
 
 
 cdef inline const unsigned char* skip_qid(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """Behind qid:id, or NULL."""
+    """Return the end of the qid:id at p, or NULL if there is none."""
     if end - p < 5 or p[1] != 105 or p[2] != 100 or p[3] != 58:
         return NULL
     p += 4
@@ -39,7 +39,7 @@ cdef class SvmlightParser(EntryParser):
         cdef const unsigned char* p = after_blanks(line)
         cdef const unsigned char* field = p
         cdef const unsigned char* behind
-        cdef uint64_t digits             # unsigned: those of an index that is too long run over
+        cdef uint64_t digits             # unsigned, as too long an index overflows
         cdef int64_t index, last = -1
         cdef double value
         cdef bint in_order = True

@@ -1,4 +1,4 @@
-"""Tables: what their columns mean, by name, and rows of them. Numbers keep a column each, categories are hashed behind those."""
+"""Tables: the meaning of their columns, and their rows. Each number has a column; categories are hashed behind them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ._errors import HINTS
 from ._features import FeatureRows
 from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
 
-NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; a list of numbers is its length
+NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 _MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
-_LOOKED_AT = 1000  # rows in which a column has a first value
-BATCH_NUMBERS = 1 << 20  # in a batch of long lists, of which each row has at most as many
+_ROWS_FOR_KINDS = 1000  # first rows, by whose values kinds are inferred
+BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
 
 class Columns:
-    """The places of what is read among the named columns of one file. kinds : of a table of numbers, {name: kind}; or None."""
+    """Find the places of labels, weights, texts and features among the named columns of one file."""
 
     def __init__(self, layout: Layout, who: str, names: list):
         self.who, self.names = who, names
@@ -44,9 +44,9 @@ def unexpected(name, layout: Layout) -> str:
 
 
 class Layout:
-    """What the columns of a table mean. names : those of the first file. kinds : of features; None for texts.
+    """Describe the meaning of a table's columns. names : the columns of the first file. kinds : {feature: kind}, or {}.
 
-    Where all columns of a table are features, or all were told apart (features={name: kind}), another one in a file is an error.
+    If all columns are features, or all kinds are given (features={name: kind}), an unknown column in a file is an error.
     """
 
     def __init__(self, who: str, names: list, reader, label):
@@ -68,7 +68,7 @@ class Layout:
             raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
 
     def _choose(self, names: list, reader) -> None:
-        """All columns but labels and weights, or those that were named; which kind they are is seen later."""
+        """Choose the features: the named columns, or all but labels and weights. Kinds are inferred later."""
         wanted = reader.features
         for option in ("features", "ignore", "categories"):
             for name in getattr(reader, option) or ():
@@ -86,37 +86,37 @@ class Layout:
 
     @property
     def used(self) -> list:
-        """The columns that are features, in the order of the model."""
+        """The columns that are features, in their order in the rows."""
         return [name for name, kind in self.kinds.items() if kind != IGNORED]
 
     @property
     def is_open(self) -> bool:
-        """Whether the kind of a column is not known yet."""
+        """True while the kind of a column is unknown."""
         return None in self.kinds.values()
 
-    def see(self, name, value) -> None:
-        """A value of a column whose kind may not be known yet tells it."""
+    def infer(self, name, value) -> None:
+        """Infer the kind of a column from a value, if it is unknown."""
         if self.kinds[name] is not None or is_missing(value):
             return
         if isinstance(value, (list, tuple, np.ndarray)):
             self.kinds[name] = len(value)
             return
-        self.kinds[name] = CATEGORY if _is_name(value) else NUMBER  # (what is neither is refused as a number)
+        self.kinds[name] = CATEGORY if _is_name(value) else NUMBER  # (anything else is refused as a number)
 
     def close(self) -> None:
-        """Columns without any value are numbers. The columns of numbers come first."""
+        """End the inference: columns of unknown kind are numbers."""
         self.kinds = {name: NUMBER if kind is None else kind for name, kind in self.kinds.items()}
 
     @property
     def n_numbers(self) -> int:
-        """The columns of the rows that are not hashed: too many are an error."""
+        """The number of columns of the rows that are not hashed; too many raise ValueError."""
         found = sum(1 if kind == NUMBER else kind for kind in self.kinds.values() if kind == NUMBER or type(kind) is int)
         if found > BATCH_NUMBERS:
             raise ValueError(f"{self.who}: must have at most {BATCH_NUMBERS:,} numbers a row, got {found:,}, lists included.")
         return found
 
     def names_of_numbers(self) -> list[str]:
-        """Of the first columns of the rows, which are not hashed."""
+        """Return the names of the first columns of the rows, which are not hashed."""
         found = []
         for name, kind in self.kinds.items():
             if kind == NUMBER:
@@ -130,21 +130,23 @@ class Layout:
         return CATEGORY in self.kinds.values()
 
 
-def looked_at(layout: Layout, rows, value_of):
-    """Rows, none of them lost, the first of which have told the kinds of the columns. rows : (where, row), `PAUSE` or errors
-    among them; value_of(row) : {name: value}, or None of what is no row."""
+def with_kinds(layout: Layout, rows, value_of):
+    """Infer the kinds of the columns from the first rows, and return an iterator of all rows.
+
+    rows : (where, row), with `PAUSE` and errors among them. value_of(row) : {name: value}; None for PAUSE and errors.
+    """
     if not layout.is_open:
         layout.close()
         return rows
     rows, ahead = iter(rows), []
-    while layout.is_open and len(ahead) < _LOOKED_AT:
+    while layout.is_open and len(ahead) < _ROWS_FOR_KINDS:
         item = next(rows, None)
         if item is None:
             break
         ahead.append(item)
         for name, value in (value_of(item[1]) or {}).items():
             if name in layout.kinds:
-                layout.see(name, value)
+                layout.infer(name, value)
     layout.close()
     return _chained(ahead, rows)
 
@@ -167,7 +169,7 @@ def _is_name(value) -> bool:
 
 
 class TableRows:
-    """Rows of a table, collected for a batch: lists of values in the order of the layout's features."""
+    """Collect rows of a table for a batch: lists of values in the order of the layout's features."""
 
     def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
         self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
@@ -191,7 +193,7 @@ class TableRows:
             self.rows.append(numbers)
 
     def _plain_numbers(self, values) -> list | None:
-        """The values of a row of numbers, all of which are there and right; None of another row, which is looked at closely."""
+        """Return a row as floats if all values are valid numbers, else None."""
         try:
             numbers = list(map(float, values))
             right = math.isfinite(sum(numbers)) and max(map(abs, numbers)) <= self.largest and "_" not in "".join(values)
@@ -203,7 +205,7 @@ class TableRows:
         numbers, names = [], []
         for (name, kind, what), value in zip(self.kinds, values, strict=True):
             if is_missing(value):
-                self._miss(what)
+                self._require_value(what)
                 if kind != CATEGORY:
                     numbers += [0.0] * (1 if kind == NUMBER else kind)
             elif kind == NUMBER:
@@ -214,16 +216,16 @@ class TableRows:
                 numbers += self._list(value, kind, what)
         if any(abs(value) > self.largest for value in numbers):
             raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got {shown(max(numbers, key=abs))}")
-        self.add_read(numbers, names)
+        self.add_numbers_and_names(numbers, names)
 
-    def add_read(self, numbers: list, names: list) -> None:
-        """A row of numbers, and names of categories."""
+    def add_numbers_and_names(self, numbers: list, names: list) -> None:
+        """Append a row of numbers and of names of categories."""
         if self.hashed is None:
             self.rows.append(numbers)
         elif not self.hashed.add(names, [1.0] * len(names), numbers):
             raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got larger ones")
 
-    def _miss(self, what: str) -> None:
+    def _require_value(self, what: str) -> None:
         if self.must_be_there:
             raise missing_value(what)
 
@@ -252,7 +254,7 @@ def missing_value(what: str) -> WrongRecordError:
 
 
 def category(name, value, what: str) -> bytes:
-    """The feature that a value of a category is: name=value."""
+    """Return the name of the feature of a category's value: name=value."""
     if not isinstance(value, (str, int, float, bool)):
         raise WrongRecordError(f"expected a category in {what}, got {shown(value)}")
     return utf8(f"{name}={value}")
@@ -262,7 +264,7 @@ def category(name, value, what: str) -> bytes:
 
 
 def csv_rows(rows, layout: Layout, header: bool):
-    """(where, (columns of the file, fields)) of rows below the headers; a header that is repeated is one."""
+    """Yield (where, (columns of the file, fields)) of rows below the headers; skip repeated headers."""
     columns, is_new = None, True
     for where, row in rows:
         if row is FILE:
@@ -280,14 +282,14 @@ def csv_rows(rows, layout: Layout, header: bool):
 
 
 def values_of_csv(row) -> dict | None:
-    """{name: field} of what `csv_rows` gives, if it is a whole row."""
+    """Return {name: field} of an item of `csv_rows`; None if it is not a whole row."""
     if not isinstance(row, tuple) or len(row[1]) != len(row[0].names):
         return None
     return dict(zip(row[0].names, row[1], strict=True))
 
 
 def csv_records(rows):
-    """What `csv_rows` gives, as records."""
+    """Yield the records of the rows of `csv_rows`."""
 
     def record(row):
         if isinstance(row, WrongRecordError):
@@ -307,7 +309,7 @@ def csv_records(rows):
 
 
 def flat_object(record: dict, layout: Layout) -> tuple:
-    """A JSON object without further objects, as a record."""
+    """Return the record of a JSON object without nested objects."""
     names = layout.used
     for name in record:
         if name not in layout:

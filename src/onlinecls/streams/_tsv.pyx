@@ -1,4 +1,4 @@
-"""``label<TAB>text``: the label kept, the text hashed, without a Python object for a line."""
+"""A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
 from libc.string cimport memchr, memcpy
 
 import numpy as np
@@ -34,18 +34,18 @@ cdef class TsvParser(LineParser):
         return Found.ROW
 
     def take(self):
-        """The batch, (Rows, labels, no weights: None), and a new one begins."""
+        """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
         cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
         data = copied(hasher.data, self.pool.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
-        indices = copied(hasher.indices, self.pool.empty(hasher.nnz, np.int64 if hasher.wide else np.int32))
+        indices = copied(hasher.indices, self.pool.empty(hasher.nnz, np.int32))
         indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
         hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
         return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
 
 
 cdef copied(const void* start, array):
-    """The array, filled with what lies at start."""
+    """Fill the array with the bytes at start, and return it."""
     cdef unsigned char[::1] raw
     if len(array):
         raw = array.view(np.uint8)

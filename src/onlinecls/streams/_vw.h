@@ -1,4 +1,4 @@
-/* What ends a feature's name in Vowpal Wabbit's text: tab, newline, carriage return, blank, colon, bar. */
+/* The characters that end a feature's name in Vowpal Wabbit's text: tab, newline, carriage return, blank, colon, bar. */
 static const char onlinecls_ends_name[256] = {
     [9] = 1, [10] = 1, [13] = 1, [32] = 1, [58] = 1, [124] = 1
 };

@@ -1,4 +1,4 @@
-"""VW's text: ``label [importance [base]] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
+"""A parser of VW's text, ``label [importance [base]] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
@@ -13,7 +13,7 @@ from ._numbers cimport is_digit, read_number
 
 
 cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
-    """VW's --hash strings: white space around a name does not count, a whole number is itself, modulo 2^32."""
+    """Hash a name as VW's --hash strings: white space around it is dropped, and a whole number is its own hash, modulo 2^32."""
     cdef const unsigned char* p
     cdef uint32_t number = 0, h = seed
     cdef Py_ssize_t n
@@ -31,7 +31,7 @@ cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* e
     while name + 4 <= end:
         h = mixed(h, block_at(name))
         name += 4
-    # The last bytes at once, as there are BEHIND readable bytes past the line: the end of a loop would often be mispredicted.
+    # The last bytes in one read, as BEHIND bytes past the line may be read: the end of a loop would be mispredicted.
     return finished(h, block_at(name) & ((<uint32_t>1 << (8 * (n & 3))) - 1), n)
 
 
@@ -41,12 +41,12 @@ cdef extern from "streams/_vw.h":
 
 
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """A feature ends at p."""
+    """Return True if a feature ends at p."""
     return p == end or p[0] == 32 or p[0] == 9 or p[0] == 124
 
 
 cdef inline const unsigned char* after_name(const unsigned char* p) noexcept nogil:
-    """There is a newline behind every line."""
+    """Return the end of the name at p, at the latest the newline of its line."""
     while not ENDS_NAME[p[0]]:
         p += 1
     return p
@@ -57,14 +57,15 @@ cdef inline uint64_t repeated(uint64_t byte) noexcept nogil:
 
 
 cdef inline uint64_t bytes_above(uint64_t eight, uint64_t limit) noexcept nogil:
-    """The high bits of those of eight bytes that are larger than the limit, which is < 128."""
+    """Return the high bit of each of eight bytes that is larger than the limit, which is < 128."""
     return (((eight & repeated(127)) + repeated(127 - limit)) | eight) & repeated(128)
 
 
 cdef inline Py_ssize_t usual_name(const unsigned char* p, uint32_t seed, uint32_t* hash) noexcept nogil:
-    """The length of the name at p, and its hash, if it is a usual one: no control characters, no number; else 0.
+    """Hash the name at p and return its length; 0 if it has control characters or begins with a digit.
 
-    What `after_name` and `hash_name` do, eight bytes at a time, without a branch on what is left, which would be guessed wrong.
+    The result is that of `after_name` and `hash_name`, eight bytes at a time, without a branch on the rest, which would be
+    mispredicted.
     """
     cdef uint64_t eight, ends
     cdef uint32_t h = seed, tail
@@ -96,7 +97,7 @@ cdef inline const unsigned char* after_word(const unsigned char* p, const unsign
 
 
 cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word) noexcept nogil:
-    """The n bytes at p are the word, in any case."""
+    """Return True if the n bytes at p are the word, in lower or upper case."""
     cdef Py_ssize_t k = 0
     while k < n and (p[k] | 32) == <unsigned char>word[k]:
         k += 1
@@ -104,7 +105,7 @@ cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word)
 
 
 cdef inline bint like_number(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """A value that starts like a number must be one; others are texts, but for those that float() would take."""
+    """Return True if the value at p must be a number: it starts like one, or is nan or inf. Others are texts."""
     cdef Py_ssize_t n
     if p[0] == 43 or p[0] == 45:
         p += 1
@@ -115,21 +116,21 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 
 cdef enum:
-    NAME_BYTES = 64                 # of namespace^feature, that are remembered
+    NAME_BYTES = 64                 # kept of namespace^feature
 
 
 cdef inline Py_ssize_t append(unsigned char* text, Py_ssize_t n, const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """The text of n bytes with those from p to end behind it, as far as there is room; its new length."""
+    """Append the bytes from p to end to a text of n bytes, as far as there is room; return the new length."""
     cdef Py_ssize_t more = min(end - p, NAME_BYTES - n)
     memcpy(text + n, p, more)
     return n + more
 
 
 cdef class VWParser(EntryParser):
-    cdef Names names                # None, or what remembers the names of columns
-    cdef double* importances        # of the rows
+    cdef Names names                # remembers the names of columns, or None
+    cdef double* importances        # weights of the rows
     cdef uint32_t mask
-    cdef bint in_order              # the columns of the row so far
+    cdef bint in_order              # True while the row's columns rise
 
     def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, names=None):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
@@ -158,7 +159,7 @@ cdef class VWParser(EntryParser):
         return self.end_row(line, self.in_order)
 
     cdef Found _read_label(self, const unsigned char* p, const unsigned char* bar) except? Found.FAULT nogil:
-        """What stands before the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
+        """Read what precedes the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
         cdef const unsigned char* word
         cdef const unsigned char* behind
         cdef double number
@@ -192,7 +193,7 @@ cdef class VWParser(EntryParser):
         return Found.ROW
 
     cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
-        """The features of the namespace whose '|' is just before p; the next '|' or the end, NULL for a fault."""
+        """Read the namespace whose '|' is just before p; return the next '|' or the end of the line, NULL for a fault."""
         cdef const unsigned char* name = p
         cdef const unsigned char* space = p         # the name of the namespace
         cdef const unsigned char* space_end
@@ -238,7 +239,7 @@ cdef class VWParser(EntryParser):
                         self.fault(field, b"a value after ':'")
                         return NULL
                     hash = hash_name(field, p, hash)
-                    value = 1.0                         # VW's namespace weights leave text values alone
+                    value = 1.0                         # VW does not apply a namespace's weight to text values
             if value != 0.0:                            # as in VW
                 hash &= self.mask
                 if self.at > self.nnz:
@@ -251,7 +252,7 @@ cdef class VWParser(EntryParser):
         self, uint32_t column, const unsigned char* space, const unsigned char* space_end, const unsigned char* name,
         const unsigned char* end,
     ) except -1 nogil:
-        """Remember the feature of a column: namespace^name, or ^name:text; a number behind the name is not part of it."""
+        """Remember the name of a column, namespace^name or ^name:text; a number behind the name is not part of it."""
         cdef unsigned char[NAME_BYTES] text
         cdef const unsigned char* colon = after_name(name)
         cdef Py_ssize_t n = append(text, 0, space, space_end)

@@ -1,4 +1,4 @@
-"""From texts to rows of hashed features, compiled; and names for their columns.
+"""A compiled vectorizer that turns texts into rows of hashed features, and a sketch of the names of their columns.
 
 >>> from onlinecls import AROWClassifier
 >>> from onlinecls.text import FeatureNames, HashingVectorizer
@@ -13,13 +13,13 @@ from ._names import (
     Contribution,
     Feature,
     FeatureNames,
-    contributions,  # noqa: F401 (this and the next: for the command line)
+    contributions,  # noqa: F401 (this and the next are for the command line)
     packed_names,  # noqa: F401
     top_columns,  # noqa: F401
     unpacked_names,  # noqa: F401
     weights_towards,  # noqa: F401
 )
-from ._told import told_parameters, vectorizer_of  # noqa: F401 (for the streams)
+from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)

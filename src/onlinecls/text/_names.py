@@ -1,4 +1,4 @@
-"""`FeatureNames`: which words the columns of hashed text stand for, so that a model can be read."""
+"""`FeatureNames`: the words behind the columns of hashed text, so that a model can be read."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """What a model has learnt about a name."""
+    """Describe what a model has learnt about a name."""
 
     name: str
-    weight: float  # of the name's presence, towards the class
-    std: float | None  # sqrt(Σ_ii), of a model that has `covariance_`
+    weight: float  # of the presence of the name, towards the class
+    std: float | None  # sqrt(Σ_ii), if the model has `covariance_`
     column: int
     shared: bool  # tokens of other names fell on the column too
 
 
 class Contribution(NamedTuple):
-    """What a feature of one row adds to its score: weight times value. The name is None where it is not known.
+    """Describe what a feature of one row adds to its score: weight times value. The name is None if it is unknown.
 
-    Both are given for the name, whose hash may have the sign -1: a word that is there has a value above 0. The intercept's column
-    is -1.
+    Weight and value are those of the name, whatever the sign of its hash: a word that is present has a value above 0. The
+    intercept's column is -1.
     """
 
     name: str | None
@@ -46,21 +46,21 @@ class Contribution(NamedTuple):
 
 
 class FeatureNames:
-    """A bounded memory of the names of hashed columns, filled while a `HashingVectorizer` hashes.
+    """Remember the names of hashed columns in bounded memory, while a `HashingVectorizer` hashes.
 
-    For each of up to `max_names` columns it keeps the name that most of its tokens have (by majority vote: the first one, until
-    others have outnumbered it), and a flag once a second name has fallen on the column. When the memory is full, the half of the
-    columns with the fewest tokens is forgotten, so that frequent words stay. A name is kept up to 42 bytes of UTF-8.
+    For each of up to `max_names` columns, keep the name of most of its tokens (by majority vote: the first one, until others
+    have outnumbered it), and a flag once a second name has fallen on the column. When the memory is full, the half of the
+    columns with the fewest votes is forgotten, so that frequent words stay. The first 42 bytes of a name in UTF-8 are kept.
 
     Parameters
     ----------
     max_names : int >= 2, default=100_000
-        Columns to remember. They take up to 256 bytes each.
+        Number of columns to remember, at up to 256 bytes each.
 
     Notes
     -----
-    Hashing with names takes about three times as long as without, or more. Give each vectorizer its own; ``clone`` makes an
-    empty one. A vectorizer holds a lock on its names while it transforms.
+    Hashing with names takes about three times as long as without, or more. Give each vectorizer a `FeatureNames` of its own;
+    ``clone`` makes an empty one. A vectorizer holds a lock on its names while it transforms.
 
     Examples
     --------
@@ -86,19 +86,19 @@ class FeatureNames:
         return f"FeatureNames(max_names={self.max_names})"
 
     def __len__(self) -> int:
-        """How many columns have a name now."""
+        """Return the number of columns that have a name."""
         return len(self._sketch)
 
     def __getitem__(self, column: int) -> str | None:
-        """The name of a column; None if it is not known. A name that was cut ends in an ellipsis."""
+        """Return the name of a column; None if it is unknown. A shortened name ends in an ellipsis."""
         return self._sketch.look_up(column)[0]
 
     def is_shared(self, column: int) -> bool:
-        """Whether tokens of several names have fallen on a column, since it has had one."""
+        """Return True if tokens of several names have fallen on a column while its name was remembered."""
         return self._sketch.look_up(column)[1]
 
     def columns(self) -> np.ndarray:
-        """The columns that have a name: int64, sorted."""
+        """Return the columns that have a name, as a sorted array of int64."""
         return self._sketch.columns()
 
     def __getstate__(self) -> dict:
@@ -112,23 +112,23 @@ class FeatureNames:
     def __sklearn_clone__(self) -> FeatureNames:
         return FeatureNames(self.max_names)
 
-    # --- what a model has learnt, in words -----------------------------------------------------------------------------------
+    # --- models in words -----------------------------------------------------------------------------------------------------
 
     def top_features(self, model: Any, k: int = 10) -> dict[object, list[Feature]]:
-        """The features that speak most for each class.
+        """Return the features with the largest weights towards each class.
 
         Parameters
         ----------
         model : fitted linear classifier
             With ``coef_`` and ``classes_``: one of this package, or of scikit-learn.
         k : int >= 1, default=10
-            How many for each class, at most: only weights above 0 count.
+            Most features for each class; only weights above 0 count.
 
         Returns
         -------
         features : dict of lists of Feature, by class
-            The largest weight first; only columns that have a name. Of two classes, the first one's weights are those of the
-            second with the sign changed.
+            Features of columns that have a name, the largest weight first. With two classes, the weights of the first are those
+            of the second with the sign changed.
         """
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
@@ -153,7 +153,7 @@ class FeatureNames:
         return found
 
     def explain(self, model: Any, x: Matrix, label: Any = None) -> list[Contribution]:
-        """What each feature of a row adds to its score.
+        """Return what each feature of a row adds to its score.
 
         Parameters
         ----------
@@ -161,13 +161,13 @@ class FeatureNames:
         x : array-like or sparse matrix of shape (1, n_features)
             One row: ``vectorizer.transform([text])``.
         label : object, default=None
-            The class to explain. None: the one that the model predicts.
+            The class to explain. None: the predicted class.
 
         Returns
         -------
         contributions : list of Contribution
-            The largest in magnitude first; they add up to the score of the class (of two classes, the first one's score is that
-            of the second with the sign changed). The intercept is among them unless it is 0.
+            The largest in magnitude first; they add up to the score of the class (with two classes, the score of the first is
+            that of the second with the sign changed). The intercept is among them unless it is 0.
         """
         from scipy.sparse import csr_matrix
 
@@ -187,12 +187,15 @@ class FeatureNames:
         return contributions(weights_towards(model, c), intercept, row.indices.tolist(), row.data.tolist(), self._sketch.look_up)
 
     def look_up(self, column: int) -> tuple[str | None, bool, int]:
-        """The name of a column or None, whether tokens of others fell on it, and the sign of the name's hash."""
+        """Return (name or None, whether tokens of other names fell on the column, sign of the name's hash)."""
         return self._sketch.look_up(column)
 
 
 def contributions(weights_and_std: tuple, intercept: float, columns: list, values: list, look_up: Callable) -> list[Contribution]:
-    """What each feature of a row adds to a score, the largest in magnitude first. look_up(column) : (name, shared, sign)."""
+    """Return what each feature of a row adds to a score, the largest in magnitude first.
+
+    look_up(column) : (name or None, shared, sign).
+    """
     weights, std = weights_and_std
     found = []
     for column, value in zip(columns, values, strict=True):
@@ -205,13 +208,13 @@ def contributions(weights_and_std: tuple, intercept: float, columns: list, value
 
 
 def packed_names(names: FeatureNames) -> dict:
-    """Names as JSON can hold them."""
+    """Return names in a form that JSON can hold."""
     state = names.__getstate__()
     return {**state, "sketch": b64encode(state["sketch"]).decode()}
 
 
 def unpacked_names(packed: dict) -> FeatureNames:
-    """The names that `packed_names` packed; a ValueError, TypeError or KeyError of what it did not."""
+    """Return names from what `packed_names` made of them; anything else raises ValueError, TypeError or KeyError."""
     names = FeatureNames(packed["max_names"])
     names.__setstate__({**packed, "sketch": b64decode(packed["sketch"], validate=True)})
     if len(names) > names.max_names:
@@ -220,17 +223,17 @@ def unpacked_names(packed: dict) -> FeatureNames:
 
 
 def top_columns(model: Any, k: int, look_up: Callable) -> dict[object, list[Feature]]:
-    """As `FeatureNames.top_features`, of all columns, by names or numbers; of one vector of weights towards its two classes.
+    """Return the features with the largest weights towards each class, of all columns, by name or by number.
 
     look_up(column) : (name or None, shared, sign).
     """
     found = {}
     for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
         weights, std = weights_towards(model, c)
-        # A name whose hash has the sign -1 speaks for the class where the weight is below 0.
-        both = np.argsort(-np.abs(weights), kind="stable")
+        # A negative weight of a name whose hash has the sign -1 is a weight towards the class.
+        by_magnitude = np.argsort(-np.abs(weights), kind="stable")
         features: list[Feature] = []
-        for column in both.tolist():
+        for column in by_magnitude.tolist():
             name, shared, sign = look_up(column)
             if len(features) == k or not weights[column]:
                 break
@@ -246,7 +249,7 @@ def _labels(model: Any) -> list:
 
 
 def _of_class(model: Any, values: np.ndarray, c: int) -> np.ndarray:
-    """The row of values towards class c (of two classes there is one row, towards the second)."""
+    """Return the values towards class c (two classes share one row, which is towards the second)."""
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]
@@ -257,7 +260,7 @@ def _entry(std: np.ndarray | None, column: int) -> float | None:
 
 
 def weights_towards(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Weights towards class c and their standard deviations, or None."""
+    """Return the weights towards class c, and their standard deviations or None."""
     coef = model.coef_
     weights = _of_class(model, coef.toarray() if issparse(coef) else np.asarray(coef), c)
     covariance = getattr(model, "covariance_", None)

@@ -1,5 +1,7 @@
-"""`HashingVectorizer`: reads parameters and texts. Rows are made by the compiled `RowHasher`, to which the tokens come from here
-where a parameter asks for what it does not know."""
+"""`HashingVectorizer` checks parameters and reads texts; the compiled `RowHasher` makes the rows.
+
+Where a parameter is beyond the compiled code, tokens are made here and hashed there.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +36,16 @@ if TYPE_CHECKING:
     from .._hashing.sketch import Names
 
 _WORDS = r"(?u)\b\w\w+\b"
-# Patterns that the compiled code knows, without "(?u)", and the characters a word must have.
+# The compiled patterns, without "(?u)", and the least number of characters of their words.
 _NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
 _CHUNK = 4096  # documents
 
 
 class HashingVectorizer(Estimator):
-    r"""Rows of hashed token counts from texts: scikit-learn's class of that name, bit for bit, many times faster.
+    r"""Turn texts into rows of hashed token counts: scikit-learn's class of that name, bit for bit, many times faster.
 
     A token t goes to column ``|h(t)| mod n_features`` with the sign of h(t), where h is the signed 32-bit MurmurHash3 of its
-    UTF-8 (seed 0). More than 2^31 - 1 features make it a 64-bit feature space: the column is
-    ``(h'(t) 2^31 + (|h(t)| mod 2^31)) mod n_features``, where h' is the unsigned MurmurHash3 of seed 0x5bd1e995, and columns
-    are int64.
+    UTF-8 (seed 0).
 
     The default `token_pattern` (also ``r"\w+"``, with or without ``\b``), ``analyzer="char"`` and ``"char_wb"``, `lowercase`,
     `stop_words` and n-grams run compiled, without the GIL. A `preprocessor`, `tokenizer`, callable `analyzer`, `strip_accents`
@@ -54,42 +54,42 @@ class HashingVectorizer(Estimator):
     Parameters
     ----------
     input : {"content", "filename", "file"}, default="content"
-        What X holds: texts, names of files that hold one text each, or objects with a ``read`` method.
+        Items of X: texts, names of files of one text each, or objects with a ``read`` method.
     encoding : str, default="utf-8"
-        Of texts that come as bytes.
+        Encoding of bytes.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do about bytes that are not of that encoding.
+        Treatment of bytes that are invalid in the encoding.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
     lowercase : bool, default=True
         Apply ``str.lower`` to the whole text.
     preprocessor : callable or None, default=None
-        Takes the place of `lowercase` and `strip_accents`.
+        Replaces `lowercase` and `strip_accents`.
     tokenizer : callable or None, default=None
-        Takes the place of `token_pattern`.
+        Replaces `token_pattern`.
     stop_words : "english", list of str or None, default=None
-        Words to leave out. "english" is scikit-learn's list, and needs scikit-learn.
+        Words to leave out. "english" is scikit-learn's list, which needs scikit-learn installed.
     token_pattern : str or None, default=r"(?u)\b\w\w+\b"
         A regular expression with at most one group.
     ngram_range : tuple (min_n, max_n), default=(1, 1)
         Lengths of n-grams, in words or in characters.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "char_wb": characters within words, which have a space at either end.
-    n_features : int in 1..2**56, default=2**20
-        Columns. More than 2**31 - 1: a 64-bit feature space.
+        "char_wb": characters within words, padded by a space at either end.
+    n_features : int in 1..2**31 - 1, default=2**20
+        Number of columns.
     binary : bool, default=False
         Make all values 1 (before `norm`).
     norm : {"l1", "l2"} or None, default="l2"
-        What to scale rows to length 1 in.
+        Norm in which rows are scaled to length 1.
     alternate_sign : bool, default=True
-        Give tokens the sign of their hash, so that collisions cancel in the mean.
+        Count tokens with the sign of their hash, so that collisions cancel in the mean.
     dtype : dtype, default=np.float64
         float32, float64 or a signed integer type. Integers with a `norm` become float64.
     feature_names : FeatureNames or None, default=None
-        A sketch that remembers the names of columns while texts are hashed. Not in scikit-learn.
+        Sketch that remembers the names of columns while texts are hashed. Not in scikit-learn.
 
     Notes
     -----
-    There is nothing to fit: `fit` only checks parameters. As in scikit-learn there is no ``get_feature_names_out``.
+    `fit` only checks parameters. As in scikit-learn, there is no ``get_feature_names_out``.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class HashingVectorizer(Estimator):
     # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
     def fit(self, X: Iterable[Any], y: object = None) -> Self:
-        """Check the parameters. Returns the estimator.
+        """Check the parameters, and return the estimator.
 
         Raises
         ------
@@ -152,35 +152,35 @@ class HashingVectorizer(Estimator):
         return self
 
     def partial_fit(self, X: Iterable[Any], y: object = None) -> Self:
-        """Check the parameters. Returns the estimator."""
+        """Check the parameters, and return the estimator."""
         self._check()
         return self
 
     def fit_transform(self, X: Iterable[Any], y: object = None) -> Any:
-        """`fit`, then `transform`."""
+        """Check the parameters, and return the rows of texts as a CSR matrix."""
         return self.fit(X, y).transform(X)
 
     def transform(self, X: Iterable[Any]) -> Any:
-        """The rows of texts.
+        """Return the rows of texts.
 
         Parameters
         ----------
         X : iterable of str or bytes
             Lists, generators, NumPy arrays of any string dtype, pandas Series; Arrow string columns (pyarrow's Array and
-            ChunkedArray, pandas Series held by Arrow) are read where they are. With `input` other than "content": file names,
+            ChunkedArray, pandas Series held by Arrow) are read without copying. With `input` other than "content": file names,
             files.
 
         Returns
         -------
         rows : CSR matrix of shape (n_texts, n_features)
-            Columns sorted, without duplicates; a value may be 0, where signs cancel.
+            Columns are sorted, without duplicates; a value may be 0, where signs cancel.
 
         Raises
         ------
         ValueError
             If a parameter is not valid; if X is a single text, is empty, or holds a missing value.
         TypeError
-            If X holds something else than texts.
+            If X holds anything but texts.
         UnicodeDecodeError, UnicodeEncodeError
             If a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
@@ -204,7 +204,7 @@ class HashingVectorizer(Estimator):
             raise ValueError(f"Iterable over raw text documents expected, {kind} object received.")
 
     def _check(self) -> None:
-        """All parameters, so that what follows can trust them."""
+        """Raise a ValueError unless all parameters are valid."""
         who = type(self).__name__
 
         def require(condition: bool, name: str, needed: str) -> None:
@@ -234,7 +234,12 @@ class HashingVectorizer(Estimator):
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
         is_integer = isinstance(n, Integral) and not isinstance(n, bool)
-        require(is_integer and 1 <= n <= MAX_FEATURES, "n_features", "an integer in 1..2**56")
+        require(is_integer and n >= 1, "n_features", "an integer in 1..2**31 - 1")
+        if n > MAX_FEATURES:
+            raise ValueError(
+                f"{who}: n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
+                f"n_features={n}. Further columns would stay empty: leave them out."
+            )
         pair = self.ngram_range
         require(
             isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
@@ -272,7 +277,7 @@ class HashingVectorizer(Estimator):
         )
 
     def _warn_of_unused(self) -> None:
-        """scikit-learn's warnings, word for word."""
+        """Warn of parameters that have no effect, word for word as scikit-learn does."""
         warn_if = (
             (self.tokenizer is not None and self.token_pattern is not None, "token_pattern", "'tokenizer' is not None'"),
             (self.preprocessor is not None and callable(self.analyzer), "preprocessor", "'analyzer' is callable'"),
@@ -286,7 +291,7 @@ class HashingVectorizer(Estimator):
                 warnings.warn(f"The parameter '{name}' will not be used since {why}", stacklevel=3)
 
     def _is_native(self) -> bool:
-        """Whether the compiled code makes the tokens."""
+        """Return True if the compiled code makes the tokens."""
         if callable(self.analyzer) or self.preprocessor is not None or self.strip_accents is not None:
             return False
         if self.ngram_range[0] < 1:  # scikit-learn has a meaning for it
@@ -319,7 +324,7 @@ class HashingVectorizer(Estimator):
         return RowHasher(options)
 
     def get_stop_words(self) -> frozenset[str] | None:
-        """The words that are left out, as a frozenset, or None."""
+        """Return the words to leave out, as a frozenset, or None."""
         if self.stop_words is None:
             return None
         if self.stop_words == "english":
@@ -334,13 +339,13 @@ class HashingVectorizer(Estimator):
         return frozenset(self.stop_words)
 
     def _check_stop_words(self, stop_words: frozenset[str]) -> None:
-        """scikit-learn's warning about stop words that no token can equal."""
+        """Warn, as scikit-learn does, of stop words that no token can equal."""
         if self.__dict__.get("_stop_words_seen") is self.stop_words:
             return
         try:
             preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
             strange = {token for word in stop_words for token in tokenize(preprocess(word)) if token not in stop_words}
-        except Exception:  # of a callable that is not made for single words
+        except Exception:  # of a callable that does not take single words
             strange = set()
         self._stop_words_seen = self.stop_words
         if strange:
@@ -353,7 +358,7 @@ class HashingVectorizer(Estimator):
     # --- input ---------------------------------------------------------------------------------------------------------------
 
     def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
-        """Give the hasher all texts."""
+        """Add all texts to the hasher."""
         if not self._is_native():
             self._fill_with_tokens(hasher, X)
             return
@@ -367,13 +372,13 @@ class HashingVectorizer(Estimator):
             try:
                 hasher.add_texts(texts)
             except TypeError:
-                raise self._no_text(before, texts) from None
+                raise self._error_of_item(before, texts) from None
             except UnicodeError as error:
                 error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
                 raise
 
     def _lists(self, X: Iterable[Any]) -> Iterator[list[Any]]:
-        """X in lists of str and bytes, the latter UTF-8."""
+        """Yield the texts of X in lists of str and of bytes in UTF-8."""
         plain = self.input == "content" and is_utf8(self.encoding)
         if plain and isinstance(X, list):
             yield X
@@ -389,7 +394,7 @@ class HashingVectorizer(Estimator):
             raise TypeError(f"{type(self).__name__}: X must be an iterable of texts, got {type(X).__name__}.") from None
 
     def _read(self, text: Any) -> Any:
-        """A text as str, or as bytes of UTF-8."""
+        """Return a text as str, or as bytes in UTF-8."""
         if self.input == "filename":
             with open(text, "rb") as file:
                 text = file.read()
@@ -399,8 +404,8 @@ class HashingVectorizer(Estimator):
             text = text.decode(self.encoding, self.decode_error)
         return text
 
-    def _no_text(self, before: int, texts: list[Any]) -> Exception:
-        """What to raise where a list holds what is no text."""
+    def _error_of_item(self, before: int, texts: list[Any]) -> Exception:
+        """Return the error for the first item of a list that is not a text."""
         who = type(self).__name__
         i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
         if is_missing(strange):
@@ -411,7 +416,7 @@ class HashingVectorizer(Estimator):
         return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {before + i}.")
 
     def _fill_from_arrow(self, hasher: RowHasher, column: Any) -> None:
-        """Read the buffers of a pyarrow string array: nothing of the text is copied."""
+        """Add the texts of a pyarrow string array to the hasher without copying them."""
         if column.null_count:
             row = hasher.n_rows + column.is_null().to_numpy(zero_copy_only=False).argmax()
             raise ValueError(
@@ -434,7 +439,7 @@ class HashingVectorizer(Estimator):
         except DamagedError as error:
             raise damaged(f"{type(self).__name__}: X must be", error) from None
 
-    # --- in Python: what scikit-learn's parameters allow beyond the compiled code --------------------------------------------
+    # --- tokens made in Python, for parameters beyond the compiled code ------------------------------------------------------
 
     def _fill_with_tokens(self, hasher: RowHasher, X: Iterable[Any]) -> None:
         analyze = self.build_analyzer()
@@ -449,7 +454,7 @@ class HashingVectorizer(Estimator):
             hasher.add_tokens(tokens)
 
     def decode(self, doc: Any) -> str:
-        """A text as str, from whatever `input` says it is."""
+        """Read and decode a document, which is a text, a file name or a file by `input`, and return it as str."""
         text = self._read(doc)
         if isinstance(text, bytes):
             text = text.decode(self.encoding, self.decode_error)
@@ -458,7 +463,7 @@ class HashingVectorizer(Estimator):
         return text
 
     def build_preprocessor(self) -> Callable[[str], str]:
-        """What is done to a str before it is cut into tokens."""
+        """Return the function that prepares a str before it is split into tokens."""
         if self.preprocessor is not None:
             return self.preprocessor
         strips: dict[Any, Any] = {None: None, "ascii": _ascii_of, "unicode": _without_accents}
@@ -471,11 +476,11 @@ class HashingVectorizer(Estimator):
         return preprocess
 
     def build_tokenizer(self) -> Callable[[str], Iterable[str]]:
-        """What cuts a str into words."""
+        """Return the function that splits a str into words."""
         return self.tokenizer if self.tokenizer is not None else re.compile(str(self.token_pattern)).findall
 
     def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
-        """What makes the tokens of a text, n-grams among them."""
+        """Return the function that makes the tokens of a text, including n-grams."""
         if callable(self.analyzer):
             analyzer = self.analyzer
             return lambda doc: analyzer(self.decode(doc))
@@ -497,10 +502,10 @@ class HashingVectorizer(Estimator):
 
 
 def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock | None] | None:
-    """What a reader of UTF-8 bytes may use in the place of `transform`: (a function that makes a `RowHasher`, a lock to be held
-    while it hashes, None if there is nothing to guard).
+    """Return what a reader of UTF-8 bytes may use instead of `transform`: (a function that makes a `RowHasher`, a lock to hold
+    while it hashes, or None).
 
-    None for other vectorizers, and where a parameter asks for Python, another encoding or another input.
+    Return None for other vectorizers, and if a parameter needs Python, another encoding or another input.
     """
     if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
         return None
@@ -511,7 +516,7 @@ def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock |
 
 
 def sketch_of(vectorizer: object) -> tuple[Names, Lock] | None:
-    """The compiled memory of names of a vectorizer, and its lock; None if it keeps none."""
+    """Return the compiled sketch of names of a vectorizer and its lock; None if it keeps no names."""
     names = getattr(vectorizer, "feature_names", None)
     return (names._sketch, names._lock) if isinstance(names, FeatureNames) else None
 
@@ -543,5 +548,5 @@ def _ascii_of(text: str) -> str:
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy where it does not lie at multiples of its size: a file may put a buffer anywhere."""
+    """Return the array, copied if it is not aligned: a file may put a buffer anywhere."""
     return array if array.flags.aligned else array.copy()

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def told_parameters(vectorizer: object) -> dict[str, Any] | None:
-    """What makes the same rows; None of another vectorizer, or of one that runs functions of the user's."""
+def parameters_of(vectorizer: object) -> dict[str, Any] | None:
+    """Return the parameters that make the same rows; None if the vectorizer is of another class or calls Python functions."""
     if type(vectorizer) is not HashingVectorizer:
         return None
     vectorizer._check()
@@ -28,17 +28,17 @@ def told_parameters(vectorizer: object) -> dict[str, Any] | None:
 
 
 def vectorizer_of(parameters: dict[str, Any]) -> HashingVectorizer:
-    """The vectorizer that `told_parameters` told of; a ValueError or TypeError of what it did not."""
+    """Return the vectorizer of parameters that `parameters_of` returned; others raise ValueError or TypeError."""
     if not isinstance(parameters, dict) or any(map(callable, parameters.values())):
-        raise TypeError("no parameters of a vectorizer")
+        raise TypeError("parameters that are not those of a vectorizer")
     unknown = parameters.keys() - HashingVectorizer().get_params().keys()
     if unknown or "feature_names" in parameters:
         raise TypeError(f"unknown parameters {sorted(unknown)}")
-    if parameters.get("input", "content") != "content":  # (files that a metadata would have read)
+    if parameters.get("input", "content") != "content":  # (a model's file must not name files to be read)
         raise TypeError("texts that are names of files")
     pair = parameters.get("ngram_range", (1, 1))
     if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(type(n) is int and 1 <= n < 2**30 for n in pair)):
-        raise TypeError("n-grams of no length")
+        raise TypeError(f"ngram_range {pair!r}")
     vectorizer = HashingVectorizer(**{**parameters, "ngram_range": tuple(pair)})
     vectorizer.fit([])
     return vectorizer

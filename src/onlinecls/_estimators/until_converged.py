@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
 
 
-class InCycles(OnlineLearner):
-    """A PA learner: `fit` with `loss_tol` goes on until every squared loss is at most that."""
+class UntilConverged(OnlineLearner):
+    """Base of the PA learners: `fit` with `loss_tol` cycles until every squared loss is at most that."""
 
     loss_tol: float | None
 
@@ -84,7 +84,7 @@ class InCycles(OnlineLearner):
         self._updates_bound = _bound(params, self._size(rows, params, live, least), least, u - first, slack, delta)
 
     def _orders(self, n_rows: int, generator: Generator) -> Iterator[np.ndarray]:
-        """The order of rows of one cycle after another."""
+        """Yield the order of rows of one cycle after another."""
         while True:
             yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
 
@@ -92,7 +92,7 @@ class InCycles(OnlineLearner):
         self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
         orders: Iterator[np.ndarray], verbose: int,
     ) -> int:
-        """Cycles until one makes no update, or max_iter of them; how many there were."""
+        """Run cycles until one makes no update, at most max_iter; return how many were run."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             before = self.n_updates_
             with self._learning(again=cycle > 1):
@@ -104,18 +104,18 @@ class InCycles(OnlineLearner):
         return cycle
 
     def _weights(self) -> np.ndarray:
-        """(columns, features and the constant one)"""
+        """Return the weights, (columns, features and the constant one)."""
         return self._state.weights(self._read_params(self._state), slice(None)).astype(np.float64)
 
     def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """w_1"""
+        """Return w_1, the weights before the first row."""
         return self._weights()
 
     def _competitor(
         self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
         live: np.ndarray, largest: float,
     ) -> tuple[np.ndarray, float]:
-        """Weights of nearly no loss, those to which learning goes on where more is asked for, and their largest loss."""
+        """Return weights of nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
         finer = copy.copy(self)
         finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
         params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
@@ -123,7 +123,7 @@ class InCycles(OnlineLearner):
         return finer._weights(), finer._largest_loss(rows, targets, live)
 
     def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
-        """The paper's B: no signed example is longer, squared."""
+        """Return the paper's B, the largest squared length of a signed example."""
         with np.errstate(over="ignore"):
             squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
@@ -133,7 +133,9 @@ class InCycles(OnlineLearner):
         raise NotImplementedError
 
 
-class ClassifierInCycles(InCycles):
+class ClassifierUntilConverged(UntilConverged):
+    """Base of PA classifiers that can be fitted until no hinge loss is larger than asked for."""
+
     multi_class: Literal["ovr", "crammer_singer"]
     margin: float
 
@@ -158,12 +160,14 @@ class ClassifierInCycles(InCycles):
         self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
         live: np.ndarray, largest: float,
     ) -> tuple[np.ndarray, float]:
-        """All margins are at least margin - largest: so many times larger weights have no loss."""
+        """Scale the weights so that their least margin, margin - largest, becomes margin: these have no loss."""
         margin = self.margin
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
 
 
-class RegressorInCycles(InCycles):
+class RegressorUntilConverged(UntilConverged):
+    """Base of PA regressors that can be fitted until no ε-insensitive loss is larger than asked for."""
+
     epsilon: float
 
     def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
@@ -171,7 +175,9 @@ class RegressorInCycles(InCycles):
         return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
 
 
-class OneClassInCycles(InCycles):
+class OneClassUntilConverged(UntilConverged):
+    """Base of PA one-class learners that can be fitted until no row is farther outside than asked for."""
+
     epsilon: FloatOrAuto
 
     if TYPE_CHECKING:
@@ -179,7 +185,7 @@ class OneClassInCycles(InCycles):
         def _distances_of(self, rows: Rows) -> np.ndarray: ...
 
     def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """The centre; before there is one, the first row, which will be it."""
+        """Return the centre; before there is one, the first row, which becomes it."""
         if self._state.count("t"):
             return self._weights()
         numbers = order if len(order) else np.arange(rows.n_rows)
@@ -201,7 +207,7 @@ def _live(n_rows: int, targets: np.ndarray, weights: np.ndarray, class_weights: 
 
 
 def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:
-    """See above; `least` is the smallest weight of a row, `way` is u - w_1."""
+    """Compute the bound on updates (equations in the module's docstring). least : smallest row weight; way : u - w_1."""
     gamma, cap = 0.0, params["C"] * least
     if params["rule"] == model.RULES["pa2"]:
         gamma, cap = 0.5 / cap, inf

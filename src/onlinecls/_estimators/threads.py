@@ -22,12 +22,12 @@ PARTS = 8  # of each thread: Ctrl-C waits for the parts that others have begun
 
 
 def n_cores() -> int:
-    """On which this process may run."""
+    """Return the number of cores on which this process may run."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def n_threads(who: str, n_jobs: int | None, work: int) -> int:
-    """How many threads so much work is given, of those that n_jobs asks for (as joblib counts: -1 are all cores, -2 one less)."""
+    """Return the number of threads for an amount of work; n_jobs limits it as in joblib (-1: all cores, -2: one less)."""
     allowed: Any = COMMON["n_jobs"]
     if n_jobs not in allowed:
         raise parameter_error(who, "n_jobs", allowed, n_jobs)
@@ -38,7 +38,7 @@ def n_threads(who: str, n_jobs: int | None, work: int) -> int:
 
 
 def read_rows(who: str, read: Callable[[Rows, np.ndarray], None], rows: Rows, found: np.ndarray, n_jobs: int | None) -> None:
-    """read(rows, found), or the same of parts of both in several threads, of which the caller's is one."""
+    """Call read(rows, found), for large calls on parts of both in several threads, the caller's among them."""
     n = n_threads(who, n_jobs, rows.nnz * found.shape[1])
     if n == 1 or rows.n_rows < 2:
         read(rows, found)

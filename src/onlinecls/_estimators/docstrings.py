@@ -42,13 +42,17 @@ n_iter_no_change : int, default=5
 verbose : int, default=0
     Above 0: a line for each epoch.
 probability : bool, default=False
-    Learn probabilities beside the model, for `predict_proba`: some numbers of each score, from every row before it is learnt
+    Learn probabilities beside the model, for `predict_proba`: two numbers of each score, from every row before it is learnt
     (from rows that are seen for the first time: `fit` learns them in its first epoch; `class_weight` does not count).
 dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None
     rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
     there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`."""
+
+LEANING = """
+    Without `average`, `fit` warns: the last weights, and thus the scores, lean towards the rows that came last, so the
+    probabilities may be off."""
 
 OF_CLASSIFIERS = """
 class_weight : dict, "balanced" or None, default=None
@@ -139,8 +143,11 @@ def documented(cls: type[E]) -> type[E]:
         return cls
     defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
     kind = cls._estimator_type
-    described = (text for text in re.split(r"\n(?=\w)", PARAMETERS) if text.split(" :")[0] in defaults)
-    parameters = "\n".join(described) + (OF_CLASSIFIERS if kind == "classifier" else "")
+    texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
+    if getattr(cls, "_leans", False):
+        texts["probability"] += LEANING
+    parameters = "\n".join(text for name, text in texts.items() if name in defaults)
+    parameters += OF_CLASSIFIERS if kind == "classifier" else ""
     if "covariance" in defaults:
         parameters = f"{COVARIANCE}\n{parameters}"
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")

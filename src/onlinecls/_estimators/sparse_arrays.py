@@ -12,8 +12,11 @@ _SAMPLE = 1001  # records that are looked at for the most frequent one
 _PARTS = ("rows", "records", "background")
 
 
-def thinned(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
-    """The arrays as they are written, and {name: number of records} of those that were thinned, where that halves them."""
+def to_sparse(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Encode arrays by their records that are not the most frequent one, where that halves them.
+
+    Returns the arrays to write and {name: number of records} of those that were encoded.
+    """
     found, thin = {}, {}
     for name, array in arrays.items():
         parts = _parts(array, n_slots)
@@ -26,7 +29,7 @@ def thinned(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.n
 
 
 def _parts(array: np.ndarray, n_slots: int) -> tuple | None:
-    """Places of the records that are not the most frequent one, these records, and that one; None where that is no gain."""
+    """Return the places of the records that are not the most frequent one, these records, and that one; None without gain."""
     if array.nbytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_slots:
         return None
     records = array.reshape(n_slots, -1)
@@ -40,15 +43,15 @@ def _parts(array: np.ndarray, n_slots: int) -> tuple | None:
 
 
 def most_frequent(records: np.ndarray) -> np.ndarray:
-    """Of a sample of records."""
+    """Return the most frequent record of a sample."""
     bits = records.view(f"u{records.itemsize}")
     kinds, counts = np.unique(bits[:: max(1, len(bits) // _SAMPLE)], axis=0, return_counts=True)
     return kinds[counts.argmax()].view(records.dtype)
 
 
-def thickened(told: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays as the model has them; told : of a file, not to be trusted; its part `thin` is taken out."""
-    thin = told.pop("thin", {})
+def to_dense(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Decode arrays of a file, whose header is not trusted; its entry `thin` is removed."""
+    thin = header.pop("thin", {})
     require(isinstance(thin, dict), "names of thin arrays", thin)
     found = dict(arrays)
     for name, n_slots in thin.items():
