@@ -72,6 +72,7 @@ lint: $(VENV)/.lint
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $$(find src -name "*.pyx" -o -name "*.pxd")
 	$(BIN)/mypy
 	$(BIN)/codespell src tests benchmarks examples docs *.md
+	$(BIN)/python tests/docstrings.py
 
 # Every benchmark once, on little data; nothing is measured.
 bench-smoke: $(VENV)/.package $(VENV)/.bench

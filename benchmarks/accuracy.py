@@ -78,13 +78,13 @@ def sgd(X, y, set_name, *, loss):
 
 
 def sgd_block(n_rows, n_classes):
-    """Rows in a block: 1, unless a million calls for single classes were to be passed (only debian-sections: 10)."""
+    """Return the rows in a block: 1, or more to stay below a million calls for single classes (debian-sections: 10)."""
     binary_fits = n_rows * (n_classes if n_classes > 2 else 1)
     return next(block for block in (1, 10, 100, 1000) if binary_fits <= 1e6 * block)
 
 
 def systems(multiclass, grid=None):
-    """Every contestant that is installed: name -> (group, run). With a grid, ours are its algorithm at each of its points."""
+    """Return {name: (group, run)} of every installed contestant. With a grid, ours is its algorithm at each of its points."""
     algorithms = {name: {"algorithm": name} for name in (common.MULTICLASS if multiclass else common.BINARY)}
     algorithms["pa"] = {"algorithm": "pa1", "C": float("inf")}
     if grid:
@@ -107,7 +107,7 @@ def systems(multiclass, grid=None):
 
 
 def grid_points(algorithm, *axes):
-    """("arow", "r=0.1,1") -> {"arow r=0.1": ..., "arow r=1": ...}; several axes are crossed."""
+    """Expand ("arow", "r=0.1,1") to {"arow r=0.1": ..., "arow r=1": ...}; several axes are crossed."""
     names = [axis.split("=")[0] for axis in axes]
     values = [axis.split("=")[1].split(",") for axis in axes]
     points = [dict(zip(names, point, strict=True)) for point in itertools.product(*values)]
@@ -131,7 +131,7 @@ def installed(module):
 
 
 def run_set(set_name, contestants, known):
-    """Progressive error in per cent of every contestant on one set."""
+    """Return the progressive error, in per cent, of every contestant on one set."""
     X, y = corpora.load(set_name)
     errors = {}
     for name, (group, run) in contestants.items():
@@ -155,7 +155,7 @@ def chosen(contestants, patterns):
 
 
 def best(errors, contestants, group):
-    """The lowest error of a group, or None."""
+    """Return the lowest error of a group, or None."""
     return min((error for name, error in errors.items() if contestants[name][0] == group), default=None)
 
 
@@ -163,7 +163,7 @@ def best(errors, contestants, group):
 
 
 def table(results, contestants):
-    """Markdown: a row a system, a column a set; the best of ours and the best of VW in bold."""
+    """Format as Markdown: a row for each system, a column for each set; the best of ours and of VW in bold."""
     names = [name for name in contestants if any(name in errors for errors in results.values())]
     lines = ["| error, % | " + " | ".join(results) + " | mean |", "|---" + "|---:" * (len(results) + 1) + "|"]
     for name in names:
@@ -182,7 +182,7 @@ def cell(errors, name, lowest):
 
 
 def verdict(results, contestants, name, group, what):
-    """On how many sets ``name`` is at or below the best of a group."""
+    """Count the sets on which ``name`` is at or below the best of a group."""
     pairs = [(errors[name], best(errors, contestants, group)) for errors in results.values() if name in errors]
     pairs = [(own, other) for own, other in pairs if other is not None]
     if not pairs:
@@ -199,7 +199,7 @@ def report(results, contestants, multiclass):
 
 
 def hindsight(results, contestants):
-    """How far AROW's own parameters go: its least error on each set over a grid of them, beside the best run of VW."""
+    """Find AROW's least error on each set over a grid of its parameters, beside the best run of VW."""
     lines = ["| error, % | best of VW | AROW | least of AROW | at |", "|---|---:|---:|---:|---|"]
     grid = [{"r": r, "intercept_scaling": scale} for r, scale in itertools.product(HINDSIGHT_R, HINDSIGHT_SCALES)]
     grid += [{"r": r, "fit_intercept": False} for r in HINDSIGHT_R]

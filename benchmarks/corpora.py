@@ -48,7 +48,7 @@ RECIPE = 1  # part of the cache's file names: raise it when the features below c
 
 
 def data_dir():
-    """The directory of the data sets, whether it exists or not."""
+    """Return the directory of the data sets, even if it does not exist."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(os.environ.get("ONLINECLS_DATA", default))
 
@@ -75,7 +75,7 @@ FORMS = ("unit", "raw", "standard")
 
 
 def in_form(name, form):
-    """X, y as rows of unit length, as they stand (counts, values, pixels), or with columns of mean 0 and variance 1 (digits)."""
+    """Convert X to rows of unit length, leave it (counts, values, pixels), or standardise its columns (digits)."""
     if name not in DIGITS:
         return load(name, normalize=form == "unit")
     X, y = digits()
@@ -91,14 +91,14 @@ def in_form(name, form):
 
 
 def digits(part="train"):
-    """MNIST's images as rows of pixels from 0 to 255, and their labels."""
+    """Return MNIST's images as rows of pixels from 0 to 255, and their labels."""
     with np.load(data_dir() / "mnist.npz") as kept:
         X, y = kept[f"X_{part}"], kept[f"y_{part}"]
     return X.reshape(len(X), -1).astype(np.float64), y.astype(np.int64)
 
 
 def short_texts(n=None, words=22, sources=("imdb-train", "imdb-test"), n_features=N_FEATURES, dtype=np.float32):
-    """Up to ``n`` rows of ``words`` consecutive words of real documents, each with its document's label.
+    """Return up to ``n`` rows of ``words`` consecutive words of real documents, each with its document's label.
 
     All first pieces come before all second pieces and so on, so neighbours in the stream never share a document.
     """
@@ -109,18 +109,18 @@ def short_texts(n=None, words=22, sources=("imdb-train", "imdb-test"), n_feature
 
 
 def vw_labels(y):
-    """-1/+1, or 1..k."""
+    """Return the labels as VW wants them: -1/+1, or 1..k."""
     classes, codes = np.unique(y, return_inverse=True)
     return codes + 1 if len(classes) > 2 else 2 * codes - 1
 
 
 def vw_bits(n_classes, n_features=N_FEATURES):
-    """VW's ``-b`` for one weight a feature and class: its table is shared by the classes of ``--oaa``, which else collide."""
+    """Return VW's ``-b`` for one weight per feature and class: the classes of ``--oaa`` share its table."""
     return math.ceil(math.log2(n_features)) + (math.ceil(math.log2(n_classes)) if n_classes > 2 else 0)
 
 
 def vw_file(key, X, y):
-    """The rows in VW's text format, written once: it takes integer names as they are, so the features are the same."""
+    """Write the rows in VW's text format, once. VW does not hash integer names, so the features are the same."""
     path = cache_dir() / f"{key}-v{RECIPE}.vw"
     if path.exists():
         return path
@@ -206,7 +206,7 @@ def _finish(X, dtype, normalize):
 
 
 def _cached(key, make):
-    """``make()``, a pair of CSR and labels, kept as .npz: hashing takes a hundred times longer than reading it back."""
+    """Return ``make()``, a pair of CSR and labels, cached as .npz: hashing takes a hundred times longer than reading it back."""
     path = cache_dir() / f"{key}-v{RECIPE}.npz"
     if not path.exists():
         X, y = make()

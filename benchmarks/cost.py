@@ -1,4 +1,4 @@
-"""What a row costs against its non-zeros, the columns, the classes and the length of the stream, with fitted slopes and a plot.
+"""Time per row by non-zeros, columns, classes and length of the stream, with fitted slopes and a plot.
 
     python benchmarks/cost.py [--write] [--repeats N]
 
@@ -31,7 +31,7 @@ AXES = {  # title -> points, what a point makes of the usual row of 20 words in 
 
 
 def curves(axis):
-    """Name of a curve -> algorithm and parameters."""
+    """Return {name of a curve: algorithm and parameters}."""
     if axis == "classes":
         return {f"AROW, {scheme}": ("arow", {"multi_class": scheme}) for scheme in ("crammer_singer", "ovr")}
     return {ALGORITHMS[name].title: (name, {}) for name in ("perceptron", "pa1", "arow")}
@@ -49,7 +49,7 @@ def seconds_a_row(algorithm, params, nnz=20, n_rows=None, **made):
 
 
 def measure(repeats):
-    """axis -> curve -> least nanoseconds a row, at each point."""
+    """Measure {axis: {curve: least nanoseconds per row at each point}}."""
     found = {axis: {curve: np.full(len(points), np.inf) for curve in curves(axis)} for axis, (points, _, _) in AXES.items()}
     for _ in range(repeats):
         for axis, (points, made, _) in AXES.items():
@@ -63,7 +63,7 @@ def measure(repeats):
 
 
 def fitted(axis, times):
-    """(in words, times by the law) of one curve. Relative errors count, so that small points are worth as much as large ones."""
+    """Fit one curve by relative errors and return (the law in words, its times)."""
     points = np.array(AXES[axis][0], float)
     if AXES[axis][2] == "power":
         slope, level = np.polyfit(np.log(points), np.log(times), 1)

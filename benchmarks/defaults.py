@@ -59,7 +59,7 @@ GUESS = "guessing"  # the row of the commonest class's share
 
 
 def sets_and_forms():
-    """(name, form) of all that there is."""
+    """Return (name, form) of all sets."""
     names = [name for name in (*corpora.BINARY, *corpora.MULTICLASS, *corpora.DIGITS) if corpora.available(name)]
     return [(name, form) for name in names for form in corpora.FORMS if form != "standard" or name in corpora.DIGITS]
 
@@ -77,7 +77,7 @@ def progressive_error(estimator, X, y):
 
 
 def in_units(name, setting, scale):
-    """A setting with its numbers in units of the rows."""
+    """Convert the numbers of a setting to units of the rows."""
     cls = getattr(onlinecls, name)
     values = cls(**{key: value for key, value in setting.items() if key in SHARED}).get_params()
     units = select(name, values, algorithms_of(cls)).units
@@ -96,7 +96,7 @@ def row_of(name, form, setting):
 
 
 def measured(name, X, y):
-    """(row's keys, error) of every setting of a class on one set."""
+    """Yield (keys of the row, error) of every setting of a class on one set."""
     scale = onlinecls.Perceptron().partial_fit(X[:64], y[:64]).scale_
     cls = getattr(onlinecls, name)
     for forms in {tuple((k, s[k]) for k in s if k in SHARED): None for s in settings(name)}:
@@ -110,7 +110,7 @@ def measured(name, X, y):
 
 
 def measure(names):
-    """Rows of the table: dicts of class, form, setting, and the error on each set and form."""
+    """Return the rows of the table: dicts of class, form, setting, and the error on each set and form."""
     found = {}
     for of, form in sets_and_forms():
         X, y = corpora.in_form(of, form)
@@ -148,12 +148,12 @@ def errors_of(row):
 
 
 def mean(row):
-    """The geometric mean; an error of 0 counts as one row in 100,000."""
+    """Return the geometric mean; an error of 0 counts as one row in 100,000."""
     return float(np.exp(np.mean(np.log(np.maximum(list(errors_of(row).values()), 1e-3)))))
 
 
 def grid_summary(rows):
-    """A row a form: its error at the default, at the best setting of the grid, and at the numbers of the time before units."""
+    """Format a row for each form: error at the default, at the best setting of the grid, and at the defaults without units."""
     lines = [
         "| class | form | geometric mean, % | best of the grid | at | before | most times guessing |",
         "|---|---|---:|---:|---|---:|---:|",

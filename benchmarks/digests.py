@@ -1,4 +1,4 @@
-"""Digests of every learner's model on fixed streams: whether a change to the code changes a number.
+"""Digests of every learner's model on fixed streams, to see if a change to the code changes a number.
 
     python benchmarks/digests.py before.json                    # on the code as it was
     python benchmarks/digests.py after.json --against before.json
@@ -45,7 +45,7 @@ EPOCHS = {"max_iter": 3, "random_state": 0}
 
 
 def stream(n_rows, n_features, n_classes, kind, seed):
-    """Rows of about eight non-zeros, of which some are repeated values, and their labels or targets."""
+    """Make rows of about eight non-zeros, some with repeated values, and their labels or targets."""
     generator = np.random.RandomState(seed)
     X = generator.random_sample((n_rows, n_features)) < 8.0 / n_features
     X = np.where(X, generator.standard_normal((n_rows, n_features)), 0)
@@ -59,7 +59,7 @@ def stream(n_rows, n_features, n_classes, kind, seed):
 
 
 def summary(learner, X):
-    """What there is to see of a model, as one array of bytes a part."""
+    """Return the visible parts of a model, each as an array of bytes."""
     for name in ("coef_", "intercept_", "covariance_", "center_", "weights_", "dual_value_", "support_", "dual_coef_"):
         try:
             part = getattr(learner, name)
@@ -76,7 +76,7 @@ def scores_of(learner, X):
 
 
 def cases():
-    """(name, make the estimator, learn with it, rows to score)"""
+    """Yield (name, function that makes the estimator, function that learns, rows to score)."""
     for algorithm in ALGORITHMS.values():
         task = algorithm.tasks[0]
         cls = getattr(onlinecls, algorithm.estimator)

@@ -1,4 +1,4 @@
-"""Streams that change: errors before and after the change, and what forgetting costs.
+"""Streams that change: errors before and after the change, and the cost of forgetting.
 
     python benchmarks/drift.py [--write]
 
@@ -66,7 +66,7 @@ STREAMS = {"flip": flip, "rotate": rotate, "words": words}
 
 
 def errors(learner, X, y):
-    """In each window, in per cent: rows that predict would have got wrong just before they were learnt."""
+    """Return the progressive error in each window, in per cent."""
     counts, cuts = {0: 0}, sorted({cut for window in WINDOWS.values() for cut in window})
     for start, stop in pairwise([0, *cuts]):
         learner.partial_fit(X[start:stop], y[start:stop], classes=None if start else [0, 1])
@@ -91,7 +91,7 @@ def table():
 
 
 def cost():
-    """A pass with forgetting, times one without, diagonal: best of 7, one after the other."""
+    """Return the time of a pass with forgetting over that of one without, diagonal: best of 7, in turns."""
     rng = np.random.default_rng(0)
     from scipy.sparse import random
 

@@ -1,4 +1,4 @@
-"""What progressive validation costs beside learning alone and beside a loop over rows, in turns, on one thread.
+"""Time of progressive validation beside learning alone and beside a loop over rows, in turns, on one thread.
 
     python benchmarks/evaluation.py [--write] [--rounds 9]
 
@@ -28,7 +28,7 @@ def loop(learner, X, y):
 
 
 def microseconds(run, n_rows):
-    """Of this thread's own work: the machine may have other things to do."""
+    """Measure this thread's CPU time: the machine may have other things to do."""
     start = time.thread_time()
     run()
     return 1e6 * (time.thread_time() - start) / n_rows

@@ -1,4 +1,4 @@
-"""What it costs when a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is its length.
+"""Errors where a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is its length.
 
     python benchmarks/first_row.py [--write]
 
@@ -25,7 +25,7 @@ N_ROWS = 3
 
 
 def errors(X, y):
-    """(learners, quantiles), in per cent."""
+    """Return errors in per cent, an array of shape (learners, quantiles)."""
     squares = np.ravel(X.multiply(X).sum(axis=1))
     by_length, found = np.argsort(squares, kind="stable"), np.empty((len(LEARNERS), len(QUANTILES)))
     for j, quantile in enumerate(QUANTILES):

@@ -1,4 +1,4 @@
-"""What `fit` makes of its epochs: test errors of each classifier's fit and of its one pass, beside scikit-learn's SGDClassifier.
+"""Test errors of each classifier's `fit` and of one pass, beside scikit-learn's SGDClassifier.
 
     python benchmarks/fit.py [--write] [--only AROWClassifier ...] [--json FILE] [--reuse FILE]
 
@@ -49,7 +49,7 @@ SGD = "SGDClassifier"
 
 
 def halves(name, form):
-    """X, y to learn from and X, y to be tested on."""
+    """Return X, y to learn from and X, y to test on."""
     if name == "mnist":
         (X, y), (X_test, y_test) = corpora.digits("train"), corpora.digits("test")
         X, y = X[:N_DIGITS], y[:N_DIGITS]
@@ -71,7 +71,7 @@ def sets_and_forms():
 
 
 def makes_sense(name, setting):
-    """Whether a setting is another one than the default, and can be asked for."""
+    """Return True if a setting is valid and not the default."""
     if name == SGD:
         return setting in ("one pass", "fit", "average")
     default = getattr(onlinecls, name)()
@@ -117,12 +117,12 @@ def measure(names, found, keep):
 
 
 def mean(errors):
-    """The geometric mean; an error of 0 counts as one row in 100,000."""
+    """Return the geometric mean; an error of 0 counts as one row in 100,000."""
     return float(np.exp(np.mean([np.log(max(error, 1e-3)) for error, _ in errors.values()])))
 
 
 def epochs_table(found):
-    """A row a class: its error after one pass and after fit, and what each parameter does to that of fit."""
+    """Format a row for each class: error after one pass and after fit, and the effect of each parameter on that of fit."""
     changed = [setting for setting in SETTINGS if setting not in ("one pass", "fit")]
     lines = ["| class | one pass | `fit` | epochs | " + " | ".join(f"`{each}`" for each in changed) + " |",
              "|---|" + "---:|" * (3 + len(changed))]
@@ -138,7 +138,7 @@ def epochs_table(found):
 
 
 def sets_table(found):
-    """A row a set and form: the error of AROW's fit, of its one pass and of SGD's fit."""
+    """Format a row for each set and form: the error of AROW's fit, of its one pass and of SGD's fit."""
     columns = {"`AROWClassifier().fit`": "AROWClassifier|fit", "its one pass": "AROWClassifier|one pass",
                "`SGDClassifier().fit`": f"{SGD}|fit", "its one pass ": f"{SGD}|one pass"}
     lines = ["| set and form | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]

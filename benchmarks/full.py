@@ -1,4 +1,4 @@
-"""What a full covariance costs: one interleaved run on one BLAS thread, against the machine's own matrix products.
+"""Time of a full covariance: one interleaved run on one BLAS thread, against the machine's own matrix products.
 
     python benchmarks/full.py [--write] [--rounds 5] [--only speed paths memory drift]
 
@@ -30,14 +30,14 @@ DTYPES = (np.float64, np.float32)
 
 
 def seconds(run):
-    """Of this thread's own work: the machine may have other things to do."""
+    """Measure this thread's CPU time: the machine may have other things to do."""
     start = time.thread_time()
     run()
     return time.thread_time() - start
 
 
 def interleaved(runs, rounds):
-    """The shortest time of each run; they take turns, so that a disturbance falls on all."""
+    """Return the shortest time of each run; they take turns, so that a disturbance affects all."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(rounds):
         for name, run in runs.items():
@@ -54,7 +54,7 @@ def learner_of(cls, foresight="likely", depth=None, **params):
 
 
 def one_pass(X, y, **how):
-    """A pass of AROW in which all but a few rows update; random labels see to it."""
+    """Make a pass of AROW on random labels, so that all but a few rows update."""
 
     def run():
         learner = learner_of(onlinecls.AROWClassifier, r=1.0, fit_intercept=False, **how).partial_fit(X, y, classes=[0, 1])
@@ -64,7 +64,7 @@ def one_pass(X, y, **how):
 
 
 def pair_of(X):
-    """Row by row by BLAS's own routines: u = Σx and Σ -= k u u'."""
+    """Run the same updates by BLAS's routines, row by row: u = Σx and Σ -= k u u'."""
     letter = "d" if X.dtype == np.float64 else "s"
     symv, syr = getattr(blas, letter + "symv"), getattr(blas, letter + "syr")
 
@@ -85,7 +85,7 @@ def product_of(d, n, dtype):
 
 
 def passes(rounds):
-    """Time of an updating row, at every size and dtype."""
+    """Measure the time of an updating row at every size and dtype."""
     lines = [
         "| features | dtype | µs a row | share of d x d by d x 64 products | of square products | symv + syr, µs | ratio "
         "| Σ written every 64 steps | after each |",
@@ -141,7 +141,7 @@ SETTINGS = [
 
 
 def paths(rounds):
-    """The path that is chosen against the two there are, at the update rates of real digits."""
+    """Compare the chosen path with both paths, at the update rates of real digits."""
     lines = ["| digits 3 and 5, 4,000 rows | rows that update | chosen, µs a row | none ahead | all ahead | chosen / better |",
              "|---|---|---|---|---|---|"]
     for name, cls, params, noise in SETTINGS:
@@ -176,7 +176,7 @@ print(1024 * (peak() - before))
 
 
 def memory():
-    """Peak memory of a pass beyond what was there before, in a process of its own."""
+    """Measure the peak memory that a pass adds, in a separate process."""
     lines = ["| features | Σ, MB | peak, MB | beyond Σ, in blocks of 64 rows |", "|---|---|---|---|"]
     for d in (784, 2000, 4000):
         peak = int(subprocess.run([sys.executable, "-c", MEMORY.format(d=d)], check=True, capture_output=True, text=True).stdout)
@@ -187,7 +187,7 @@ def memory():
 
 
 def drift(n_chunks=100, chunk=10_000, d=100):
-    """A million float32 rows of low rank and a thousandth of noise, against float64."""
+    """Compare float32 with float64 after a million rows of low rank and a thousandth of noise."""
     lines = ["| learner | rows | updates | largest number of Σ | least variance | largest weight | float32's scores off by |",
              "|---|---|---|---|---|---|---|"]
     for name, cls, params in [

@@ -1,4 +1,4 @@
-"""How many instructions of the processor a row takes, beside scipy's product, counted by valgrind (which must be installed).
+"""Processor instructions per row beside scipy's product, counted by valgrind (which must be installed).
 
     python benchmarks/instructions.py [--write]
 
@@ -25,7 +25,7 @@ LOOPS = re.compile(r"^\s*([\d,]+) .*(csr_matvec|learn_vector|check_rows)", re.MU
 
 
 def passes(name, nnz):
-    """What is counted: passes over the same rows, in a process of its own."""
+    """Run the passes to be counted, over the same rows, in a separate process."""
     import numpy as np
 
     import onlinecls
@@ -42,7 +42,7 @@ def passes(name, nnz):
 
 
 def counted(name, nnz):
-    """Instructions a row."""
+    """Count the instructions per row."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
         count = [sys.executable, __file__, "--count", name, str(nnz)]

@@ -1,4 +1,4 @@
-"""How long `onlinecls predict MODEL -` takes to answer a line that comes through a pipe.
+"""Time of `onlinecls predict MODEL -` to answer a line that comes through a pipe.
 
     python benchmarks/latency.py [--lines 200]
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def answers(n: int) -> list[float]:
-    """Seconds from the writing of each line to its prediction, with 20 ms of silence between."""
+    """Measure the seconds from writing each line to its prediction, with pauses of 20 ms."""
     command = [sys.executable, "-m", "onlinecls"]
     with tempfile.TemporaryDirectory() as folder:
         data, model = Path(folder, "mail.tsv"), Path(folder, "mail.model")

@@ -1,4 +1,4 @@
-"""What weights that share a number cost: p-norm, multiplicative and entropic learners against the Perceptron, per row.
+"""Time per row of weights that share a number: p-norm, multiplicative and entropic learners against the Perceptron.
 
     python benchmarks/links.py [--write] [--rounds 9] [--nnz 2000000]
 
@@ -42,7 +42,7 @@ LEARNERS = {
 
 
 def times(nnz, n_rows, rounds):
-    """Nanoseconds a row, and the share of rows that updated, of each learner."""
+    """Measure nanoseconds per row and the share of rows that updated, for each learner."""
     X, y = stream(n_rows, nnz)
     cuts = [1, *(n_rows * part // PARTS for part in range(1, PARTS + 1))]
     parts = [(X[start:stop], y[start:stop]) for start, stop in pairwise(cuts)]

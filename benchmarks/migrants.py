@@ -1,4 +1,4 @@
-"""What a loop written for scikit-learn gets by the new import line: mistakes beside scikit-learn's own, at all defaults.
+"""Mistakes of a loop written for scikit-learn after changing the import, beside scikit-learn's own, at all defaults.
 
     python benchmarks/migrants.py [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
 
@@ -27,7 +27,7 @@ COLUMNS = ("theirs", "ours", "random orders: theirs", "theirs, `shuffle=False`",
 
 
 def mistakes(learner, X, y):
-    """In per cent."""
+    """Return the mistakes in per cent."""
     classes, wrong = np.unique(y), 0
     for start in range(0, len(y), BATCH):
         rows, labels = X[start : start + BATCH], y[start : start + BATCH]
@@ -37,7 +37,7 @@ def mistakes(learner, X, y):
 
 
 def measured(cls, X, y):
-    """One number for each of COLUMNS; of ours in random orders, the mean ratio to theirs, and its standard error."""
+    """Return one number for each of COLUMNS; for ours in random orders, the mean ratio to theirs and its standard error."""
     from sklearn import linear_model
 
     theirs, ours = getattr(linear_model, cls), getattr(onlinecls, cls)

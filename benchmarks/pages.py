@@ -29,7 +29,7 @@ def markers(name):
 
 
 def between(path, name):
-    """(before, text, after): what stands between the markers of that name, and around it."""
+    """Split a page at the markers of a name: (before, text between them, after)."""
     page = path.read_text(encoding="utf-8")
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1:
@@ -40,14 +40,14 @@ def between(path, name):
 
 
 def write_between(path, name, text):
-    """Replace what stands between the markers of that name."""
+    """Replace the text between the markers of a name."""
     begin, end = markers(name)
     head, _, tail = between(path, name)
     path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
 
 
 def rows(table):
-    """The rows of Markdown tables, by their first cell; of rows with the same one, the first."""
+    """Return the rows of Markdown tables by their first cell; the first row wins."""
     found = {}
     for line in table.splitlines():
         if line.startswith("|"):
@@ -57,7 +57,7 @@ def rows(table):
 
 
 def measurements():
-    """The README's table: time of one pass and mean error, ours beside others, from the pages that have all of it."""
+    """Format the README's table of time and mean error, ours beside others, from the pages with all measurements."""
     speed = rows(between(DOCS / "speed.md", "peers")[1])
     two, several = (rows(between(DOCS / "accuracy.md", name)[1]) for name in ("binary", "multiclass"))
     lines = [
@@ -71,7 +71,7 @@ def measurements():
 
 
 def call(algorithm):
-    """How to ask for an algorithm: its class, with the arguments that are not the defaults."""
+    """Format the call that makes an algorithm: its class with the arguments that are not defaults."""
     import onlinecls
 
     defaults = inspect.signature(getattr(onlinecls, algorithm.estimator)).parameters
@@ -81,7 +81,7 @@ def call(algorithm):
 
 
 def algorithms():
-    """The table of algorithms of docs/algorithms.md."""
+    """Format the table of algorithms of docs/algorithms.md."""
     from onlinecls._registry import ALGORITHMS
 
     lines = ["| algorithm | on the command line | in Python | source |", "|---|---|---|---|"]
@@ -92,7 +92,7 @@ def algorithms():
 
 
 def classes():
-    """The README's table of classes: the first line of each docstring, in the order of the registry, what wraps others last."""
+    """Format the README's table of classes: first lines of docstrings in the registry's order, wrappers last."""
     import onlinecls
     from onlinecls._registry import ALGORITHMS
 

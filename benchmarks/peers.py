@@ -1,4 +1,4 @@
-"""Ratios of speed against scipy, scikit-learn, Vowpal Wabbit and river, all from one run on one thread.
+"""Speed ratios against scipy, scikit-learn, Vowpal Wabbit and river, from one run on one thread.
 
 In every repeat each contestant runs once, in turn, so that a slow moment of the machine hits all alike; the first repeat warms
 up and is thrown away. A time is the median over the repeats, a ratio the median of the ratios within a repeat to the floor of
@@ -45,7 +45,7 @@ RIVER_ROWS = 1000  # it learns about 10,000 a second
 
 @dataclasses.dataclass
 class Contestant:
-    """``prepare()`` is not timed and returns what is; ``size`` (non-zeros, rows or calls) makes a price of the time."""
+    """A timed run: ``prepare()`` is not timed and returns the function that is; ``size`` counts its non-zeros, rows or calls."""
 
     name: str
     prepare: callable
@@ -54,7 +54,7 @@ class Contestant:
 
 @dataclasses.dataclass
 class Price:
-    """Nanoseconds for one of what the sizes count, wall clock, and processor time over wall clock."""
+    """Nanoseconds per unit of size by the wall clock, and processor time over wall clock."""
 
     ns: float
     ratio: float
@@ -62,7 +62,7 @@ class Price:
 
 
 def race(contestants, repeats):
-    """name -> ``Price``, its ratio to the first contestant's."""
+    """Race the contestants in turns and return {name: ``Price``, with its ratio to the first}."""
     wall = {contestant.name: [] for contestant in contestants}
     cpu = {contestant.name: [] for contestant in contestants}
     for _ in range(repeats + 1):
@@ -104,7 +104,7 @@ def ours(name, X, y, **params):
 
 
 def scores(name, X, y):
-    """What a pass costs that learns nothing: rows are read, checked and scored, nothing is counted or written."""
+    """Time a pass that learns nothing: rows are read, checked and scored."""
     model = make_estimator(name).partial_fit(X[:1000], y[:1000], classes=np.unique(y))
     return Contestant(f"{our_name(name)}, `decision_function`", lambda: lambda: model.decision_function(X), X.nnz)
 
@@ -114,7 +114,7 @@ def our_name(name):
 
 
 def validation(X):
-    """Only the reading and checking of X that every call does first; nothing where this version does it elsewhere."""
+    """Time the reading and checking of X alone, if this version has it as a function."""
     try:
         from onlinecls._input.validate import read_rows
     except ImportError:
@@ -138,7 +138,7 @@ def sklearn(X, y, only_sgd=False):
 
 
 def vw(X, y, key, title, options, with_cache=True):
-    """A file in VW's text format, and the binary cache of it, which takes the parsing out."""
+    """Make contestants that read VW's text format, and its binary cache, which saves the parsing."""
     from vowpalwabbit import Workspace
 
     path = corpora.vw_file(key, X, y)
@@ -209,7 +209,7 @@ def multiclass_race(X, y, key, repeats):
 
 
 def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
-    """Calls of one row each; its columns are drawn evenly, which is worse for the caches than words are."""
+    """Race calls of one row each, with evenly drawn columns, which is worse for caches than words."""
     rng = np.random.default_rng(0)
     columns = [np.sort(rng.choice(n_features, nnz, replace=False)).astype(np.int32) for _ in range(n_calls)]
     values = np.full(nnz, nnz**-0.5, dtype=np.float32)
@@ -247,7 +247,7 @@ def batches_race(X, y, repeats, batch_size=100, n_rows=20_000):
 
 
 def callers():
-    """The learners whose calls are timed: name -> what makes one."""
+    """Return {name: function that makes a learner} of the learners whose calls are timed."""
     found = {our_name(name): lambda name=name: make_estimator(name) for name in CALLED}
     if has("sklearn"):
         from sklearn.linear_model import SGDClassifier
@@ -260,7 +260,7 @@ def callers():
 
 
 def first_call_memory(name, n_features, n_rows):
-    """(bytes kept, bytes at the peak, bytes of X) of a first ``partial_fit``, as Python's allocators and numpy's see them."""
+    """Return (bytes kept, bytes at the peak, bytes of X) of a first ``partial_fit`` by Python's and numpy's allocators."""
     X, y = stream(n_rows, 20, n_features=n_features)
     model = make_estimator(name)
     tracemalloc.start()
@@ -271,7 +271,7 @@ def first_call_memory(name, n_features, n_rows):
 
 
 def memory(name, n_rows):
-    """Bytes a feature, and the rest of what is kept and of the peak in MB: from two sizes of model, each in a new process."""
+    """Return bytes per feature, and the constant part of kept and peak memory in MB, from two sizes of model."""
     small, large = 2**20, 2**22
     measured = []
     for n_features in (small, large):
@@ -289,7 +289,7 @@ def memory(name, n_rows):
 
 
 def import_race(repeats):
-    """Milliseconds of a Python that imports each module and stops; medians, and that of the difference to scipy.sparse's."""
+    """Measure milliseconds of a Python that imports each module: medians, and the median difference to scipy.sparse."""
     statements = {"nothing": "pass", "numpy": "import numpy", "scipy.sparse": "import scipy.sparse"}
     # (The bare import loads nothing; what counts is the first class.)
     learner = "from onlinecls import AROWClassifier"
@@ -314,7 +314,7 @@ def import_race(repeats):
 
 
 def report(results):
-    """Markdown of everything that was measured."""
+    """Format all measurements as Markdown."""
     parts = [
         ratio_table(results["binary"], "one pass, float32"),
         ratio_table(results["multiclass"], "one pass, 20 classes, float32"),
@@ -328,7 +328,7 @@ def report(results):
 
 
 def ratio_table(races, head):
-    """A row a contestant, two columns a race: the price and its ratio to the floor's."""
+    """Format a row for each contestant, with the price and its ratio to the floor's for each race."""
     lines = [
         f"| {head} | " + " | ".join(f"{title}: ns/nnz | ratio" for title in races) + " |",
         "|---" + "|---:|---:" * len(races) + "|",
@@ -340,7 +340,7 @@ def ratio_table(races, head):
 
 
 def call_table(races, head):
-    """A row a contestant, a column a race, in microseconds."""
+    """Format a row for each contestant and a column for each race, in microseconds."""
     lines = [f"| {head} | " + " | ".join(races) + " |", "|---" + "|---:" * len(races) + "|"]
     for name in next(iter(races.values())):
         lines.append(f"| {name} | " + " | ".join(f"{prices[name].ns / 1000:.2f}" for prices in races.values()) + " |")
@@ -383,7 +383,7 @@ def about(repeats):
 
 
 def targets(results):
-    """The project's targets beside what was measured: (what, measured, at most)."""
+    """Return the project's targets beside the measurements: (name, measured, at most)."""
     found = []
     for (title, prices), part in zip(results["binary"].items(), (1.0, 0.8), strict=True):
         limits = {"arow": 2.3, "perceptron": 1.5, "pa1": 1.7, "narow": 2.9, "cw_stdev": 2.9, "adagrad_md": 2.9}
@@ -405,7 +405,7 @@ def targets(results):
 
 
 def corpora_for(quick):
-    """(binary, multiclass): title -> (X, y, key of its VW file)."""
+    """Return (binary, multiclass) sets, each {title: (X, y, key of its VW file)}."""
     if quick:  # small and synthetic: nothing is read, and the figures mean nothing
         small = {"n_features": 2**14}
         binary = {f"{nnz} nnz": (*stream(500, nnz, **small), f"quick-{nnz}") for nnz in (20, 75)}

@@ -41,7 +41,7 @@ N_BINS, N_FOLDS, N_ORDERS, N_PASSES, LEAST = 15, 5, 10, 9, 1e-15
 
 
 def without_rare(X, y, X_test, y_test):
-    """The rows of the classes that have enough of them for each fold, and their labels' codes.
+    """Return the rows of classes with enough rows for each fold, and the codes of their labels.
 
     (Columns that are never learnt are left out: their weights would stay 0, and all models are as wide as X.)
     """
@@ -53,7 +53,7 @@ def without_rare(X, y, X_test, y_test):
 
 
 def measures(chances, codes):
-    """(log loss, calibration error, share of errors) of probabilities, (rows, classes)."""
+    """Return (log loss, calibration error, share of errors) of probabilities of shape (rows, classes)."""
     of = np.arange(len(codes))
     loss = -np.log(np.maximum(chances[of, codes], LEAST)).mean()
     said = chances.argmax(axis=1)
@@ -64,7 +64,7 @@ def measures(chances, codes):
 
 
 def beside_the_model(learner, X, y, X_test):
-    """Probabilities, and what `predict` says."""
+    """Return probabilities and the predictions."""
     learner = remade(learner, probability=True).partial_fit(X, y, classes=np.unique(y))
     return learner.predict_proba(X_test), learner.predict(X_test)
 
@@ -106,7 +106,7 @@ def vw(name, X, y, X_test):
 
 
 def in_random_orders(learner, X, y, X_test, codes):
-    """(orders, 2): the ratios of our log loss to that of the folds, five models and one."""
+    """Return the ratios of our log loss to that of the folds, five models and one, as an array (orders, 2)."""
     found = []  # (the last weights of PA or CW differ between orders)
     for seed in range(N_ORDERS):
         order = np.random.default_rng(seed).permutation(len(y))
@@ -117,7 +117,7 @@ def in_random_orders(learner, X, y, X_test, codes):
 
 
 def cost(learner, X, y):
-    """The time of a pass with probabilities over that of one without, in turns: the ratio of the medians."""
+    """Return the time of a pass with probabilities over that of one without, in turns: the ratio of medians."""
     times = {True: [], False: []}
     for probability in (True, False) * N_PASSES:
         timed, classes = remade(learner, probability=probability), np.unique(y)
@@ -128,7 +128,7 @@ def cost(learner, X, y):
 
 
 def measure(name):
-    """The rows of a set's table, and the ratios of ours to the folds' and of the times."""
+    """Return the rows of a set's table, and the ratios of ours to the folds' and of the times."""
     train, test = SETS[name]
     X, y, X_test, codes = without_rare(*corpora.load(train), *corpora.load(test))
     lines, ratios = [], {}

@@ -1,4 +1,4 @@
-"""What saving a model costs: bare formats, checksums, and `save` and `load` themselves, in turns, on one thread.
+"""Time of saving a model: bare formats, checksums, and `save` and `load`, in turns, on one thread.
 
     python benchmarks/saving.py [--write] [--rounds 7] [--bits 24]
 
@@ -69,7 +69,7 @@ def ms(values):
 
 
 def formats(array, folder, rounds):
-    """Bare formats: without fsync, checksum and checks. The layout of safetensors is the arrays as they lie in memory."""
+    """Time bare formats without fsync, checksum and checks. safetensors stores the arrays as they are in memory."""
     npz, package, plain = (Path(folder, name) for name in ("a.npz", "a.safetensors", "a.bin"))
     arrays = {"values": array}
     runs = {

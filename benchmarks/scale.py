@@ -1,4 +1,4 @@
-"""What learning in parts costs: the test error of K models merged, against one pass over the same rows, and the time.
+"""Learning in parts: test error of K merged models against one pass over the same rows, and time.
 
     python benchmarks/scale.py [--write] [--orders 5] [--speed] [--copies 32]
 
@@ -29,7 +29,7 @@ N_FEATURES = 2**18
 
 
 def errors(make, train, test, classes, orders):
-    """Test error in percent, (orders, 1 + len(PARTS))."""
+    """Return the test error in per cent, an array of shape (orders, 1 + len(PARTS))."""
     (X, y), (X_test, y_test) = train, test
     found = []
     for seed in range(orders):
@@ -57,7 +57,7 @@ def error_table(orders):
 
 
 def speed_table(rounds, copies):
-    """Seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two, in turns."""
+    """Format the seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two, in turns."""
     import gzip
 
     import joblib

@@ -1,4 +1,4 @@
-"""Run every benchmark once on little data: that they run is all this shows. Exits with the first failure.
+"""Run every benchmark once on little data, to see that it runs. Exits at the first failure.
 
 python benchmarks/smoke.py
 """

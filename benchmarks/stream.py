@@ -1,4 +1,4 @@
-"""The way from bytes to a model, whole processes: `onlinecls train` beside Vowpal Wabbit's driver; and how time and memory grow.
+"""From bytes to a model in whole processes: `onlinecls train` beside Vowpal Wabbit's driver; and how time and memory grow.
 
     python benchmarks/stream.py [--copies 2] [--rounds 5] [--grow 100 200 400] [--json FILE] [--write]
 
@@ -57,7 +57,7 @@ def run(command):
 
 
 def lines():
-    """The corpus, three ways: (tsv, VW, VW of words)."""
+    """Return the corpus in three formats: (tsv, VW, VW of words)."""
     for name in ("imdb-train", "imdb-test"):
         for label, text in zip(*corpora._read_text(corpora._require(name)), strict=True):
             sign = corpora.SIGNS[label]
@@ -66,7 +66,7 @@ def lines():
 
 
 def write(folder, copies):
-    """Files of one copy and of all: (one, all) of each format."""
+    """Write files of one copy and of all copies: (one, all) of each format."""
     found = []
     for name, text in zip(("imdb.tsv", "imdb.vw", "words.vw"), map("".join, zip(*lines(), strict=True)), strict=True):
         for path, n in ((folder / f"one-{name}", 1), (folder / name, copies)):
@@ -117,7 +117,7 @@ def race(folder, copies, rounds):
 
 
 def grow(folder, sizes, rounds):
-    """Seconds and memory by the size of the file, and the line through them."""
+    """Measure seconds and memory by the size of the file, and fit a line."""
     text = "".join(tsv for tsv, _, _ in lines()).encode()
     points = []
     for megabytes in sizes:
@@ -137,7 +137,7 @@ def grow(folder, sizes, rounds):
 
 
 def race_text(results, imports):
-    """The contestants as a table, and how AROW did beside the faster of VW's runs on the same text."""
+    """Format the contestants as a table, and AROW beside the faster of VW's runs on the same text."""
     lines = ["| | MB | s | MB/s | CPU s | peak MB | mistakes |", "|---|---:|---:|---:|---:|---:|---:|"]
     lines += [f"| {r['name']} | {r['MB']:.0f} | {r['seconds']:.2f} | {r['MB/s']:.0f} | {r['cpu']:.2f} | {r['peak MB']:.0f} "
               f"| {100 * r['mistakes']:.2f} % |" for r in results]
@@ -153,7 +153,7 @@ def race_text(results, imports):
 
 
 def growth_text(points, fits):
-    """Time and memory by size as a table, and the lines through them."""
+    """Format time and memory by size as a table, and the fitted lines."""
     lines = ["| MB | seconds | CPU seconds | peak resident MB |", "|---:|---:|---:|---:|"]
     lines += [f"| {p['MB']:.0f} | {p['seconds']:.2f} | {p['CPU s']:.2f} | {p['peak MB']:.0f} |" for p in points]
     lines += ["", "| | line through them | 100 GB |", "|---|---|---|"]

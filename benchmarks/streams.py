@@ -39,7 +39,7 @@ print(f"{stream.bytes_read / 1e6:.0f} {peak() - before:.1f}")
 
 
 def contents():
-    """(name, format, bytes) of each file."""
+    """Yield (name, format, bytes) of each file."""
     for name in ("rcv1-subset1", "a9a"):
         text = gzip.open(_require(name)).read()
         yield name, "svmlight", text
@@ -83,7 +83,7 @@ def peer_seconds(path):
 
 
 def speed(folder, rounds):
-    """The table of MB/s."""
+    """Format the table of MB/s."""
     path = Path(folder, "file")
     lines = ["| file | format | MB/s | scikit-learn | ratio |", "|---|---|---:|---:|---:|"]
     for name, format, text in contents():
@@ -103,7 +103,7 @@ def speed(folder, rounds):
 
 
 def memory(folder, megabytes):
-    """The table of resident memory."""
+    """Format the table of resident memory."""
     large = Path(folder, "large")
     lines = ["| large file | MB on disk | peak resident, MB more than after import |", "|---|---:|---:|"]
     for name, format, text in contents():

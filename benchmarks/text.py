@@ -47,7 +47,7 @@ CASES = {
 
 
 def seconds(vectorizer, rows):
-    """Of this thread's own time: what else the machine does is left out."""
+    """Measure this thread's CPU time, without other work of the machine."""
     start = time.thread_time()
     vectorizer.transform(rows)
     return time.thread_time() - start

@@ -1,4 +1,4 @@
-"""Two models in two threads, and one model's rows scored by two: how much faster than one after the other, and what bounds it.
+"""Speed-up of two models in two threads, and of one model's rows scored by two, and its limits.
 
     python benchmarks/threads.py [--rounds 9] [--alone] [--write]
 
@@ -28,7 +28,7 @@ NNZ = 100  # of a row
 
 
 def rows_of(n_rows, bits, seed):
-    """Rows of random columns, and labels that a plane tells."""
+    """Make rows of random columns, and linearly separable labels."""
     rng = np.random.default_rng(seed)
     columns = np.sort(rng.integers(0, 1 << bits, (n_rows, NNZ), dtype=np.int32), axis=1)
     columns += np.arange(NNZ, dtype=np.int32)  # (none twice)
@@ -40,7 +40,7 @@ def rows_of(n_rows, bits, seed):
 
 
 def learning(bits, n_rows, size, number):
-    """A learner that goes through rows, `size` of them in a call."""
+    """Return a function that learns the rows, `size` of them in a call."""
     X, y = rows_of(n_rows, bits, number)
     parts = [(X[i : i + size], y[i : i + size]) for i in range(0, n_rows, size)]
     model = onlinecls.AROWClassifier(dtype="float32").partial_fit(X[:100], y[:100])
@@ -82,7 +82,7 @@ WORK = {
 
 @contextmanager
 def undisturbed(alone):
-    """Inside, no other process has a core (for so short a time that nobody minds)."""
+    """Keep all other processes off the cores within, for a short time."""
     if not alone:
         yield
         return
@@ -95,7 +95,7 @@ def undisturbed(alone):
 
 
 def timed(workers, alone):
-    """Seconds until all have worked, each in a thread of its own, the threads being there before."""
+    """Measure the seconds until all functions have run, each in a thread that was started before."""
     barrier, stop = threading.Barrier(len(workers) + 1), []
 
     def run(worker, core):
@@ -121,7 +121,7 @@ def timed(workers, alone):
 
 
 def speed_ups(make, rounds, alone):
-    """Of two workers at once over one after the other, of all rounds."""
+    """Return the speed-ups of two workers at once over one after the other, in all rounds."""
     pair, found = [make(0), make(1)], []
     timed([pair[0]], alone), timed([pair[1]], alone)  # pages are there, and models have met their features
     for _ in range(rounds):
@@ -131,7 +131,7 @@ def speed_ups(make, rounds, alone):
 
 
 def of_one_model(rounds, alone, bits=20):
-    """The same of `decision_function` with n_jobs=2 over n_jobs=None."""
+    """Return the speed-ups of `decision_function` with n_jobs=2 over n_jobs=None."""
     X, y = rows_of(200_000, bits, 0)
     model, found = onlinecls.AROWClassifier(dtype="float32").partial_fit(X[:4000], y[:4000]), []
 

@@ -1,4 +1,4 @@
-"""Stream real text messages once through every classifier there is: mistakes on the way, accuracy afterwards, speed, a picture.
+"""Stream real text messages once through every classifier: progressive mistakes, final accuracy, speed, a plot.
 
     python examples/demo.py [--picture onlinecls-demo.png]
 
@@ -32,7 +32,7 @@ def make(algorithm):
 
 
 def rate(algorithm, X, y, repeats=5):
-    """Messages learnt in a second, the median of a few runs."""
+    """Measure the messages learnt in a second, the median of a few runs."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -42,7 +42,7 @@ def rate(algorithm, X, y, repeats=5):
 
 
 def committee(X, y):
-    """Hedge over all the classifiers, each an expert on a batch that none of them has learnt yet."""
+    """Run Hedge over all classifiers, each an expert on batches that none has learnt yet."""
     experts = [make(algorithm) for algorithm in ALGORITHMS.values() if "binary" in algorithm.tasks]
     hedge = onlinecls.HedgeClassifier()
     for start in range(0, len(y), STEP):
@@ -56,7 +56,7 @@ def committee(X, y):
 
 
 def certificates(X, y):
-    """What some learners pay along the stream, and what their theorems allow for weights that knew it beforehand."""
+    """Return losses of some learners along the stream with their theorems' bounds, for weights fitted in hindsight."""
     signs = np.where(y == CLASSES[1], 1, -1)
     own = {"fit_intercept": False, "dtype": np.float64}
     known = onlinecls.DualAscentClassifier(0.3, **own, max_iter=20, random_state=0).fit(X, signs)
@@ -69,8 +69,7 @@ def certificates(X, y):
 
 
 def draw(results, found, path):
-    """Error so far against messages seen, for a learner of each kind, in the order of their final error; and mistakes with their
-    bounds."""
+    """Draw the progressive error of a learner of each kind, ordered by final error, and mistakes with their bounds."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -55,14 +55,14 @@ def only(rows, digits, limit=None):
 
 
 def spoilt(y, share, rng):
-    """Labels of which a share is replaced by one of the other labels there are."""
+    """Replace a share of the labels by random other labels."""
     labels, codes = np.unique(y, return_inverse=True)
     wrong = rng.random(len(y)) < share
     return labels[(codes + wrong * rng.integers(1, len(labels), len(y))) % len(labels)]
 
 
 def errors(train, test, digits, limit, names=LEARNERS):
-    """Test error in per cent after one pass, for each learner and each level of noise; and the seconds that all of it took."""
+    """Return the test error in per cent of each learner at each level of noise after one pass, and the seconds."""
     (X, y), (X_test, y_test) = only(train, digits, limit), only(test, digits)
     found = {}
     for noise in NOISE:
@@ -81,7 +81,7 @@ def show(title, found):
 
 
 def table(panels):
-    """All of it, a row a learner: without noise and with it."""
+    """Format the errors, a row for each learner: without and with noise."""
     yield "| |" + "".join(f" {title} | {NOISE[1]:.0%} noise |".replace("%", " %") for title in panels)
     yield "|---|" + "---|---|" * len(panels)
     for name in LEARNERS:
@@ -89,7 +89,7 @@ def table(panels):
 
 
 def draw(panels, path):
-    """One panel a task: a pair of bars for each learner."""
+    """Draw one panel for each task, with a pair of bars for each learner."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -51,13 +51,13 @@ WORDS = HashingVectorizer(n_features=2**16, binary=True, norm=None, alternate_si
 
 
 def read_lines(path):
-    """(folder, text) of each line."""
+    """Return (folder, text) of each line."""
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
         return [tuple(line.rstrip("\n").split("\t", 1)) for line in lines]
 
 
 def read_mail(folder):
-    """(folder, text) of each message in the folders in here, in order of date."""
+    """Return (folder, text) of each message in the folders of a directory, by date."""
     messages = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.parent != folder):
         message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
@@ -71,7 +71,7 @@ def read_mail(folder):
 
 
 def streams(data):
-    """Name: (folder, text) of each message in order, for each user that the data have."""
+    """Return {user: (folder, text) of each message in order}."""
     found = {path.name[len("enron-folders-") : -len(".tsv.gz")]: path for path in sorted(data.glob("enron-folders-*.tsv.gz"))}
     if not found and (data / "20news-train.tsv.gz").exists():
         found = {"20 newsgroups": data / "20news-train.tsv.gz"}
@@ -87,7 +87,7 @@ def streams(data):
 
 
 def run(messages):
-    """What each learner's mistakes come to."""
+    """Return the progressive result of each learner."""
     y, X = np.array([folder for folder, _ in messages]), WORDS.transform([text for _, text in messages])
     every = max(len(y) // 200, 1)
     return {
@@ -97,7 +97,7 @@ def run(messages):
 
 
 def choose(messages):
-    """The parameters of each regularizer by the rule, and what they were chosen from, printed."""
+    """Print the errors of the candidates of each regularizer, and the chosen parameters."""
     y, X = np.array([folder for folder, _ in messages]), WORDS.transform([text for _, text in messages])
     for kind, choices in CHOICES.items():
         mistakes = []
@@ -110,7 +110,7 @@ def choose(messages):
 
 
 def table(results, sizes):
-    """Per cent of the messages that went into a wrong folder."""
+    """Format the percentage of messages in a wrong folder."""
     lines = [
         f"| mistakes, % of messages | messages | folders | {' | '.join(LEARNERS)} |",
         "|---|" + "---:|" * (len(LEARNERS) + 2),
@@ -122,7 +122,7 @@ def table(results, sizes):
 
 
 def draw(results, path):
-    """Mistakes so far, a panel for each user."""
+    """Draw the mistakes so far, a panel for each user."""
     import matplotlib
 
     matplotlib.use("Agg")

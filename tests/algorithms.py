@@ -30,7 +30,7 @@ class Case:
 
     @property
     def slack(self):
-        """How far from its twin's the model may be besides rounding: where a maximum is flat, its place is known less than its
+        """Tolerance against the twin besides rounding: where a maximum is flat, its place is known less than its
         height."""
         return {
             "entropic_da2": 1e-7,
@@ -42,7 +42,7 @@ class Case:
 
     @property
     def is_leader(self):
-        """Whether a row costs a search over all rows before it."""
+        """Return True if a row costs a search over all rows before it."""
         return self.algorithm.estimator == "FoReLClassifier"
 
     @property
@@ -160,23 +160,23 @@ class Learner:
 
     @property
     def is_linear(self):
-        """Whether its weights are a vector for each score."""
+        """Return True if the weights are a vector for each score."""
         return hasattr(self.cls, "coef_") and self.family != "kernel"
 
     @property
     def is_exact(self):
-        """Whether any split into calls gives the same bits."""
+        """Return True if any split into calls gives the same bits."""
         return not self.is_full and self.family != "kernel"
 
     @property
     def rows(self):
-        """Which rows it takes: of any numbers, of none below 0, or of advice in [0, 1]."""
+        """Return the rows that the learner takes: "any" numbers, "positive" (none below 0), or "advice" in [0, 1]."""
         nonnegative = not self.params.get("signed", True) and self.geometry != "entropic"  # (the multiplicative PA)
         return "advice" if self.geometry == "experts" else "positive" if nonnegative else "any"
 
     @property
     def begins_at_zero(self):
-        """Whether its weights do; on the probability simplex they are uniform."""
+        """Return True if the weights begin at 0; on the probability simplex they are uniform."""
         return self.rows == "any" and bool(self.params.get("signed", True))
 
     @property
@@ -184,12 +184,12 @@ class Learner:
         return 0 if not self.is_classifier else 2 if self.task == "binary" else 4
 
     def offers(self, *names):
-        """Whether the estimator has all of these parameters."""
+        """Return True if the estimator has all of these parameters."""
         return set(names) <= self().get_params().keys()
 
     @property
     def is_leader(self):
-        """Whether a row costs a search over all rows before it."""
+        """Return True if a row costs a search over all rows before it."""
         return self.estimator == "FoReLClassifier"
 
     @property

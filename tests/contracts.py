@@ -79,7 +79,7 @@ def but_for_epochs(model):
 
 
 def assert_same(learner, found, expected, X, tolerance=1e-10):
-    """The same model: to the bit, or where sums are taken in another order, but for rounding."""
+    """Assert that two models are equal to the bit, or but for rounding where sums are taken in another order."""
     if learner.is_exact:
         assert fingerprint(found) == fingerprint(expected)
         return

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._cli import learning, main
+from onlinecls._cli import capacity, main, parameters
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
 from onlinecls._estimators import follow_the_leader as leader
@@ -22,7 +22,7 @@ from onlinecls._models.states import STATES
 ALGORITHMS, MERGES, OTHERS = _registry.ALGORITHMS, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
-COMMANDS, REGRESSION_COMMANDS, command_line = learning.CLASSIFIERS, learning.REGRESSORS, learning
+COMMANDS, REGRESSION_COMMANDS, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, capacity
 __all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
@@ -99,15 +99,15 @@ def on_path(learner, path):
 
 
 def averages(geometry):
-    """Whether learners of this geometry can predict with the average of their weights."""
+    """Return True if learners of this geometry can predict with the average of their weights."""
     return geometry not in STATES or STATES[geometry].AVERAGES  # (those of dual ascent have states of their own)
 
 
 def kernels():
-    """Where estimators find what learns: (a table or a class, its key or attribute)."""
+    """Return the compiled functions that learn, as (class, attribute)."""
     return [(State, "learn")]
 
 
 def readers():
-    """The same of what scores rows."""
+    """Return the compiled functions that score rows, as (class, attribute)."""
     return [(State, "decision"), (ascent_state.AscentState, "decision")]

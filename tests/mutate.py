@@ -438,7 +438,7 @@ def compile_module(tree, module):
 
 
 def first_failure(tree, tests):
-    """What fails first of these tests; None: they pass."""
+    """Return the first failure of these tests, or None."""
     environment = {**os.environ, "PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     for name, *options in map(str.split, tests):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"tests/test_{name}.py", *options]

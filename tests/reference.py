@@ -54,7 +54,7 @@ def twin_of(name):
 
 
 def rule_twin(name, **fixed):
-    """What makes the learner of a rule of onlinecls.reference, (d, **params)."""
+    """Return the function (d, **params) that makes the learner of a rule of onlinecls.reference."""
     rule = RULES[name]
     own = {"precision": rule.precision} if rule.precision else {}
     return partial(GEOMETRIES[rule.geometry], rule=rule.step, **own, **fixed)
@@ -232,7 +232,7 @@ class Regressor:
 
 
 def regression_twin(name):
-    """What makes the learner of a rule for targets, (d, epsilon=, **params)."""
+    """Return the function (d, epsilon=, **params) that makes the learner of a rule for targets."""
     base = GEOMETRIES[RULES[name].geometry]
 
     class RegressionTwin(base):
@@ -404,7 +404,7 @@ def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_inter
 
 
 def learn_stream(model, stream):
-    """The same of a Model of no class yet, or of one that is Calibrated; stream: of `rows`."""
+    """Learn a stream of `rows` by a Model without classes yet, or by a Calibrated one."""
     model.classes = []
     for x, label, c in stream:
         known = label in model.classes
@@ -447,7 +447,7 @@ class Platt:
         self.curvature += c * p * (1 - p) * np.outer(x, x)
 
     def side(self, sign):
-        """Of a score that is now sign times half of what it was."""
+        """Return the calibration of a score that is now sign times half of its old value."""
         part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
         part.numbers = self.numbers * [2, sign]
         part.curvature = shrink @ self.curvature @ shrink

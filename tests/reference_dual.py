@@ -34,7 +34,7 @@ GRID = 1.5
 
 
 def root(slope, high):
-    """Where a falling function of [0, high] passes 0, or the end that is nearest to it."""
+    """Return the zero of a falling function on [0, high], or the end that is nearest to it."""
     if slope(high) >= 0.0:
         return high
     low, high = 1e-14 * high, (1 - 1e-14) * high
@@ -119,7 +119,7 @@ class DualAscent(DualTwin):
         return np.array([scores[label] - scores[r] for r in range(len(theta)) if r != label])
 
     def part(self, alpha, c):
-        """What the loss's conjugate gives the dual."""
+        """Return the part of the dual from the loss's conjugate."""
         if self.loss == "hinge":
             return self.margin * alpha.sum()
         a = np.append(alpha, max(c - alpha.sum(), 0.0)) / c
@@ -242,7 +242,7 @@ class FoReL(DualTwin):
         self.W, self.sigma, self.joint, self.log_loss, self.rows = np.zeros((k, d)), sigma, joint, log_loss, []
 
     def margins(self, W, x, label):
-        """Those that should be >= 1, and the Δφ of each."""
+        """Return the margins that should be >= 1, and the Δφ of each."""
         if len(W) == 1:
             signs = np.array([[label]])
         elif self.joint:

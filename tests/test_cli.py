@@ -1,4 +1,4 @@
-"""The command line against the same learning in Python; its complaints word for word; as a process where that is the point."""
+"""The command line against the same learning in Python, its messages word for word, and its processes."""
 
 import gzip
 import io
@@ -68,7 +68,7 @@ def in_python(path, learner=None, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}])
-def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, options):
+def test_train_learns_the_same_model_as_the_estimator_in_python(tsv, tmp_path, run, options):
     model = tmp_path / "model"
     words = ["--ngrams", *options["ngram_range"]] if "ngram_range" in options else []
     words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
@@ -89,7 +89,7 @@ def test_train_is_what_the_estimator_learns_in_python(tsv, tmp_path, run, option
     }
 
 
-def test_lines_come_when_the_examples_have_doubled(tsv, run):
+def test_train_prints_a_line_when_the_examples_have_doubled(tsv, run):
     code, out, err = run("train", tsv, "--bits", 10)
     expected, vectorizer = in_python(tsv)
     header, names, *lines, summary = err.splitlines()
@@ -109,7 +109,7 @@ def test_lines_come_when_the_examples_have_doubled(tsv, run):
     assert summary.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({expected.n_mistakes_ / 3:.2f} %), ")
 
 
-def test_nothing_is_cut_where_no_line_comes(tsv, run, monkeypatch):
+def test_batches_are_cut_only_where_a_line_is_printed(tsv, run, monkeypatch):
     sizes, learn = [], AROWClassifier.partial_fit
     monkeypatch.setattr(
         AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more))
@@ -119,13 +119,13 @@ def test_nothing_is_cut_where_no_line_comes(tsv, run, monkeypatch):
     assert all(found[0][name] == found[1][name] for name in ("examples", "mistakes", "updates", "features"))
 
 
-def test_lines_come_every_so_many_examples(tsv, run):
+def test_every_n_prints_a_line_every_n_examples(tsv, run):
     _, _, err = run("train", tsv, "--bits", 10, "--every", 70)
     assert [line.split()[0] for line in err.splitlines()[2:-1]] == ["70", "140", "210", "280", "300"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_resume_goes_on_as_if_never_stopped(tmp_path, run, name):
+def test_resume_gives_the_model_of_one_uninterrupted_run(tmp_path, run, name):
     a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
     whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
     options = ("--bits", 8, "--algorithm", name, "--ngrams", 1, 2, "--quiet")
@@ -154,7 +154,7 @@ def test_a_third_label_may_come_with_resume(tsv, tmp_path, run):
     assert set(run("predict", model, more)[1].split()) == {"ham", "later", "spam"}
 
 
-def test_only_the_first_pass_is_progressive(tsv, tmp_path, run):
+def test_the_reported_error_is_that_of_the_first_pass(tsv, tmp_path, run):
     _, once, _ = run("train", tsv, "--bits", 10, "--json")
     _, twice, err = run("train", tsv, "--bits", 10, "--json", "--passes", 2, "--save", tmp_path / "model")
     once, twice = json.loads(once), json.loads(twice)
@@ -162,7 +162,7 @@ def test_only_the_first_pass_is_progressive(tsv, tmp_path, run):
     assert twice["features"] == 2 * once["features"] and load(tmp_path / "model").t_ == 600
 
 
-def test_test_files_are_counted_after_learning(tsv, tmp_path, run):
+def test_errors_on_test_files_are_counted_after_learning(tsv, tmp_path, run):
     held_out = texts(80, 9)
     code, out, err = run("train", tsv, "--bits", 10, "--json", "--test", write_tsv(tmp_path / "test.tsv", held_out))
     learner, vectorizer = in_python(tsv)
@@ -183,7 +183,7 @@ def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     assert err.startswith("onlinecls train: bad.tsv:301:12: expected a tab between label and text")
 
 
-def test_weights_are_learnt(tmp_path, run):
+def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
     rows = texts(60)
     path = tmp_path / "mail.csv"
     path.write_text("label,text,much\n" + "".join(f"{label},{text},{i % 3}\n" for i, (label, text) in enumerate(rows)))
@@ -235,7 +235,7 @@ def test_every_format_is_learnt_and_predicted(tmp_path, run, format):
     assert len(set(expected)) == 2
 
 
-def test_texts_may_come_in_another_format_to_predict(tmp_path, run, trained, tsv):
+def test_predict_reads_texts_in_another_format_than_train(tmp_path, run, trained, tsv):
     expected = run("predict", trained, tsv)[1]
     for format in ("csv", "jsonl"):
         assert run("predict", trained, written(tmp_path, format, texts(300)))[1] == expected
@@ -257,7 +257,7 @@ def test_columns_of_a_csv_file_are_kept_with_the_model(tmp_path, run):
 # --- predict --------------------------------------------------------------------------------------------------------------------
 
 
-def test_predict_is_what_the_estimator_predicts(tsv, tmp_path, run, trained):
+def test_predict_prints_what_the_estimator_predicts_in_python(tsv, tmp_path, run, trained):
     rows = texts(5000, 3)
     path = write_tsv(tmp_path / "new.tsv", rows)
     learner, vectorizer = in_python(tsv)
@@ -276,7 +276,7 @@ def test_texts_without_labels_are_predicted(tmp_path, run, trained, tsv):
     assert run("predict", trained, bare)[1] == run("predict", trained, tsv)[1]
 
 
-def test_scores_of_many_classes_have_a_column_each(tmp_path, run):
+def test_predict_prints_a_column_of_scores_for_each_class(tmp_path, run):
     rows = [*texts(60), ("a\\b", "third kind of words")] * 3
     path, model = tmp_path / "mail.jsonl", tmp_path / "model"
     path.write_text("".join(json.dumps({"label": label.replace("\\", "\n"), "text": text}) + "\n" for label, text in rows))
@@ -328,13 +328,13 @@ def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
 def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
     AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(tmp_path / "model")
     code, out, _ = run("inspect", tmp_path / "model")
-    assert code == 0 and "column 0" in out and "the file does not say how they were made" in out
+    assert code == 0 and "column 0" in out and "the file does not say how they were read" in out
 
 
 # --- compare --------------------------------------------------------------------------------------------------------------------
 
 
-def test_compare_is_a_training_each(tsv, run):
+def test_compare_trains_each_learner_as_train_does(tsv, run):
     specs = ["arow", "pa1:C=inf", "arow:r=5,fit_intercept=false", "cw_variance"]
     code, out, err = run("compare", tsv, "--bits", 10, "--json", "--algorithms", *specs)
     results = {result["algorithm"]: result for result in json.loads(out)["results"]}
@@ -399,12 +399,12 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
     ],
 )
-def test_wrong_usage_is_said_and_nothing_is_read(run, arguments, complaint):
+def test_train_reports_wrong_usage_before_it_reads(run, arguments, complaint):
     code, out, err = run("train", "missing.tsv", *arguments)
     assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls train: error: {complaint}")
 
 
-def test_wrong_usage_of_compare_is_said(tsv, run):
+def test_compare_reports_wrong_usage(tsv, run):
     for arguments, complaint in [
         (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
@@ -418,7 +418,7 @@ def test_wrong_usage_of_compare_is_said(tsv, run):
     assert code == 2 and "argument --plot: must end in one of " in err and err.endswith("got 'curves.doc'\n")
 
 
-def test_bad_files_are_said(tmp_path, run, trained, tsv):
+def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     def complaint(*arguments):
         code, out, err = run(*arguments)
         assert (code, out) == (1, "")
@@ -447,7 +447,7 @@ def test_bad_files_are_said(tmp_path, run, trained, tsv):
     )
 
 
-def test_a_model_that_does_not_say_how_it_hashed_reads_no_texts(tmp_path, run, tsv):
+def test_a_model_without_metadata_of_hashing_refuses_texts(tmp_path, run, tsv):
     model, rows = str(tmp_path / "model"), tmp_path / "rows.svm"
     learner = AROWClassifier(fit_intercept=False).partial_fit([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], ["ham", "spam"])
     learner.save(model)
@@ -494,7 +494,7 @@ def test_a_one_class_model_is_refused(tmp_path, run, tsv):
 
 @pytest.fixture
 def prices(tmp_path):
-    """Texts whose target is a number for each word, added up."""
+    """Write texts whose target is the sum of a number for each word."""
     draw, words = random.Random(4), sorted({*WORDS["ham"], *WORDS["spam"]})
     worth = {word: draw.uniform(-2, 2) for word in words}
     rows = [[draw.choice(words) for _ in range(draw.randint(1, 6))] for _ in range(300)]
@@ -539,7 +539,7 @@ def test_lines_show_mean_squared_and_absolute_errors(prices, run):
 
 
 @pytest.mark.parametrize("name", REGRESSION_COMMANDS)
-def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
+def test_resume_of_a_regression_gives_the_model_of_one_run(prices, tmp_path, run, name):
     lines = Path(prices).read_text().splitlines(keepends=True)
     for part, rows in (("a", lines[:120]), ("b", lines[120:])):
         (tmp_path / f"{part}.tsv").write_text("".join(rows))
@@ -554,7 +554,7 @@ def test_a_regression_goes_on_as_if_never_stopped(prices, tmp_path, run, name):
     assert mean / 300 == pytest.approx(load(whole).progressive_mse_)
 
 
-def test_errors_beyond_1e140_count_as_that(tmp_path, run):
+def test_errors_beyond_1e140_count_as_1e140(tmp_path, run):
     path = tmp_path / "rows.svm"
     path.write_text("1e300 1:1\n-1e300 2:1\n1e300 3:1\n1e300 4:1\n")
     code, out, err = run("train", path, "--bits", 4, "--algorithm", "pa1_regression", "--json")
@@ -564,7 +564,7 @@ def test_errors_beyond_1e140_count_as_that(tmp_path, run):
     assert "4 examples, mse 1e+280, mae 1e+140, " in err
 
 
-def test_every_format_has_targets(tmp_path, run):
+def test_targets_are_read_from_every_format(tmp_path, run):
     draw = random.Random(2)
     rows = [(draw.random(), draw.random()) for _ in range(200)]
     lines = {
@@ -619,7 +619,7 @@ def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path
         assert [f["column"] for f in top["lower predictions"]] == [2] and top["higher predictions"][0]["name"] == "column 0"
 
 
-def test_task_and_labels_must_fit(prices, tmp_path, run):
+def test_labels_that_do_not_fit_the_task_are_refused(prices, tmp_path, run):
     model = str(tmp_path / "model")
     tsv = write_tsv(tmp_path / "mail.tsv", [("ham", "lunch")])
     code, out, err = run("train", tsv, "--algorithm", "arow_regression", "--quiet", "--save", model)
@@ -638,7 +638,7 @@ def test_task_and_labels_must_fit(prices, tmp_path, run):
     )
 
 
-def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypatch):
+def test_targets_of_a_regression_are_not_learnt_as_classes(prices, tsv, tmp_path, run, monkeypatch):
     model = tmp_path / "model"
     run("train", tsv, "--bits", 10, "--save", model)
     for more in ((), ("--algorithm", "pa1"), ("--resume", model)):
@@ -659,7 +659,7 @@ def test_numbers_are_not_taken_for_classes(prices, tsv, tmp_path, run, monkeypat
     assert run("train", halves, "--bits", 10, "--quiet")[0] == 0
 
 
-def test_help_teaches_and_names_every_algorithm(run):
+def test_help_has_examples_and_names_every_algorithm(run):
     for command in ("train", "predict", "inspect", "compare"):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
@@ -712,7 +712,7 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
     assert not {"scipy", "numpy.ma", "hashlib", "concurrent.futures", "logging", "sklearn"}.intersection(loaded)
 
 
-def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
+def test_processes_read_standard_input_and_return_exit_codes(tsv, tmp_path):
     done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=Path(tsv).read_text())
     assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300
     assert process("--version").stdout.startswith("onlinecls ")
@@ -721,7 +721,7 @@ def test_standard_input_exit_codes_and_one_object(tsv, tmp_path):
     assert len(told.stdout.split()) == 300 and told.stderr == ""
 
 
-def test_nobody_reads_on(tmp_path, trained):
+def test_a_closed_output_pipe_ends_predict_silently_with_code_141(tmp_path, trained):
     path = write_tsv(tmp_path / "long.tsv", texts(2000) * 40)
     told = subprocess.Popen([*COMMAND, "predict", trained, path, "--scores"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert told.stdout.readline() == b"prediction\tspam\n"
@@ -784,7 +784,7 @@ def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path,
     assert run("train", tsv, "--resume", model)[2] == message + "Go on in Python: onlinecls.load, partial_fit.\n"
 
 
-def test_what_has_weights_is_explained_and_what_has_none_says_so(tsv, tmp_path, run):
+def test_explain_shows_weights_or_refuses_a_model_without_any(tsv, tmp_path, run):
     model = str(tmp_path / "model")
     averaged, _ = saved_with_its_stream(onlinecls.OnlineToBatch(AROWClassifier()), tsv, model)
     shown = json.loads(run("explain", model, tsv, "--json")[1].splitlines()[0])

@@ -1,4 +1,4 @@
-"""Options of the command line that are not about pipes and tables: classes, words, evaluation, memory, the words of errors."""
+"""Options of the command line except for pipes and tables: classes, words, evaluation, memory, messages."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def in_python(path, learner, classes=None, **options):
 # --- learners -------------------------------------------------------------------------------------------------------------------
 
 
-def test_classes_are_known_before_the_first_row(tsv, tmp_path, run):
+def test_classes_of_the_option_are_known_before_the_first_row(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--classes", "spam,ham,later", "--save", model, "--quiet")[0] == 0
     expected = in_python(tsv, AROWClassifier(dtype="float32"), ["ham", "later", "spam"])
@@ -62,7 +62,7 @@ def test_labels_of_svmlight_and_vw_may_be_texts(tmp_path, run):
         assert run("train", data, "--bits", 6, "--quiet", "--classes", "1,spam")[0] == 0
 
 
-def test_weights_of_classes(tsv, tmp_path, run):
+def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0
     expected = in_python(tsv, AROWClassifier(class_weight={"spam": 5, "ham": 0.5}, dtype="float32"))
@@ -102,7 +102,7 @@ def test_algorithms_are_listed(run):
 
 
 @pytest.mark.parametrize("format", ["tsv", "csv", "jsonl", "parquet"])
-def test_words_are_cut_as_asked_in_every_format_of_texts(tmp_path, run, format):
+def test_analyzer_and_token_pattern_apply_to_every_format_of_texts(tmp_path, run, format):
     from test_cli import written
 
     data, model = written(tmp_path, format, texts(100)), tmp_path / "model"
@@ -153,7 +153,7 @@ def test_explain_adds_up_to_the_score(tsv, tmp_path, run):
     assert page[0].startswith(f"row 1: {lines[0]['prediction']}, score {lines[0]['score']:.4f} ± ") and len(page) == 40
 
 
-def test_explain_of_many_classes_and_of_numbers(tmp_path, run):
+def test_explain_adds_up_for_many_classes_and_for_regression(tmp_path, run):
     rows = [("a", "one two"), ("b", "three four"), ("c", "five six"), ("a", "one six")] * 5
     data, model = write_tsv(tmp_path / "a.tsv", rows), tmp_path / "model"
     assert run("train", data, "--bits", 12, "--algorithm", "pa1", "--save", model, "--quiet")[0] == 0
@@ -173,7 +173,7 @@ def test_explain_of_many_classes_and_of_numbers(tmp_path, run):
 
 
 @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
-def test_evaluation_is_that_of_scikit_learn(tmp_path, run, labels):
+def test_evaluate_agrees_with_scikit_learns_metrics(tmp_path, run, labels):
     metrics = pytest.importorskip("sklearn.metrics")
     from test_cli import WORDS
 
@@ -208,7 +208,7 @@ def test_evaluation_is_that_of_scikit_learn(tmp_path, run, labels):
     assert f"AUC       {told['auc']:.4f}\n" in page and f" {100 * told['error']:.2f} % ({told['mistakes']} mistakes)" in page
 
 
-def test_an_evaluation_of_labels_the_model_does_not_know(tsv, tmp_path, run):
+def test_evaluate_counts_unknown_labels_as_mistakes(tsv, tmp_path, run):
     model, new = tmp_path / "model", write_tsv(tmp_path / "new.tsv", [*texts(20, 4), ("later", "on the train")])
     run("train", tsv, "--bits", 10, "--save", model, "--quiet")
     told = json.loads(run("evaluate", model, new, "--json")[1])
@@ -222,7 +222,7 @@ def test_an_evaluation_of_labels_the_model_does_not_know(tsv, tmp_path, run):
     assert run("evaluate", model, numbers)[0] == 1
 
 
-def test_probabilities_are_those_of_the_model(tsv, tmp_path, run, monkeypatch):
+def test_predict_prints_the_probabilities_of_the_model(tsv, tmp_path, run, monkeypatch):
     model = tmp_path / "model"
     run("train", tsv, "--bits", 10, "--save", model, "--quiet")
     if not hasattr(AROWClassifier, "predict_proba"):
@@ -263,10 +263,10 @@ def test_classes_that_do_not_fit_are_refused(tmp_path, run, monkeypatch):
     assert code == 1 and "got 526 new ones in the first 526 rows, 9 GB" in err and "fewer --bits (--bits 18 fits).\n" in err
 
 
-# --- the words of errors --------------------------------------------------------------------------------------------------------
+# --- messages of errors ---------------------------------------------------------------------------------------------------------
 
 
-def test_errors_speak_of_options(tmp_path, run, tsv):
+def test_messages_name_options_instead_of_python_parameters(tmp_path, run, tsv):
     model = tmp_path / "model"
     run("train", tsv, "--bits", 10, "--save", model, "--quiet")
     broken = {
@@ -284,6 +284,14 @@ def test_errors_speak_of_options(tmp_path, run, tsv):
             code, out, err = run(*arguments)
             assert (code, out) == (1, "") or (name in ("j.csv", "h.csv") and code in (0, 1))
             assert not python.search(err), err
-    for options in (("--delimiter", ";;"), ("--format", "vw", "--bits", 33)):
-        _, _, err = run("train", tmp_path / "f.csv", *options, "--quiet")
-        assert err and not python.search(err), err
+    for name, options, words in (
+        ("f.csv", ("--delimiter", ";;"), "--delimiter must be one character, got ';;'."),
+        ("d.vw", ("--format", "vw", "--bits", 33), "--bits"),
+        ("b.svm", (), "b.svm:1:3: expected an index < columns (--bits), got '5000000:1'"),
+        ("d.vw", (), "d.vw:1:1: expected a label and a blank before '|', got '| a'"),
+        ("e", (), "Give --format one of 'svmlight', "),
+        ("h.csv", ("--classes", "x,y"), "h.csv:3: expected a finite number for column 'a', got 'abc' (with --categories its "),
+        ("j.csv", ("--missing", "error"), "j.csv:2: expected a value in column 'a', got none (--missing absent takes it for 0)"),
+    ):
+        code, _, err = run("train", tmp_path / name, *options, "--quiet")
+        assert code == 1 and words in err and not python.search(err), err

@@ -1,4 +1,4 @@
-"""The command line as a process among others: pipes that stay open, signals, checkpoints."""
+"""Processes of the command line: open pipes, signals, checkpoints."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of
 
 @pytest.fixture(autouse=True)
 def as_in_a_terminal():
-    """Whoever runs the tests under nohup hands an ignored SIGHUP on to their processes."""
+    """Reset SIGHUP, which processes inherit as ignored if the tests run under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -47,7 +47,7 @@ def process(*arguments, **options):
 
 
 class Running:
-    """A command whose pipes stay open; its lines are collected as they come."""
+    """A running command with open pipes; its lines are collected as they come."""
 
     def __init__(self, *arguments):
         pipe = subprocess.PIPE
@@ -108,7 +108,7 @@ def mail(tmp_path):
 
 @pytest.fixture
 def done(run):
-    """What the command line prints in this process, where only what it does matters, not that it is a process."""
+    """Run a command in this process and return its output."""
 
     def done(*arguments):
         code, out, err = run(*arguments)
@@ -155,7 +155,7 @@ def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, done, 
         assert running.finish() == 0 and running.rest("stderr") == []
 
 
-def test_half_a_line_is_waited_for(model):
+def test_predict_waits_for_the_end_of_a_line(model):
     with Running("predict", model, "-", "--format", "tsv") as running:
         running.write("spam\twin a pr")
         time.sleep(0.1)
@@ -178,7 +178,7 @@ def test_a_row_of_csv_may_come_in_pieces(tmp_path, done):
         assert running.finish() == 0 and running.rest() == []
 
 
-def test_train_learns_what_has_come_and_says_so_by_time(tmp_path):
+def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
     model, rows = tmp_path / "model", texts(200)
     with Running("train", "-", "--format", "tsv", "--bits", 8, "--every", "0.05s", "--save", model) as running:
         running.write(rows[0])
@@ -197,7 +197,7 @@ def test_train_learns_what_has_come_and_says_so_by_time(tmp_path):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_signals_save_what_was_learnt_and_the_rest_follows(tmp_path, number, code):
+def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code):
     rows, half, both, whole = texts(5000), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
     data = tmp_path / "mail.tsv"
     data.write_text("".join(rows))
@@ -221,7 +221,7 @@ def test_signals_save_what_was_learnt_and_the_rest_follows(tmp_path, number, cod
     assert f"was interrupted behind row {learnt:,} of its input" in process("train", data, "--resume", half).stderr
 
 
-def test_nohup_goes_on(tmp_path):
+def test_train_under_nohup_survives_sighup(tmp_path):
     with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", tmp_path / "model") as running:
         running.process.kill()
         running.finish()
@@ -259,7 +259,7 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
     assert model.read_bytes() == whole.read_bytes()
 
 
-def test_rows_of_weight_0_are_rows_of_the_input(tmp_path):
+def test_from_row_counts_rows_of_weight_0(tmp_path):
     rows = [f"{row.split(chr(9))[0]} {k % 3} | {row.split(chr(9))[1]}" for k, row in enumerate(texts(6000))]
     data, half, whole = tmp_path / "mail.vw", tmp_path / "half", tmp_path / "whole"
     data.write_text("".join(rows))
@@ -299,7 +299,7 @@ def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
     assert done.returncode == 1 and "must be a model that was interrupted for --from-row next, got one that" in done.stderr
 
 
-def test_a_row_to_begin_with_may_be_given_for_a_new_model(mail, tmp_path):
+def test_from_row_may_be_given_for_a_new_model(mail, tmp_path):
     a, b, rest = tmp_path / "a", tmp_path / "b", tmp_path / "rest.tsv"
     rest.write_text("".join(mail.read_text().splitlines(keepends=True)[100:]))
     assert "with row 101 of the input" in process("train", mail, "--from-row", 101, "--bits", 8, "--save", a).stderr
@@ -330,7 +330,7 @@ def test_predictions_keep_the_lines_of_their_rows(tmp_path, done, threads):
 
 
 @pytest.mark.parametrize("format", ["tsv", "jsonl", "csv", "parquet", "svmlight"])
-def test_bad_rows_of_every_format_have_a_line(tmp_path, done, format):
+def test_predict_prints_a_line_for_bad_rows_of_every_format(tmp_path, done, format):
     rows = [row.rstrip("\n").split("\t") for row in texts(40)]
     good, data, model = tmp_path / f"good.{format}", tmp_path / f"bad.{format}", tmp_path / "model"
     if format == "parquet":
@@ -381,8 +381,8 @@ def test_closed_standard_streams_are_errors(model, mail, closed, message):
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_that_was_forgotten_is_raised_again(name):
-    """Python drops what is raised in the callback of a weak reference, and numpy in some comparisons of texts."""
+def test_a_signal_whose_error_was_swallowed_is_raised_again(name):
+    """Python swallows errors in the callback of a weak reference, and numpy in some comparisons of texts."""
     code = (
         "import os, signal\n"
         "from onlinecls._cli import stopping\n"

@@ -128,7 +128,7 @@ def plain_rows(n, n_labels):
 @pytest.mark.parametrize("nth", [1, 2])
 @both_constructions
 def test_ctrl_c_while_labels_join(multi_class, nth):
-    """In the kernel of two labels, and in the one of three."""
+    """Interrupt the loop of two labels and that of three."""
 
     def problem(n):  # the first row: one label; up to the middle: two; then three
         X, y = plain_rows(2 * n, 3)

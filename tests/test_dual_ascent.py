@@ -155,7 +155,7 @@ def test_gradient_descent_equals_the_slow_twin(rate, n_classes, multi_class):
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
 def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, n_classes, sigma):
-    """From one and the same model: DA3's increase >= DA2's >= DA1's >= loss - c² L² / (2σ)."""
+    """Starting from the same model, DA3's increase >= DA2's >= DA1's >= loss - c² L² / (2σ)."""
     X, y = continuous_problem(80, 7, seed=35, n_classes=n_classes)
     weights, classes = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80), np.unique(y)
     walker_form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, sigma)

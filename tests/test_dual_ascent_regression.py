@@ -65,7 +65,7 @@ def test_the_euclidean_absolute_loss_is_passive_aggressive_without_a_tube():
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
 def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, sigma):
-    """From one and the same model: DA3's increase = DA2's >= DA1's >= loss - L²/(2σ), all of them the twin's."""
+    """Starting from the same model, DA3's increase = DA2's >= DA1's >= loss - L²/(2σ), all of them the twin's."""
     X, y = problem(80, 7, seed=52)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80)
     form = {"sigma": sigma, "regularizer": regularizer, "loss": loss, "norm_bound": 3.0}

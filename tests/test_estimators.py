@@ -428,7 +428,7 @@ def test_all_is_all():
 
 
 def test_what_is_public_is_there_without_further_imports():
-    """In a fresh interpreter; nothing is loaded before it is asked for."""
+    """Check in a new interpreter that public names load on first use."""
     code = (
         "import sys, onlinecls\n"
         "assert 'numpy' not in sys.modules\n"

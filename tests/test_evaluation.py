@@ -1,4 +1,4 @@
-"""Progressive validation against a slow loop that asks predict before every row; its curves, and their picture."""
+"""Progressive validation against a slow loop that calls predict before every row, and plots of its curves."""
 
 import copy
 import re
@@ -21,7 +21,7 @@ LATE = np.where(np.arange(90) < 15, 0, np.where(np.arange(90) < 45, np.minimum(Y
 
 
 def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
-    """Row by row: predict, compare, partial_fit. The curve after every row of weight > 0."""
+    """Predict, compare and learn row by row, and return the curve after every row of weight > 0."""
     y_clean = y if y_clean is None else y_clean
     weights = np.ones(len(y)) if weights is None else weights
     points, mistakes, weighted, seen, weight = [], 0, 0.0, 0, 0.0
@@ -49,7 +49,7 @@ def agrees(result, points, every, live):
 
 @pytest.mark.parametrize("classes", [None, [0, 1, 2, 3, 7]], ids=["open", "closed"])
 @pytest.mark.parametrize("case", ONE_OF_EACH_LOOP, ids=str)
-def test_against_a_slow_loop(case, classes):
+def test_the_curve_equals_that_of_a_slow_loop(case, classes):
     average = 5 if classes is None and case.can_average else False
     for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
         named = classes if classes is None or labels.max() > 1 else [0, 1]
@@ -67,7 +67,7 @@ def test_against_a_slow_loop(case, classes):
 
 @pytest.mark.parametrize("average", [False, 5], ids=["last", "average"])
 @pytest.mark.parametrize("case", [case for case in ONE_EACH if "covariance" in case.estimator().get_params()], ids=str)
-def test_a_full_covariance_against_a_slow_loop(case, average):
+def test_the_curve_of_a_full_covariance_equals_that_of_a_slow_loop(case, average):
     for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
         for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
             fast, slow = (case.estimator(multi_class, average=average, covariance="full") for _ in "ab")
@@ -79,7 +79,7 @@ def test_a_full_covariance_against_a_slow_loop(case, average):
 
 
 @pytest.mark.parametrize("algorithm", ["arow", "pa", "perceptron", "sop"])
-def test_kernel_learners_against_a_slow_loop(algorithm):
+def test_the_curve_of_a_kernel_learner_equals_that_of_a_slow_loop(algorithm):
     for labels, multi_class in ((Y % 2, "ovr"), (Y, "ovr"), (Y, "crammer_singer"), (LATE, "ovr")):
         for classes in (None, np.unique(labels)):
             for clean, weights in ((None, None), ((labels + NOISY) % 4, WEIGHTS)):
@@ -108,7 +108,7 @@ def test_class_weights_of_zero_leave_rows_out():
 
 
 @pytest.mark.parametrize("case", ONE_EACH, ids=str)
-def test_batches_do_not_matter(case):
+def test_the_curve_does_not_depend_on_the_batches(case):
     def cut(*cuts):
         return [(X[a:b], NOISY[a:b], WEIGHTS[a:b]) for a, b in zip((0, *cuts), (*cuts, 90), strict=True)]
 
@@ -125,7 +125,7 @@ def test_batches_do_not_matter(case):
             np.testing.assert_allclose(other.weighted_error, whole.weighted_error, rtol=1e-12)
 
 
-def test_kinds_of_input():
+def test_all_kinds_of_input_give_the_same_curve():
     pandas = pytest.importorskip("pandas")
     expected = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=20).mistakes.tolist()
     texts = np.array(["a", "b", "c", "d"])[Y]
@@ -142,7 +142,7 @@ def test_kinds_of_input():
     assert learner.feature_names_in_.tolist() == list("abcdef")
 
 
-def test_goes_on_from_a_fitted_learner():
+def test_validation_goes_on_from_a_fitted_learner():
     learner, whole = onlinecls.AROWClassifier().partial_fit(X[:40], Y[:40]), onlinecls.AROWClassifier()
     before = learner.n_mistakes_, learner.n_updates_
     result = progressive_validation(learner, (X[40:], Y[40:]), every=10)
@@ -151,7 +151,7 @@ def test_goes_on_from_a_fitted_learner():
     assert result.examples.tolist() == [10, 20, 30, 40, 50]
 
 
-def test_the_curve():
+def test_the_curve_has_a_point_every_40_rows_and_at_the_end():
     result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=40)
     assert result.examples.tolist() == [40, 80, 90]
     assert result.mistakes_since_last.tolist() == np.diff([0, *result.mistakes]).tolist()
@@ -163,8 +163,8 @@ def test_the_curve():
         result.mistakes = 0
 
 
-def test_learners_of_scikit_learn():
-    """Predicted by batches of at most as many rows as were seen, then learnt; the very first row is a mistake."""
+def test_learners_of_scikit_learn_are_validated_by_batches():
+    """Batches have at most as many rows as were seen, and the very first row is a mistake."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     for weights in (None, WEIGHTS):
         make = lambda: linear_model.SGDClassifier(random_state=0, shuffle=False)  # noqa: E731
@@ -213,12 +213,12 @@ MORE = "y_clean must have a label for every row of the stream, got more. Give th
          dict(stream=(X, Y[:89]))),
     ],
 )
-def test_messages(message, arguments):
+def test_invalid_arguments_of_validation_are_refused(message, arguments):
     with pytest.raises(ValueError, match="^" + re.escape("progressive_validation: " + message) + "$"):
         progressive_validation(onlinecls.Perceptron(), **{"stream": (X, Y), **arguments})
 
 
-def test_what_does_not_learn():
+def test_an_object_that_cannot_learn_is_refused():
     with pytest.raises(
         TypeError, match="progressive_validation: estimator must have partial_fit and predict, got object without"
     ):
@@ -226,8 +226,8 @@ def test_what_does_not_learn():
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
-def test_regressors(estimator):
-    """The curve is what the learner has summed at its points, from where it was, whatever the batches; weight 0 is no row."""
+def test_the_curve_of_a_regressor_equals_its_own_sums(estimator):
+    """The sums begin where the learner was and do not depend on the batches; rows of weight 0 do not count."""
     A = np.abs(X)  # (kernels and simplexes take it too)
     y, weights = A[:, 0] - 0.3 * A[:, 1], np.where(np.arange(len(A)) % 5 == 3, 0.0, 1.5)
     learner, walker = estimator(), estimator()
@@ -247,7 +247,7 @@ def test_regressors(estimator):
     assert result.progressive_error == result.mae[-1] and (result.mse >= result.mae**2 - 1e-9).all()
 
 
-def test_regressors_of_scikit_learn():
+def test_regressors_of_scikit_learn_are_validated_by_batches():
     linear_model = pytest.importorskip("sklearn.linear_model")
     y = X[:, 0]
     result = progressive_validation(linear_model.SGDRegressor(random_state=0), (X, y), every=25)
@@ -278,7 +278,7 @@ def display():
     plt.close("all")
 
 
-def test_the_lines_are_the_curves(display):
+def test_plotted_lines_equal_the_curves(display):
     results = {
         name: progressive_validation(learner, (X, NOISY, WEIGHTS), Y, every=10)
         for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
@@ -298,7 +298,7 @@ def test_the_lines_are_the_curves(display):
     again.figure_.canvas.draw()
 
 
-def test_draws_where_it_is_told(display):
+def test_a_display_draws_on_the_given_axes(display):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots()
@@ -310,13 +310,13 @@ def test_draws_where_it_is_told(display):
     figure.canvas.draw()
 
 
-def test_many_lines_can_be_told_apart(display):
+def test_many_plotted_lines_differ_in_style(display):
     result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=10)
     lines = display.from_results({f"learner {i}": result for i in range(23)}).lines_.values()
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 23
 
 
-def test_wrong_results_and_streams(display):
+def test_a_display_refuses_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
         with pytest.raises(ValueError, match="results must be a dict of name: ProgressiveResult with one at least"):
             display.from_results(bad)
@@ -326,7 +326,7 @@ def test_wrong_results_and_streams(display):
         display.from_estimators({"a": onlinecls.AROWClassifier()}, (batch for batch in [(X, Y)]))
 
 
-def test_without_matplotlib(monkeypatch):
+def test_plotting_without_matplotlib_is_an_import_error(monkeypatch):
     from onlinecls.plotting import ProgressiveDisplay
 
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)

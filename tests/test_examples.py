@@ -1,4 +1,4 @@
-"""The examples run; the demo, which needs nothing but the package, is a step of CI."""
+"""Runs of the examples; the demo, which needs the package only, is a step of CI."""
 
 import gzip
 import os
@@ -21,7 +21,7 @@ def run(name, *arguments, **environment):
 
 
 def messages(n):
-    """(folder, words) of n messages whose words tell the folder."""
+    """Make (folder, words) of n messages whose words determine the folder."""
     words = {"work": "meeting budget report", "fun": "party beach music", "spam": "winner cash prize"}
     return [(list(words)[i * i % 3], f"{words[list(words)[i * i % 3]]} number {i}") for i in range(n)]
 
@@ -41,7 +41,7 @@ def check(done, picture, name, n, folders):
 
 
 @pytest.mark.parametrize("name", ["enron-folders-doe-j", "20news-train"])
-def test_email_of_lines(tmp_path, name):
+def test_the_email_example_reads_lines(tmp_path, name):
     with gzip.open(tmp_path / f"{name}.tsv.gz", "wt", encoding="utf-8") as file:
         file.writelines(f"{folder}\t{text}\n" for folder, text in messages(60))
     picture = tmp_path / "picture.png"
@@ -49,7 +49,7 @@ def test_email_of_lines(tmp_path, name):
     check(done, picture, {"20news-train": "20 newsgroups"}.get(name, "doe-j"), 60, 2)
 
 
-def test_email_of_a_folder_tree(tmp_path):
+def test_the_email_example_reads_a_folder_tree(tmp_path):
     for i, (folder, text) in enumerate(messages(60)):
         path = tmp_path / "mail" / folder / f"{i % 7}.{i}"  # (names are in another order than dates)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def test_email_of_a_folder_tree(tmp_path):
     )
 
 
-def test_email_says_what_is_missing(tmp_path):
+def test_the_email_example_names_missing_data(tmp_path):
     (tmp_path / "one").mkdir()
     for place in (tmp_path, tmp_path / "nowhere"):
         done = run("email_folders.py", place)

@@ -115,7 +115,7 @@ def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi
 @every_loss
 @every_kind
 def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class, loss):
-    """From the same α: increase >= DA3's, as the tutorial says; and a row without a loss leaves all bits of the weights."""
+    """Starting from the same α, increase >= DA3's, as in the tutorial; a row without a loss leaves all bits of the weights."""
     X, y = continuous_problem(60, 6, seed=62, n_classes=n_classes)
     k, still = (n_classes if n_classes > 2 else 1), 0
     learner = FoReLClassifier(1.0, gap_tol=1e-6, loss=loss, multi_class=multi_class, fit_intercept=False)
@@ -167,7 +167,7 @@ def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 def test_a_class_that_has_yet_to_join_costs_nothing(multi_class):
-    """In a call that brings two more classes, the rows before their first ones pay what they pay by themselves."""
+    """Rows before the first ones of two classes that join in a call pay what they pay by themselves."""
     X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 2
     y[[20, 25]] = 2, 3
     together, apart = (FoReLClassifier(10.0, multi_class=multi_class) for _ in range(2))

@@ -383,7 +383,7 @@ def test_float32_does_not_drift_away(case, kind):
 
 
 def test_a_row_that_is_learnt_over_and_over():
-    """The same row, and its opposite label in turns: v falls to where rounding is all that is left."""
+    """Learn one row with both labels in turns: v falls until only rounding is left."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal(40)
     for dtype, case in product((np.float32, np.float64), [*CASES, REGRESSOR]):

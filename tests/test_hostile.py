@@ -188,7 +188,7 @@ except ValueError as error:
 
 @pytest.mark.parametrize("kind", ["csc", "csc_indptr", "csc_empty", "bsr", "bsr_empty", "coo", "dia", "lil"])
 def test_no_other_format_crashes_in_its_conversion(kind):
-    """In a process of its own: scipy's tocsr writes wherever an index points to."""
+    """Run in a separate process: scipy's tocsr writes wherever an index points to."""
     run = subprocess.run(
         [sys.executable, "-c", BEFORE_SCIPY_CONVERTS.replace("KIND", repr(kind))], capture_output=True, text=True
     )
@@ -210,7 +210,7 @@ def test_fit_that_fails_opens_no_way_to_a_crash():
 
 
 def unaligned(array):
-    """The same numbers, one byte off: no number at a multiple of its size."""
+    """Copy an array to an address that is not a multiple of the item size."""
     moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
     moved[...] = array
     return moved
@@ -311,7 +311,7 @@ def test_rows_are_checked_wherever_the_fault_is(index, value):
 
 
 def test_a_stream_is_checked_before_it_is_cut():
-    """Of a matrix that progressive_validation cuts, it follows indptr itself."""
+    """Check a matrix before progressive_validation follows indptr to cut it."""
     X, y = sparse.random(30, 5, 0.5, format="csr", random_state=0), [0, 1] * 15
     for name, values in (("indptr", X.indptr[:-1]), ("indptr", X.indptr[::-1].copy()), ("data", np.ones((X.nnz, 2)))):
         bad, learner = X.copy(), onlinecls.Perceptron()

@@ -28,7 +28,7 @@ KERNELS = [
 
 
 def targets_of(learner, y, X=X):
-    """What partial_fit takes beside X."""
+    """Return the arguments of partial_fit beside X."""
     kind = learner._estimator_type
     return {"classifier": (y,), "regressor": (X.sum(axis=1),), "outlier_detector": ()}[kind]
 
@@ -194,7 +194,7 @@ def test_the_smallest_share_of_rows_is_none_of_them():
 
 
 def test_the_kernel_of_dual_ascent_trusts_no_age():
-    """The same for a model that has come by another way than load: in a process of its own, for the crash there was."""
+    """Learn by a model with a forged age that was not loaded, in a separate process, as this once crashed."""
     code = (
         "import numpy as np, onlinecls\n"
         "X, y = np.random.default_rng(0).normal(size=(200, 2000)), np.arange(200) % 3\n"
@@ -209,7 +209,7 @@ def test_the_kernel_of_dual_ascent_trusts_no_age():
 
 
 def checked(learner):
-    """What load would make of the file that save would write, without the wait for the disk."""
+    """Save and load a learner without a file."""
     told, arrays = learner._described({})
     return saving.rebuilt(json.loads(json.dumps(told)), arrays)
 
@@ -347,7 +347,7 @@ def whole(learner):
 
 
 def frozen(value):
-    """In a form that == compares, to the last bit."""
+    """Convert a value to a form that == compares to the bit."""
     if isinstance(value, np.ndarray):
         return bits(value)
     if isinstance(value, dict):
@@ -506,7 +506,7 @@ def test_a_child_process_is_not_refused(monkeypatch):
 
 
 def test_threads_that_learn_and_read_one_model():
-    """In a process of its own, for the crash there was. What a reader gets is of one model, whole: it is finite and fits."""
+    """Run in a separate process, as this once crashed. Readers must see one whole model, finite and of matching shapes."""
     code = """
 import threading, numpy as np, onlinecls
 rng = np.random.default_rng(0)

@@ -142,7 +142,7 @@ def test_regression(params, name, budget):
 
 
 def test_recursive_least_squares_learns_from_a_residual_of_zero_too():
-    """As the linear learner does: not the weights, but how certain they are."""
+    """Check that such a row changes the covariance, not the weights, as for the linear learner."""
     X, y = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([0.0, 1.0, 3.0])
     kernel = KernelOnlineRegressor("arow", kernel="linear", r=0.5).partial_fit(X, y)
     linear = onlinecls.AROWRegressor(r=0.5, covariance="full", intercept_scaling=1.0).partial_fit(X, y)
@@ -627,7 +627,7 @@ def test_a_step_that_lacks_digits_is_left_out():
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "rbf"])
 def test_rows_whose_squares_leave_doubles_range_are_no_support_vectors(kernel):
-    """Of such a one and another, a product may be infinity less infinity."""
+    """Skip such rows, as the product of two may be infinity minus infinity."""
     far = np.vstack([np.outer([1.0, -1.0], np.where(np.arange(8) % 2, 1.7e308, -1.7e308)), np.eye(8)[:2]])
     learner = onlinecls.KernelOnlineClassifier("perceptron", kernel=kernel, gamma=0.1, coef0=0.3)
     learner.partial_fit(far, [0, 1, 0, 1])

@@ -322,7 +322,7 @@ def log_loss(model, X, y):
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_merged_probabilities_are_means_and_as_good_as_those_of_one_pass(estimator, n_classes):
-    """Of noisy labels, which no model can tell: a and b by the rounds of each part, and all rows' weight."""
+    """Merge models of noisy labels: a and b are means by rounds, and the total weight is that of all rows."""
     rng = np.random.default_rng(0)
     X, W = rng.normal(size=(6000, 20)), rng.normal(size=(20, n_classes))
     y = (X @ W + 2.0 * rng.gumbel(size=(6000, n_classes))).argmax(axis=1)
@@ -353,7 +353,7 @@ def test_probabilities_merge_where_classes_have_joined():
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 @pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier])
 def test_models_that_have_met_nothing_but_zeros_merge_and_go_on(estimator, covariance):
-    """What they begin with still waits for a row that tells the units."""
+    """Check that the initial numbers still wait for the first row that is not zero."""
     zeros, y, X = np.zeros((4, 3)), [0, 1, 2, 0], np.random.default_rng(0).standard_normal((4, 3))
     merged = onlinecls.merge([estimator(covariance=covariance).partial_fit(zeros, y) for _ in range(2)])
     one = estimator(covariance=covariance).partial_fit(np.vstack([zeros, zeros]), y + y)

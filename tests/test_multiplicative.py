@@ -305,7 +305,7 @@ def test_theorem_4_for_one_class(seed, norm_bound, signed):
 
 
 def test_many_features_of_which_few_matter():
-    """What multiplicative steps are for: fewer mistakes than the Perceptron's and PA's where three of 5000 features tell."""
+    """Check for fewer mistakes than the Perceptron's and PA's where three of 5000 features matter."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)

@@ -1,4 +1,4 @@
-"""onlinecls.reference: own rules, and the potential framework, equal to the compiled learners where they meet."""
+"""onlinecls.reference: custom rules and the potential framework, compared with the compiled learners."""
 
 import doctest
 import re
@@ -64,8 +64,8 @@ SAME = {
     (name, covariance) for name, (learner, _) in SAME.items()
     for covariance in (("diagonal", "full") if hasattr(learner, "covariance") else (None,))
 ])
-def test_a_rule_by_name_is_the_compiled_learner(name, n_classes, multi_class, covariance):
-    """Weights, counters, scores; dense and sparse rows, weights of rows, string labels, calls in parts."""
+def test_a_rule_by_name_equals_the_compiled_learner(name, n_classes, multi_class, covariance):
+    """Compare weights, counters and scores, for dense and sparse rows, weights, string labels and calls in parts."""
     from scipy.sparse import csr_matrix
 
     X, y = continuous_problem(60, 5, seed=11, n_classes=n_classes)
@@ -88,7 +88,7 @@ def test_a_rule_by_name_is_the_compiled_learner(name, n_classes, multi_class, co
     ("pa1_regression", PassiveAggressiveRegressor(0.3, epsilon=0.2, intercept_scaling=1.0), {"C": 0.3}, 0.2),
     ("arow_regression", AROWRegressor(r=0.5, intercept_scaling=1.0), {"r": 0.5}, 0.0),
 ])
-def test_a_rule_for_targets(name, compiled, params, epsilon):
+def test_a_rule_for_targets_equals_the_compiled_regressor(name, compiled, params, epsilon):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 4)), rng.standard_normal(50)
     slow = RuleRegressor(name, params, epsilon=epsilon).partial_fit(X, y)
@@ -96,8 +96,8 @@ def test_a_rule_for_targets(name, compiled, params, epsilon):
     assert slow.t_ == 50 and slow.n_updates_ == compiled.n_updates_
 
 
-def test_an_own_rule():
-    """NHERD's diagonal form with the exact step, which no table has: w += l Σz/(v + 1/C), Σ^-1 += (2C + C² v) z z'."""
+def test_a_custom_rule_learns_by_its_equation():
+    """Learn by NHERD's diagonal form with the exact step: w += l Σz/(v + 1/C), Σ^-1 += (2C + C² v) z z'."""
 
     def nherd(s: Stats, C=1.0) -> Step:
         return Step(s.loss / (s.v + 1.0 / C), 2.0 * C + C**2 * s.v) if s.loss > 0.0 else Step()
@@ -134,7 +134,7 @@ def stream(seed=5, n=120):
     (DualAscentClassifier(3.0, regularizer="entropic", update="DA1", norm_bound=2.0, **NO),
      PotentialClassifier(Entropic(3.0, 2.0), **NO)),
 ], ids=lambda learner: type(learner).__name__)  # (own ones may have addresses in their text)
-def test_the_framework_is_the_named_learners(compiled, slow):
+def test_the_potential_framework_equals_the_named_learners(compiled, slow):
     X, y = stream()
     compiled = type(compiled)(**{**compiled.get_params(), "dtype": np.float64}).partial_fit(X, y, classes=[-1, 1])
     slow = type(slow)(**slow.get_params()).partial_fit(X, y)
@@ -143,7 +143,7 @@ def test_the_framework_is_the_named_learners(compiled, slow):
 
 
 @pytest.mark.parametrize("loss, sigma", [("absolute", 3.0), ("squared", 40.0)])
-def test_the_framework_for_targets(loss, sigma):
+def test_the_potential_framework_for_targets_equals_dual_ascent(loss, sigma):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((80, 4)), rng.standard_normal(80)
     compiled = DualAscentRegressor(sigma, loss=loss, update="DA1", dtype=np.float64, **NO).partial_fit(X, y)
@@ -177,8 +177,8 @@ def competitors(kind, seed=0):
 @pytest.mark.parametrize("eta", [1.0, 0.2, quarter], ids=["1", "0.2", "free"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", FS)
-def test_lemma_1(kind, loss, eta):
-    """For any convex loss, rates and f; also where labels are an adversary's: always against the prediction."""
+def test_lemma_1_holds_for_every_f_loss_and_rate(kind, loss, eta):
+    """Check random labels, and adversarial labels, always against the prediction."""
     X, y = stream(6)
     for adversarial in (False, True):
         learner = PotentialClassifier(FS[kind](), loss, eta, **NO).partial_fit(X[:0], y[:0], [-1, 1])
@@ -193,7 +193,7 @@ def test_lemma_1(kind, loss, eta):
 
 
 def test_lemma_1_is_broken_by_weights_that_are_not_the_gradient_of_f():
-    """Three times ∇f*, against labels that are always wrong."""
+    """Use weights of three times ∇f* on labels that are always against the prediction."""
 
     class Wrong(SquaredNorm):
         def weights(self, theta):
@@ -209,8 +209,8 @@ def test_lemma_1_is_broken_by_weights_that_are_not_the_gradient_of_f():
         assert all(paid <= allowed + 1e-9 for paid, allowed in found) == holds, margins
 
 
-def test_lemma_1_for_the_compiled_learners():
-    """bounds.lemma_1 of a course equals what the framework has summed."""
+def test_lemma_1_of_bounds_equals_the_sums_of_the_framework():
+    """Compare bounds.lemma_1 of a course with the sums of the framework."""
     X, y = stream(7)
     for compiled, slow in (
         (SecondOrderPerceptron(r=0.7, covariance="full", **ONE), PotentialClassifier(
@@ -228,8 +228,8 @@ def test_lemma_1_for_the_compiled_learners():
                 assert_allclose(bounds.lemma_1(course, u, lam), slow.lemma_1(u, lam), rtol=1e-8, atol=1e-9)
 
 
-def test_r_of_section_4_3():
-    """s M R²/(M R² - 2sd) where s < M R²/(2d); else the plain Perceptron's, infinite."""
+def test_best_r_is_that_of_section_4_3():
+    """Compare with s M R²/(M R² - 2sd) if s < M R²/(2d), else infinity, the plain Perceptron's."""
     assert best_r(2.0, 100.0, 1.0, 10) == pytest.approx(200.0 / 60.0)
     assert best_r(5.0, 100.0, 1.0, 10) == inf and best_r(6.0, 100.0, 1.0, 10) == inf
 
@@ -237,8 +237,8 @@ def test_r_of_section_4_3():
 @pytest.mark.parametrize(
     "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False)], ids=["norm", "EG", "simplex"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
-def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
-    """argmin f(w) + Σ c l(w): no weights that a minimiser of its own finds are better than the gap, after each row."""
+def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
+    """Check after each row that no weights found by another minimiser improve f(w) + Σ c l(w) by more than the gap."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(3)
@@ -268,7 +268,7 @@ def test_the_leader_is_the_best_for_all_rows_so_far(loss, f):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_the_leader_is_the_compiled_one(loss):
+def test_the_leader_equals_the_compiled_one(loss):
     X, y = stream(8, 12)
     slow = LeaderClassifier(SquaredNorm(2.0), loss, gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
     compiled = FoReLClassifier(2.0, loss=loss, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
@@ -276,7 +276,7 @@ def test_the_leader_is_the_compiled_one(loss):
     assert slow.n_mistakes_ == compiled.n_mistakes_
 
 
-def test_errors():
+def test_invalid_rules_and_parameters_are_refused():
     X, y = np.eye(2), [0, 1]
     for make, message in (
         (lambda: RuleClassifier("arrow").partial_fit(X, y), "onlinecls.reference: rule must be a function or one of perc"),
@@ -293,7 +293,7 @@ def test_errors():
             make()
 
 
-def test_examples_run():
+def test_examples_in_docstrings_of_the_reference_run():
     for module in (reference, reference.learners, reference.estimators):
         found = doctest.testmod(module)
         assert found.attempted > 3 and found.failed == 0

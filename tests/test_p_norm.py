@@ -213,7 +213,7 @@ def test_long_rows_of_many_different_numbers_have_their_norm(p):
 
 
 def test_many_features_of_which_few_matter():
-    """What the p-norm is for: fewer mistakes than the Perceptron's where three of 5000 features tell the label."""
+    """Check for fewer mistakes than the Perceptron's where three of 5000 features matter."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)

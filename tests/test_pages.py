@@ -134,7 +134,7 @@ def commands(page):
 
 
 def parses(arguments):
-    """Whether the command line takes these arguments (wrong usage is its exit code 2, found before anything is read)."""
+    """Return True if the command line takes these arguments (exit code 2 is wrong usage, found before anything is read)."""
     module, name = PROJECT["scripts"]["onlinecls"].split(":")
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):

@@ -30,7 +30,7 @@ def parts_of_arrays(n=5):
 
 
 def by_hand(parts, estimator=make):
-    """The same tree of merges, in one thread: pairs, pairs of pairs, and the odd ones at the end."""
+    """Merge in a tree in one thread: pairs, pairs of pairs, and the odd ones at the end."""
     models = [estimator().partial_fit(*part) for part in parts]
     waiting = []
     for model in models:

@@ -28,7 +28,7 @@ def write(path, n=4000):
 
 
 def in_a_child(call, patience=60):
-    """What a process begun by fork says: the exit code of `call()`; killed where it never ends."""
+    """Run `call()` in a forked process, killed after `patience` seconds, and return its exit code."""
     child = os.fork()
     if child == 0:
         signal.alarm(patience)
@@ -120,7 +120,7 @@ def test_models_are_sent_to_processes_and_back(method):
 
 
 def test_a_process_exits_without_waiting_for_readers(tmp_path):
-    """With a stream that is half read, in threads, and a child that a fork has begun and that ends as Python does."""
+    """End a process with a stream half read in threads, and a forked child that exits normally."""
     code = f"""
 import os, sys
 from onlinecls import streams

@@ -52,7 +52,7 @@ def streams(draw, learner, values):
 
 
 def pause(learner, model, what, X):
-    """What must not matter between two calls."""
+    """Do something between two calls that must not change the model."""
     if what == "pickle":
         return pickle.loads(pickle.dumps(model))
     if what == "copy":

@@ -1,4 +1,4 @@
-"""The oracle against pencil and paper, and against the properties that define the algorithms."""
+"""The slow twins against numbers computed by hand, and against the properties that define the algorithms."""
 
 import re
 from math import cosh, exp, inf, sinh, sqrt
@@ -106,7 +106,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize("name, params, rows, w, scale, n_updates", BY_HAND, ids=[row[0] for row in BY_HAND])
-def test_updates_by_hand(name, params, rows, w, scale, n_updates):
+def test_updates_equal_those_computed_by_hand(name, params, rows, w, scale, n_updates):
     X, y, weights = zip(*rows, strict=True)
     learner = run_binary(name, X, y, weights, **params)
     assert_allclose(learner.w, w, rtol=1e-13, atol=1e-15)
@@ -115,7 +115,7 @@ def test_updates_by_hand(name, params, rows, w, scale, n_updates):
     assert (learner.t, learner.n_updates) == (len(rows), n_updates)
 
 
-def test_scw2_alpha_by_hand():
+def test_scw2_alpha_equals_that_computed_by_hand():
     # n = 3/2, phi^2 = 1.6384, gamma = 1.28 sqrt(0.065536 + 6 * 3.1384) = 5.5645, 2mn + phi^2 mv = 0.92768,
     # 2(n^2 + n v phi^2) = 9.4152.
     assert scw2_alpha(0.2, 1.0, 1.28, 1.0) == pytest.approx(0.492, abs=5e-4)
@@ -139,7 +139,7 @@ REGRESSION_BY_HAND = [
 
 
 @pytest.mark.parametrize("name, params, rows, w, Sigma, squared", REGRESSION_BY_HAND)
-def test_regression_by_hand(name, params, rows, w, Sigma, squared):
+def test_regression_steps_equal_those_computed_by_hand(name, params, rows, w, Sigma, squared):
     X, y, weights = zip(*rows, strict=True)
     learner = run_regression(name, X, y, weights, **params)
     assert_allclose(learner.w, w, rtol=1e-13, atol=1e-15)
@@ -156,7 +156,7 @@ def test_full_arow_regression_is_weighted_ridge_regression():
     assert_allclose(learner.w, expected)  # argmin r ||w||^2 + sum c (y - w.x)^2
 
 
-def test_multiclass_by_hand():
+def test_multiclass_steps_equal_those_computed_by_hand():
     # All scores are 0, so the top wrong class is 0.  v = 5 + 5, tau = 1 / (10 + 1).
     model = run_multiclass("arow", [[1, 2]], [2], 3, r=1.0)
     assert_allclose(model.W, [[-1 / 11, -2 / 11], [0, 0], [1 / 11, 2 / 11]])
@@ -164,8 +164,8 @@ def test_multiclass_by_hand():
     assert model.n_mistakes == 1
 
 
-def test_stream_by_hand():
-    # "d" alone teaches nothing.  "b": z = -(1, 2), w = -(1/6, 1/3), Sigma = (1/2, 1/5).
+def test_classes_that_join_learn_as_computed_by_hand():
+    # With "d" alone nothing is learnt.  "b": z = -(1, 2), w = -(1/6, 1/3), Sigma = (1/2, 1/5).
     # "c": W_b = (1/12, 1/6) = -W_d, Sigma = (1/4, 1/10) in both.  m = -1/12 against b, v = 1 + 1/4, tau = (13/12)/(9/4) = 13/27.
     model = run_stream("arow", [[1, 1], [1, 2], [1, 0]], ["d", "b", "c"], r=1.0)
     assert model.classes == ["b", "c", "d"]
@@ -174,7 +174,7 @@ def test_stream_by_hand():
     assert (model.t, model.n_mistakes, model.n_updates) == (3, 3, 2)
 
 
-def test_balanced_weights_by_hand():
+def test_balanced_weights_equal_those_computed_by_hand():
     assert_allclose(balanced_weights([0, 0, 1, 0]), [1, 1, 3 / 2, 4 / 6])
     assert_allclose(balanced_weights([0, 1, 1, 0], [2, 0, 1, 1]), [2, 0, 1, 3 / 4])
 
@@ -209,7 +209,7 @@ def test_full_narow_leaves_the_confidence_at_one_over_b():
 
 
 @pytest.mark.parametrize("name, params", [("aggressive_sop", {"r": 0.7}), ("narow", {"b": 3.0})])
-def test_full_peeked_margin_is_the_margin_over_one_factor(name, params):
+def test_full_lookahead_margin_is_the_margin_over_one_factor(name, params):
     learner = REFERENCE[name](5, covariance="full", **params)
     for z in RNG_ROWS:
         m, chi = learner.w @ z, z @ times(learner.Sigma, z)
@@ -286,7 +286,7 @@ def test_the_third_class_splits_the_vector(name, multi_class):
 
 
 @every_algorithm
-def test_rows_of_weight_zero_leave_no_trace_and_zero_rows_only_a_count(name):
+def test_rows_of_weight_zero_change_nothing_and_zero_rows_only_counters(name):
     X, y = continuous_problem(40, 4, seed=5)
     X[10::25] = 1.0  # no zero rows but those put in below
     weights = np.arange(40) % 3
@@ -297,13 +297,13 @@ def test_rows_of_weight_zero_leave_no_trace_and_zero_rows_only_a_count(name):
     assert learner.n_mistakes == some.n_mistakes + 1  # the zero row: a score of 0 predicts -1
 
 
-def test_cw_survives_noisy_labels():
+def test_cw_stays_finite_on_noisy_labels():
     X, y = continuous_problem(2000, 8, seed=0)
     learner = run_binary("cw_stdev", X, y, eta=0.9)
     assert np.isfinite(learner.w).all() and (learner.Sigma >= learner.floor).all()
 
 
-def test_every_twin_is_to_be_had_from_one_file_which_names_it():
+def test_every_algorithm_has_a_twin_in_reference_py():
     leaders = dict.fromkeys(("forel", "forel_log"), reference.FoReL)
     own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): leaders}
     for name, algorithm in ALGORITHMS.items():

@@ -71,7 +71,7 @@ def test_before_the_second_label_and_every_few_rows(tmp_path):
 
 
 def test_parameters_set_since_the_last_row_come_back_too(tmp_path):
-    """What the model was learnt with reads it; what is set now learns on."""
+    """Load a model by the parameters it was learnt with, and keep those set later for learning on."""
     make = lambda: onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.01).partial_fit(X, TWO).set_params(l1=0.5)  # noqa: E731
     again = through_a_file(make(), tmp_path)
     assert again.l1 == 0.5 and fingerprint(again) == fingerprint(make())
@@ -321,7 +321,7 @@ def test_no_permission(saved):
 
 
 def test_permission_refused_by_the_system(saved, monkeypatch):
-    """The same, where the tests run as root."""
+    """Refuse to write, by a patched open, as the tests may run as root."""
     before, learner = saved.read_bytes(), onlinecls.Perceptron().partial_fit(X, Y)
 
     def refuse(*arguments):

@@ -1165,6 +1165,7 @@ def test_malformed_line_errors_can_be_pickled():
     with pytest.raises(MalformedLineError) as caught:
         whole(b"1 x", "svmlight")
     error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.parameter, error.hint) == (caught.value.parameter, caught.value.hint)
     assert str(error) == str(caught.value) and (error.file, error.line, error.column) == ("<stream>", 1, 3)
 
 

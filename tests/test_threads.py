@@ -108,7 +108,7 @@ def test_an_error_in_any_thread_is_raised_when_all_have_ended(error, many):
 
 
 def test_ctrl_c_ends_all_threads():
-    """In a process of its own: scores of 200 million non-zeros, and a signal in the midst of them."""
+    """Interrupt scores of 200 million non-zeros in a separate process."""
     code = (
         "import os, signal, threading, time, numpy as np, onlinecls\n"
         "from onlinecls._estimators import threads\n"

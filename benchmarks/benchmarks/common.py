@@ -23,19 +23,19 @@ N_WORDS = 200_000  # distinct columns of a stream at most: hashed text leaves mo
 
 
 def make_estimator(name, **params):
-    """A fresh estimator of the algorithm that the registry calls ``name``."""
+    """Make an estimator of the algorithm ``name`` of the registry."""
     algorithm = ALGORITHMS[name]
     return getattr(onlinecls, algorithm.estimator)(**algorithm.selects, **params)
 
 
 def one_pass(name, **params):
-    """An estimator whose ``fit`` starts from zero and reads the rows once, in order."""
+    """Make an estimator whose ``fit`` starts from zero and reads the rows once, in order."""
     return make_estimator(name, max_iter=1, shuffle=False, tol=None, **params)
 
 
 @functools.cache
 def stream(n_rows, nnz, n_features=2**20, dtype="float32", n_classes=2, seed=0):
-    """Unit-length CSR rows of about ``nnz`` columns whose frequencies follow Zipf's law, as words do, and their labels.
+    """Make unit-length CSR rows of about ``nnz`` columns, with Zipf's frequencies as of words, and their labels.
 
     A quarter of the tokens tell the class of their row and a tenth of the labels is wrong, so that learners go on making updates.
     """
@@ -59,12 +59,12 @@ def stream(n_rows, nnz, n_features=2**20, dtype="float32", n_classes=2, seed=0):
 
 
 def timed_stream(nnz, **params):
-    """A stream of ``STREAM_NNZ`` non-zeros in rows of about ``nnz``."""
+    """Make a stream of ``STREAM_NNZ`` non-zeros in rows of about ``nnz``."""
     return stream(max(STREAM_NNZ // nnz, 20), nnz, **params)
 
 
 def best_seconds(run, repeats=5):
-    """The shortest of several times: the others were disturbed."""
+    """Return the shortest of several times: the others were disturbed."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -74,6 +74,6 @@ def best_seconds(run, repeats=5):
 
 
 def skip_without(name):
-    """For ``setup``: asv takes the parameters from the newest version and leaves them out where an older one has no such row."""
+    """Skip, in ``setup``, a row of the registry that an older version does not have: asv takes the parameters from the newest."""
     if name not in ALGORITHMS:
         raise NotImplementedError(f"this version has no {name}")

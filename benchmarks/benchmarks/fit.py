@@ -1,4 +1,4 @@
-"""One pass of ``fit`` from zero: what a non-zero costs and what the pass learns.
+"""One pass of ``fit`` from zero: time per non-zero and error.
 
 Repeated ``partial_fit`` on the same rows would flatter the passive learners, which are fast on what they know.
 """
@@ -49,7 +49,7 @@ class _Throughput:
 
 
 class Algorithm(_Throughput):
-    """Every algorithm on short and longer texts; its error beside it, so that neither is bought with the other."""
+    """Every algorithm on short and longer texts: speed, and the error beside it."""
 
     params = [BINARY, [20, 75]]
     param_names = ["algorithm", "nnz"]
@@ -90,7 +90,7 @@ class Regression(_Throughput):
 
 
 class OneClass(_Throughput):
-    """Every one-class learner; the share of rows that it called outliers beside its speed."""
+    """Every one-class learner: speed, and the share of rows predicted as outliers."""
 
     params = [ONE_CLASS, [20, 75]]
     param_names = ["algorithm", "nnz"]
@@ -110,7 +110,7 @@ class OneClass(_Throughput):
 
 
 class Experts(_Throughput):
-    """Every learner of experts' advice, who are right more or less often; a row costs O(experts)."""
+    """Every learner of experts' advice, with experts of different accuracy; a row costs O(experts)."""
 
     params = [EXPERTS, [10, 100, 1000]]
     param_names = ["algorithm", "n_experts"]
@@ -134,7 +134,7 @@ class Experts(_Throughput):
 
 
 class Leader(_Throughput):
-    """Learners that keep all rows and solve for all of them at each; a row costs more and more."""
+    """Learners that keep all rows and solve for all of them at each row; the cost of a row grows."""
 
     params = [LEADERS, [100, 200, 400]]
     param_names = ["algorithm", "n_rows"]

@@ -14,11 +14,11 @@ class Memory:
         self.X, self.y = stream(2000, 20, n_features=n_features)
 
     def peakmem_fit(self, algorithm, n_features):
-        """Of the whole process: the libraries and X are in it."""
+        """Measure the peak of the whole process, with the libraries and X."""
         one_pass(algorithm).fit(self.X, self.y)
 
     def track_peak_bytes_per_feature(self, algorithm, n_features):
-        """Of a first ``partial_fit`` alone, as Python's allocators and numpy's see it."""
+        """Measure the peak of a first ``partial_fit`` alone in Python's and numpy's allocators."""
         model = make_estimator(algorithm)
         tracemalloc.start()
         try:

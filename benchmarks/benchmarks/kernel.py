@@ -1,4 +1,4 @@
-"""Kernel learners: what a row costs by the size of the support set, and what a budget saves and loses."""
+"""Kernel learners: time per row by the size of the support set, and time and error with a budget."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ ALGORITHMS = ["perceptron", "pa", "sop", "arow"]
 
 
 def curved(n_rows, seed=0):
-    """Unit-length rows of 20 features whose classes no plane parts, a tenth of them noise."""
+    """Make unit-length rows of 20 features whose classes are not linearly separable, a tenth of them noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, 20))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

@@ -19,7 +19,7 @@ CASES = {"unigrams": {}, "bigrams": {"ngram_range": (1, 2)}, "characters": {"ana
 
 @functools.cache
 def texts(script):
-    """Texts of 100 words."""
+    """Make texts of 100 words."""
     rng = np.random.default_rng(0)
     letters = np.array(list("eetaoinshrdlucmfwypvbgkjqxz"))
     words = ["".join(letters[rng.integers(len(letters), size=size)]) for size in rng.poisson(3.5, 20_000) + 1]

@@ -48,7 +48,7 @@ def run(full):
 
 
 def page():
-    """docs/reproduction.md from the numbers."""
+    """Write docs/reproduction.md from the numbers."""
     lines, held, n = [], 0, 0
     for name in sorted(SCRIPTS):
         path = OUT / f"{name}.json"

@@ -13,7 +13,7 @@ NOISE = (0.0, 0.05, 0.1, 0.2, 0.3)
 
 
 def learners(form):
-    """Of one covariance: name to (parameter -> learner, grid)."""
+    """Return {name: (function from a parameter to a learner, grid)} for one covariance."""
     decades = [10.0**k for k in range(-3, 9)]
     return {
         "SOP": (lambda r: SecondOrderPerceptron(r=r, initial_variance=1.0, covariance=form, **NO), decades),

@@ -29,7 +29,7 @@ GROUPS = [("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware"), ("sci.electroni
 
 
 def texts(full):
-    """(name, texts, signs) of the text tasks that there are data for."""
+    """Yield (name, texts, signs) of each text task with data."""
     if (DATA / "amazon-domains.tsv.gz").exists():
         lines = read_tsv("amazon-domains.tsv.gz")
         domains = sorted({label for label, _ in lines})
@@ -52,7 +52,7 @@ def texts(full):
 
 
 def folds(full):
-    """(name, kind, [(rows to learn, signs, rows to test, signs), ...]) of every task."""
+    """Yield (name, kind, [(rows to learn, signs, rows to test, signs), ...]) of each task."""
     for name, lines in texts(full):
         rng = np.random.default_rng(0)
         lines = [lines[i] for i in rng.permutation(len(lines))[:ROWS]]

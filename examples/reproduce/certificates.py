@@ -1,4 +1,4 @@
-"""Each theorem along one stream of text messages, and along one whose labels an adversary chooses."""
+"""Each theorem on a stream of text messages, and on one with adversarial labels."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: where data and results are, drawing, and claims beside what was found."""
+"""Shared code of these scripts: paths of data and results, drawing, and claims beside findings."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ COLOURS = {
 
 
 def claim(says, found, held, why=""):
-    """One statement of a paper, what was found here, whether it held, and if not, why."""
+    """Record a statement of a paper: what was found here, if it held, and if not, why."""
     return {"claim": says, "found": found, "held": bool(held), "why": "" if held else why}
 
 
@@ -47,30 +47,30 @@ def picture(figure, name):
 
 
 def there(*names):
-    """The first of these data files that is missing, or None."""
+    """Return the first missing file of these, or None."""
     return next((name for name in names if not (DATA / name).exists()), None)
 
 
 def read_tsv(name):
-    """(label, text) of each line."""
+    """Return (label, text) of each line."""
     with gzip.open(DATA / name, "rt", encoding="utf-8", newline="\n") as lines:
         return [tuple(line.rstrip("\n").split("\t", 1)) for line in lines]
 
 
 def mistakes_along(learner, X, y, clean=None, every=50):
-    """(rows so far, mistakes so far by the clean labels) of one pass."""
+    """Return (rows so far, mistakes so far against the clean labels) of one pass."""
     result = progressive_validation(learner, (X, y), clean, classes=[-1, 1], every=every)
     return result.examples, result.examples * result.error
 
 
 def flipped(y, share, rng):
-    """Labels of which a share is turned."""
+    """Flip a share of the labels."""
     return np.where(rng.random(len(y)) < share, -y, y)
 
 
 def ellipsoid(n, rng):
-    """The data of both papers: 20 features, two of them an ellipsoid at 45 degrees of deviations 1 and 10, 18 of variance 8.5
-    that say nothing; the label is the side of the long axis."""
+    """Make the data of both papers: 20 features, two of them an ellipsoid at 45 degrees with deviations 1 and 10, 18 pure noise
+    of variance 8.5; the label is the side of the long axis."""
     short, long = rng.standard_normal(n), 10.0 * rng.standard_normal(n)
     X = np.column_stack([(long + short) / 2**0.5, (long - short) / 2**0.5, 8.5**0.5 * rng.standard_normal((n, 18))])
     return X, np.where(short > 0.0, 1, -1), short

@@ -1,4 +1,4 @@
-"""NAROW paper, Fig. 3: four orderings of the same rows, without and with 10 % of the labels turned."""
+"""NAROW paper, Fig. 3: four orderings of the same rows, without and with 10 % of the labels flipped."""
 
 import sys
 from itertools import product
@@ -30,7 +30,7 @@ ORDERS = {
 
 
 def run(order, noise, seed, chosen):
-    """Curves of the learners on one random set."""
+    """Return the curves of the learners on one random set."""
     rng = np.random.default_rng(seed)
     X, y, side = ellipsoid(5000, rng)
     if order:
@@ -41,7 +41,7 @@ def run(order, noise, seed, chosen):
 
 
 def choose(noise):
-    """Parameters of the fewest mistakes on one random set, as in the paper: in random order, for all the orderings."""
+    """Choose the parameters with the fewest mistakes on one random set in random order, as in the paper."""
     best = {}
     for name, grid in GRID.items():
         ends = [run(None, noise, 10_000, {name: values})[name][-1] for values in grid]

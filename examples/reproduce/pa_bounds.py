@@ -1,4 +1,4 @@
-"""PA paper: its three tasks, classes, numbers, one class, with what Theorem 1 (and Theorem 3) allow after every row."""
+"""PA paper: its three tasks (classes, numbers, one class) with the bounds of Theorem 1 (and 3) after every row."""
 
 import sys
 
@@ -11,7 +11,7 @@ NO = {"fit_intercept": False}
 
 
 def both_sides(losses, slack, squares, distance):
-    """Σ l² + 2 slack Σ l and B ||u - w_1||², after each row."""
+    """Return Σ l² + 2 slack Σ l and B ||u - w_1||² after each row."""
     return np.cumsum(losses**2) + 2.0 * slack * np.cumsum(losses), np.maximum.accumulate(squares) * distance
 
 

@@ -19,7 +19,7 @@ def stream(n, seed):
 
 
 def best(X, y):
-    """The least of alpha/2 ||u||² + mean hinge loss, by many passes of averaged gradient descent."""
+    """Return the minimiser of alpha/2 ||u||² + mean hinge loss, by many passes of averaged gradient descent."""
     learner = OGDClassifier(ALPHA, average=True, **NO)
     for seed in range(30):
         order = np.random.default_rng(seed).permutation(len(y))

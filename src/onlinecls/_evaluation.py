@@ -28,18 +28,18 @@ _WHO = "progressive_validation"
 
 @dataclass(frozen=True)
 class ProgressiveResult:
-    """What `progressive_validation` found: a learning curve. Arrays have one number a point of it; the last point is the end.
+    """Learning curve from `progressive_validation`. Arrays have one number for each point; the last point is the end.
 
     Attributes
     ----------
     examples : ndarray of int64
         Rows of weight > 0 predicted and learnt so far.
     mistakes : ndarray of int64
-        How many of them were predicted wrong.
+        Number of them that were predicted wrong.
     weight, weighted_mistakes : ndarray of float64
-        The same in sample weights: all of it so far, and that of the rows predicted wrong. (Class weights are not in it.)
+        Sample weight of all rows so far, and of those predicted wrong. (Class weights are not included.)
     updates : ndarray of int64 or None
-        How many of them changed the model; None for a learner that does not count them.
+        Number of them that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
     by_row : bool
@@ -77,22 +77,22 @@ class ProgressiveResult:
 
     @property
     def progressive_error(self) -> float:
-        """The error over the whole stream: the last of `error`."""
+        """Error over the whole stream: the last of `error`."""
         return float(self.error[-1])
 
 
 @dataclass(frozen=True)
 class ProgressiveErrors:
-    """What `progressive_validation` found of a regressor: arrays with one number a point of the curve; the last is the end.
+    """Learning curve of a regressor from `progressive_validation`. Arrays have one number for each point; the last is the end.
 
     Attributes
     ----------
     examples : ndarray of int64
         Rows of weight > 0 predicted and learnt so far.
     squared, absolute : ndarray of float64
-        The sums of the squared and of the absolute errors of their predictions, all rows alike.
+        Sums of the squared and of the absolute errors of their predictions, unweighted.
     updates : ndarray of int64 or None
-        How many of them changed the model; None for a learner that does not count them.
+        Number of them that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
     by_row : bool
@@ -118,13 +118,13 @@ class ProgressiveErrors:
 
     @property
     def progressive_error(self) -> float:
-        """The mean absolute error over the whole stream: the last of `mae`."""
+        """Mean absolute error over the whole stream: the last of `mae`."""
         return float(self.mae[-1])
 
 
 @dataclass
 class _Tally:
-    """What has been counted so far, and the points of the curve."""
+    """Counters so far, and the points of the curve."""
 
     examples: int = 0
     mistakes: int = 0
@@ -142,7 +142,7 @@ class _Tally:
         self.weighted_mistakes += float(weights[wrong].sum()) if len(weights) else float(np.count_nonzero(wrong))
 
     def mark(self) -> None:
-        """A point of the curve, where there is something new to show."""
+        """Add a point to the curve if rows were counted since the last one."""
         if self.examples > (self.points[-1][0] if self.points else 0):
             self.points.append(
                 (self.examples, self.mistakes, self.weight, self.weighted_mistakes, self.updates or 0, self.seconds)
@@ -158,7 +158,7 @@ class _Tally:
 
 
 def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate.read_labels) -> Iterable[tuple]:
-    """A stream's batches; one pair (X, y) or triple (X, y, weight) is a stream of one. read : what y is read with."""
+    """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one. read : reader of y."""
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
     if not isinstance(stream, Iterable):
@@ -181,7 +181,7 @@ def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate
 
 
 class _CleanLabels:
-    """The labels to count mistakes against: those of a whole stream as one array, or an array for each batch."""
+    """Labels to count mistakes against: one array for the whole stream, or one for each batch."""
 
     def __init__(self, y_clean: Any) -> None:
         self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
@@ -219,16 +219,16 @@ def _by_row(
     learner: OnlineClassifier, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
     counters: _Tally,
 ) -> None:
-    """Learners of this package predict each row inside the training loop, at little more than the cost of learning."""
+    """Learn and count a batch by row: learners of this package predict inside the training loop."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
-    said = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
+    predicted = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
     counters.seconds += time.perf_counter() - start
-    live = said != NO_ROUND
+    live = predicted != NO_ROUND
     if not live.any():
         return
     counters.updates = (counters.updates or 0) + learner.n_updates_ - updates
-    wrong = said < 0
-    wrong |= learner.classes_[np.maximum(said, 0)] != clean
+    wrong = predicted < 0
+    wrong |= learner.classes_[np.maximum(predicted, 0)] != clean
     counters.add(live, wrong, weights)
 
 
@@ -236,7 +236,7 @@ def _by_batch(
     learner: Any, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None, fitted: bool,
     counters: _Tally,
 ) -> None:
-    """Predict a batch, then learn it: any learner with the two methods."""
+    """Predict a batch, then learn it, for any learner with the two methods."""
     start = time.perf_counter()
     wrong = learner.predict(X) != clean if fitted else np.ones(len(y), bool)
     arguments: dict[str, Any] = {"sample_weight": weights} if len(weights) else {}
@@ -248,7 +248,7 @@ def _by_batch(
 
 
 def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
-    """A regressor's errors on the way. Those of this library sum them by row while they learn, whatever the batches."""
+    """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     by_row, fitted, rows, seconds = isinstance(learner, OnlineRegressor), hasattr(learner, "coef_"), 0, 0.0
     before, examples, sums = counts_of(learner) if by_row else (0, 0, 0.0, 0.0), 0, np.zeros(2)
     points: list[tuple] = []
@@ -297,7 +297,7 @@ def progressive_validation(
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
     The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
-    has learnt the t - 1 rows before: an honest estimate of the error, made of all rows, without holding any out.
+    has learnt the t - 1 rows before: an unbiased estimate of the error from all rows, without holding any out.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def progressive_validation(
     -----
     Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
     the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
-    label that nobody has named before is a mistake, as nobody could have predicted it.
+    label that is not in `classes` is a mistake, as it could not be predicted.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been

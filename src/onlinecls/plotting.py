@@ -26,18 +26,18 @@ _STYLES = ("-", "--", ":", "-.")
 class ProgressiveDisplay:
     """Learning curves: the progressive error of learners over the rows that they have seen.
 
-    Make one with `from_results` or `from_estimators`; `plot` draws it again, elsewhere or otherwise.
+    Make one with `from_results` or `from_estimators`; `plot` draws it again with other options.
 
     Parameters
     ----------
     results : dict of str to ProgressiveResult
-        Curves by the names that stand in the legend.
+        Curves by their names in the legend.
 
     Attributes
     ----------
     results : dict
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        Axes of the last drawing.
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib Line2D
         By name, best first: the order of the legend.
@@ -60,7 +60,7 @@ class ProgressiveDisplay:
         cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, weighted: bool = False, log_x: bool = False,
         log_y: bool = False, **kwargs: Any,
     ) -> Self:
-        """Draw what `progressive_validation` has found.
+        """Draw results of `progressive_validation`.
 
         Parameters
         ----------
@@ -137,13 +137,13 @@ class ProgressiveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None: a figure of its own.
+            Axes to draw on; None: a new figure.
         weighted : bool, default=False
             The error in sample weights instead of rows.
         log_x, log_y : bool, default=False
             Logarithmic axes.
         **kwargs :
-            For every line, as matplotlib's `Axes.plot` takes them.
+            Options of matplotlib's `Axes.plot` for every line.
 
         Returns
         -------
@@ -183,23 +183,23 @@ class ProgressiveDisplay:
 
 
 class BoundDisplay:
-    """What learners paid along a stream, and what their theorems allowed: a line for each, and a dashed one of the same colour.
+    """Losses of learners along a stream, and the bounds that their theorems allow, as dashed lines of the same colour.
 
-    Make one with `from_certificates`; `plot` draws it again, elsewhere or otherwise.
+    Make one with `from_certificates`; `plot` draws it again with other options.
 
     Parameters
     ----------
     certificates : dict of str to Certificate or Course
-        What `bounds.follow` gives, by the names that stand in the legend. Of several competitors the least allowed is drawn.
+        Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn.
 
     Attributes
     ----------
     certificates : dict
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        Axes of the last drawing.
     figure_ : matplotlib Figure
     lines_ : dict of str to (matplotlib Line2D, matplotlib Line2D)
-        What was paid and what was allowed, by name.
+        Lines of the losses and of the bounds, by name.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class BoundDisplay:
     def from_certificates(
         cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, log_x: bool = False, log_y: bool = False, **kwargs: Any,
     ) -> Self:
-        """Draw what `bounds.follow` has found.
+        """Draw results of `bounds.follow`.
 
         Parameters
         ----------
@@ -251,11 +251,11 @@ class BoundDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None: a figure of its own.
+            Axes to draw on; None: a new figure.
         log_x, log_y : bool, default=False
             Logarithmic axes.
         **kwargs :
-            For every line, as matplotlib's `Axes.plot` takes them.
+            Options of matplotlib's `Axes.plot` for every line.
 
         Returns
         -------

@@ -40,7 +40,7 @@ def made(name, seed):
 
 
 def checked(name, seed):
-    """What came of a case."""
+    """Run a case and return its result."""
     target, case = made(name, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

@@ -254,7 +254,7 @@ def same(spec, found, expected):
 
 
 def whose(error, spec):
-    """Whether an error is ours: it says who complains."""
+    """Return True if an error is the library's: it names the estimator."""
     text = str(error)
     ours = spec.estimator in text or "AROWClassifier" in text  # (that within OnlineToBatch)
     return ours or text.startswith(("The feature names", "Feature names"))

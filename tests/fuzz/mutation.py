@@ -86,7 +86,7 @@ def mutated_bytes(draw, data, tokens=(), times=None):
 
 
 def mutated_json(draw, value, depth=0):
-    """The same with one value of it changed, somewhere."""
+    """Return a copy of a JSON value with one value changed somewhere."""
     if isinstance(value, dict) and value and (depth == 0 or chance(draw, 0.85)):
         name, found = one_of(draw, list(value)), dict(value)
         kind = int(draw.integers(12))
@@ -117,7 +117,7 @@ def mutated_json(draw, value, depth=0):
 
 
 def odd_value(draw):
-    """What JSON can hold and few expect."""
+    """Return a rare JSON value."""
     return one_of(
         draw,
         [

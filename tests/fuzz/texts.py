@@ -155,7 +155,7 @@ def vectorizer_of(name):
 
 
 def rows_of(options, data, **more):
-    """What a stream gives: (labels, columns, values, ends, weights), the error, what was skipped."""
+    """Read a stream and return (labels, columns, values, ends, weights), the error, and the skipped lines."""
     options = {**options, **more}
     if "vectorizer" in options:
         options["vectorizer"] = vectorizer_of(options["vectorizer"])

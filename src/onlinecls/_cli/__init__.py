@@ -1,6 +1,9 @@
-"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `compare`, `algorithms`, a file each;
-`options` has their options, `inputs` makes rows of files, `learning` teaches them to estimators, `wording` says errors in the
-words of options. A model's file carries in its metadata how its rows were read."""
+"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `compare`, `algorithms`, a file each.
+
+Data flows from `options` (what was typed) through `parameters` (a learner) and `inputs` (rows of files) to `run` (learning) and
+`report` (counters as text). `capacity` checks memory, `jobs` runs processes, `wording` phrases errors in terms of options. The
+metadata of a model's file describe how its rows were read.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +22,24 @@ _DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE;
 
 
 class _Closed(io.TextIOBase):
-    """In the place of a standard output that was closed."""
+    """Replaces a standard output that was closed: writing raises an OSError."""
 
     def write(self, text: str) -> int:
         raise OSError("standard output must be open for what is printed, got a closed one. Redirect it to a file.")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; the exit code."""
-    atexit.register(gc.freeze)  # at exit all memory goes at once: to look for cycles in it first takes as long as 10 MB of texts
+    """Run the command line and return the exit code."""
+    atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
     sys.stderr = sys.stderr or open(os.devnull, "w")
     sys.stdout = sys.stdout or _Closed()
     try:
         options = parser().parse_args(argv)
-        sys.setswitchinterval(5e-4)  # the threads of a stream hold the interpreter for less: 5 ms is long to wait for it
+        sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
         options.run(options)
         sys.stdout.flush()
         return _DONE
-    except SystemExit as end:  # argparse has said what there is to say
+    except SystemExit as end:  # argparse has printed its message
         return end.code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes at exit

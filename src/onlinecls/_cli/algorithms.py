@@ -1,4 +1,4 @@
-"""`onlinecls algorithms`, and the parameters of one: from the registry, and from signature and docstring of its class."""
+"""`onlinecls algorithms`, and `--help ALGORITHM`, from the registry and the signature and docstring of each class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import textwrap
 import onlinecls
 
 from .._registry import ALGORITHMS
-from .learning import CLASSIFIERS, REGRESSORS, allowed_parameters
+from .parameters import CLASSIFIERS, REGRESSORS, allowed_parameters
 
 
 def algorithms(options) -> None:
@@ -29,29 +29,29 @@ def algorithms(options) -> None:
 
 
 def print_parameters(parser, name: str) -> None:
-    """Of `--param`, for `--help ALGORITHM`."""
+    """Print the parameters that `--param` takes for an algorithm."""
     if name not in ALGORITHMS or name not in (*CLASSIFIERS, *REGRESSORS):
         parser.error(f"argument --help: must be one of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
     algorithm = ALGORITHMS[name]
     cls = getattr(onlinecls, algorithm.estimator)
-    defaults, told = inspect.signature(cls).parameters, _told_parameters(cls)
+    defaults, documented = inspect.signature(cls).parameters, _documented_parameters(cls)
     print(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n\n{inspect.getdoc(cls).splitlines()[0]}\n")
     print("parameters, --param NAME=VALUE:")
     for parameter in allowed_parameters(name):
         value = algorithm.selects.get(parameter, defaults[parameter].default)
-        kind, text = told.get(parameter, ("", ""))
-        print(f"  {parameter}={_shown(value)}, {algorithm.params.get(parameter, kind)}")
+        kind, text = documented.get(parameter, ("", ""))
+        print(f"  {parameter}={_spelled(value)}, {algorithm.params.get(parameter, kind)}")
         if text:
             print(textwrap.indent(text, "      "))
 
 
-def _shown(value) -> str:
-    """As it would be written on the command line."""
+def _spelled(value) -> str:
+    """Write a value as on the command line."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _told_parameters(cls) -> dict[str, tuple[str, str]]:
-    """What the class's docstring says of each parameter: what it may be, and what it does."""
+def _documented_parameters(cls) -> dict[str, tuple[str, str]]:
+    """Return (type, description) of each parameter from the docstring of a class."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(cls), re.MULTILINE | re.DOTALL)
     text = (section[1] if section else "") + "\n"
     parts = re.findall(r"^(\w[\w, ]*) : (.*?)(?:, default=.*)?\n((?:^[ ]+.*\n|^\n)*)", text, re.MULTILINE)

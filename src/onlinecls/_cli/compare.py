@@ -5,22 +5,12 @@ from __future__ import annotations
 import json
 import os
 
+from .._estimators.access import is_regressor
 from .inputs import Input, require_place
-from .learning import (
-    CLASSIFIERS,
-    REGRESSORS,
-    Reading,
-    Run,
-    found,
-    is_regressor,
-    labels_of,
-    learn,
-    made,
-    settings_of,
-    shown,
-    skipped,
-)
+from .parameters import CLASSIFIERS, REGRESSORS, make_learner, split_settings
 from .progress import Progress
+from .report import counters_of, format_error, skipped_lines
+from .run import Reading, Run, labels_of, learn
 
 
 def compare(options) -> None:
@@ -29,11 +19,11 @@ def compare(options) -> None:
     learner = runs[0].learner
     axes = _axes(options) if options.plot else None
     width = max(11, *(len(run.name) for run in runs))
-    reading, marks = Reading(), not options.quiet or axes is not None  # curves have a point at each
+    reading, marks = Reading(), not options.quiet or axes is not None  # (curves have a point at each mark)
     progress = Progress(options.quiet, options.every, marks)
 
     def line() -> str:
-        errors = " ".join(f"{shown(run.error, learner):>{width}}" for run in runs)
+        errors = " ".join(f"{format_error(run.error, learner):>{width}}" for run in runs)
         return f"{runs[0].counts[0]:>12,} {progress.seconds:>9.2f} {errors}"
 
     stream = inputs.open(options.data, options, labels_of(learner, options.classes))
@@ -44,11 +34,12 @@ def compare(options) -> None:
         raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is nothing to compare.")
     runs.sort(key=lambda run: run.error)
     if reading.skipped:
-        progress.say(skipped(reading.skipped, reading.reasons))
+        progress.say(skipped_lines(reading.skipped, reading.reasons))
     if axes is not None:
         _draw(runs, axes, options.plot)
     results = [
-        {"algorithm": run.name, "estimator": repr(run.learner), **found(run.learner, run.counts), "learning_seconds": run.seconds}
+        {"algorithm": run.name, "estimator": repr(run.learner), **counters_of(run.learner, run.counts),
+         "learning_seconds": run.seconds}
         for run in runs
     ]
     if options.json:
@@ -60,9 +51,9 @@ def compare(options) -> None:
     print(f"{'algorithm':<{width}} {headings} {'updates':>12} {'learning s':>11}")
     for run, result in zip(runs, results, strict=True):
         if regression:
-            errors = f"{shown(run.error, learner):>12} {shown(result['progressive_mae'], learner):>9}"
+            errors = f"{format_error(run.error, learner):>12} {format_error(result['progressive_mae'], learner):>9}"
         else:
-            errors = f"{result['mistakes']:>12,} {shown(run.error, learner):>9}"
+            errors = f"{result['mistakes']:>12,} {format_error(run.error, learner):>9}"
         print(f"{run.name:<{width}} {errors} {result['updates']:>12,} {run.seconds:>11.2f}")
 
 
@@ -74,14 +65,14 @@ def _runs(options, dtype: str) -> list[Run]:
             parser.error(f"argument --algorithms: must be of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
         if spec in (run.name for run in runs):
             parser.error(f"argument --algorithms: must be different ones, got {spec!r} twice")
-        runs.append(Run(spec, made(parser, "--algorithms", name, settings_of(settings), dtype), options.classes))
+        runs.append(Run(spec, make_learner(parser, "--algorithms", name, split_settings(settings), dtype), options.classes))
         if is_regressor(runs[-1].learner) != is_regressor(runs[0].learner):
             parser.error(f"argument --algorithms: must learn all classes or all numbers, got {runs[0].name!r} and {spec!r}")
     return runs
 
 
 def _axes(options):
-    """The axes to draw on; what is missing for that is an error now, not after learning."""
+    """Return the axes to draw on. Called before learning, so that a missing package or a wrong path is an error at once."""
     require_place(options, "plot")
     try:
         from matplotlib.figure import Figure
@@ -113,7 +104,7 @@ def _draw(runs: list[Run], axes, path: str) -> None:
     results = {}
     for run in runs:
         examples, updates, mistakes, seconds = (np.array(column) for column in zip(*run.points, strict=True))
-        rows = examples.astype(float), mistakes.astype(float)  # each counts as one here, whatever its weight
+        rows = examples.astype(float), mistakes.astype(float)  # (each row counts as one here, whatever its weight)
         results[run.name] = ProgressiveResult(examples, mistakes, *rows, updates, seconds, by_row=True)
     ProgressiveDisplay.from_results(results, ax=axes)
     axes.figure.savefig(path)

@@ -1,4 +1,4 @@
-"""`onlinecls evaluate`, and what `train --test` counts."""
+"""`onlinecls evaluate`, and the measures of `train --test`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from collections import Counter
 
 import numpy as np
 
-from .inputs import loaded, shown_label
-from .learning import is_regressor, labels_of, shown, skipped
+from .._estimators.access import is_regressor
+from .inputs import load_model, shown_label
 from .progress import Progress
+from .report import format_error, skipped_lines
+from .run import labels_of
 
-_LEAST = 1e-15  # probability, in the logarithm of the loss
+_SMALLEST = 1e-15  # probability in the log loss; smaller ones are raised to it
 
 
 def evaluate(options) -> None:
-    learner, _, inputs = loaded(options.model, options)
+    learner, _, inputs = load_model(options.model, options)
     progress = Progress(options.quiet)
     with inputs.open(options.data, options, labels_of(learner)) as stream:
         progress.open(stream, "evaluate")
         try:
-            measures = measured(learner, stream, progress)
+            measures = measure(learner, stream, progress)
         finally:
             progress.close()
         if stream.n_skipped:
-            progress.say(skipped(stream.n_skipped, stream.skipped))
+            progress.say(skipped_lines(stream.n_skipped, stream.skipped))
     if not measures.examples:
         raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
-    print(json.dumps({"model": options.model, **measures.told()}) if options.json else measures.page())
+    print(json.dumps({"model": options.model, **measures.as_dict()}) if options.json else measures.page())
 
 
-def measured(learner, stream, progress: Progress | None = None):
-    """The measures of a learner on all rows of a stream."""
+def measure(learner, stream, progress: Progress | None = None):
+    """Measure a learner on all rows of a stream."""
     measures = (_Numbers if is_regressor(learner) else _Classes)(learner)
     for X, y, _ in stream.batches_of_rows():
         measures.add(X, y)
@@ -41,13 +43,13 @@ def measured(learner, stream, progress: Progress | None = None):
 
 
 class _Numbers:
-    """Of a regressor."""
+    """Mean squared and absolute error of a regressor."""
 
     def __init__(self, learner):
         self.learner, self.examples, self.squared, self.absolute = learner, 0, 0.0, 0.0
 
     def add(self, X, y) -> None:
-        residuals = np.clip(y - self.learner.predict(X), -1e140, 1e140)  # whose squares can be added up, as in learning
+        residuals = np.clip(y - self.learner.predict(X), -1e140, 1e140)  # (their squares have a finite sum, as in learning)
         self.examples += len(y)
         self.squared += float(residuals @ residuals)
         self.absolute += float(np.abs(residuals).sum())
@@ -58,11 +60,11 @@ class _Numbers:
     def _mean(self, total: float) -> float | None:
         return total / self.examples if self.examples else None
 
-    def told(self) -> dict:
+    def as_dict(self) -> dict:
         return self.errors()
 
     def summary(self) -> str:
-        mse, mae = (shown(self._mean(total), self.learner) for total in (self.squared, self.absolute))
+        mse, mae = (format_error(self._mean(total), self.learner) for total in (self.squared, self.absolute))
         return f"{self.examples:,} examples, mse {mse}, mae {mae}"
 
     def page(self) -> str:
@@ -70,7 +72,7 @@ class _Numbers:
 
 
 class _Classes:
-    """Of a classifier. A label that it does not know is a mistake."""
+    """Error, log loss, AUC and confusion of a classifier. A label that the model does not know is a mistake."""
 
     def __init__(self, learner):
         self.learner, self.labels = learner, learner.classes_.tolist()
@@ -91,39 +93,40 @@ class _Classes:
             places = {label: k for k, label in enumerate(self.labels)}
             found = self.learner.predict_proba(X)
             right = [found[i, places[label]] if label in places else 0.0 for i, label in enumerate(y.tolist())]
-            self.loss -= float(np.log(np.maximum(right, _LEAST)).sum())
+            self.loss -= float(np.log(np.maximum(right, _SMALLEST)).sum())
 
     def errors(self) -> dict:
         error = self.mistakes / self.examples if self.examples else None
         return {"examples": self.examples, "mistakes": self.mistakes, "error": error}
 
     def summary(self) -> str:
-        return f"{self.examples:,} examples, {self.mistakes:,} mistakes ({shown(self.errors()['error'], self.learner)})"
+        return f"{self.examples:,} examples, {self.mistakes:,} mistakes ({format_error(self.errors()['error'], self.learner)})"
 
     @property
     def auc(self) -> float | None:
-        """Of several classes the mean of each against the rest; None where a class has no row, or no other has."""
+        """Return the AUC, for several classes the mean of each against the rest; None if a class has no row or all rows."""
         areas = [ranks.area for ranks in self.ranks]
         return None if None in areas or not areas else float(np.mean(areas))
 
     def of_class(self, label) -> dict:
         right = self.pairs[label, label]
         n_true = sum(n for (true, _), n in self.pairs.items() if true == label)
-        n_said = sum(n for (_, said), n in self.pairs.items() if said == label)
+        n_predicted = sum(n for (_, predicted), n in self.pairs.items() if predicted == label)
         return {
-            "examples": n_true, "predicted": n_said, "precision": right / n_said if n_said else None,
-            "recall": right / n_true if n_true else None, "f1": 2 * right / (n_true + n_said) if n_true + n_said else None,
+            "examples": n_true, "predicted": n_predicted, "precision": right / n_predicted if n_predicted else None,
+            "recall": right / n_true if n_true else None,
+            "f1": 2 * right / (n_true + n_predicted) if n_true + n_predicted else None,
         }
 
     @property
     def all_labels(self) -> list:
         return [*self.labels, *sorted({true for true, _ in self.pairs}.difference(self.labels))]
 
-    def told(self) -> dict:
+    def as_dict(self) -> dict:
         classes = {shown_label(label): self.of_class(label) for label in self.all_labels}
         f1 = [each["f1"] for each in classes.values() if each["f1"] is not None]
         confusion = {
-            shown_label(true): {shown_label(said): self.pairs[true, said] for said in self.labels} for true in self.all_labels
+            shown_label(true): {shown_label(guess): self.pairs[true, guess] for guess in self.labels} for true in self.all_labels
         }
         return {
             **self.errors(), "log_loss": None if self.loss is None else self.loss / self.examples, "auc": self.auc,
@@ -131,20 +134,20 @@ class _Classes:
         }
 
     def page(self) -> str:
-        told = self.told()
+        values = self.as_dict()
         lines = [
-            f"examples  {told['examples']:,}",
-            f"error     {shown(told['error'], self.learner)} ({told['mistakes']:,} mistakes)",
-            f"log loss  {_number(told['log_loss'], ' (the model gives no probabilities)')}",
-            f"AUC       {_number(told['auc'])}",
-            f"F1        {_number(told['f1'])}" + (" (mean of the classes)" if len(told["classes"]) > 1 else ""),
+            f"examples  {values['examples']:,}",
+            f"error     {format_error(values['error'], self.learner)} ({values['mistakes']:,} mistakes)",
+            f"log loss  {_number(values['log_loss'], ' (the model gives no probabilities)')}",
+            f"AUC       {_number(values['auc'])}",
+            f"F1        {_number(values['f1'])}" + (" (mean of the classes)" if len(values["classes"]) > 1 else ""),
         ]
-        width = max(5, *(len(label) for label in told["classes"]))
+        width = max(5, *(len(label) for label in values["classes"]))
         lines += ["", f"{'class':<{width}} {'examples':>12} {'precision':>9} {'recall':>9} {'F1':>9}"]
-        for label, each in told["classes"].items():
+        for label, each in values["classes"].items():
             rates = " ".join(f"{_number(each[name]):>9}" for name in ("precision", "recall", "f1"))
             lines.append(f"{label:<{width}} {each['examples']:>12,} {rates}")
-        return "\n".join([*lines, "", *_confusion(told["confusion"], width)])
+        return "\n".join([*lines, "", *_confusion(values["confusion"], width)])
 
 
 def _number(value: float | None, why: str = "") -> str:
@@ -152,21 +155,21 @@ def _number(value: float | None, why: str = "") -> str:
 
 
 def _confusion(table: dict, width: int) -> list[str]:
-    """Rows are what is true, columns what was predicted; of many classes, the pairs that are confused most."""
-    said = list(next(iter(table.values())))
-    if len(said) > 12:
+    """Format the confusion matrix, true classes as rows; for more than 12 classes, the pairs that are confused most."""
+    labels = list(next(iter(table.values())))
+    if len(labels) > 12:
         pairs = ((n, true, guess) for true, row in table.items() for guess, n in row.items() if n and true != guess)
         pairs = sorted(pairs, reverse=True)
         return ["most confused: true, predicted, examples", *(f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:20])]
-    widths = [max(8, len(label)) for label in said]
-    lines = [f"{'true':<{width}} " + " ".join(f"{label:>{w}}" for label, w in zip(said, widths, strict=True)) + "  (predicted)"]
+    widths = [max(8, len(label)) for label in labels]
+    lines = [f"{'true':<{width}} " + " ".join(f"{label:>{w}}" for label, w in zip(labels, widths, strict=True)) + "  (predicted)"]
     for true, row in table.items():
-        lines.append(f"{true:<{width}} " + " ".join(f"{row[label]:>{w},}" for label, w in zip(said, widths, strict=True)))
+        lines.append(f"{true:<{width}} " + " ".join(f"{row[label]:>{w},}" for label, w in zip(labels, widths, strict=True)))
     return lines
 
 
 class _Ranks:
-    """The area under the ROC curve in bounded memory: scores are counted in bins that are fine in relative terms."""
+    """Area under the ROC curve in bounded memory: scores are counted in bins of constant relative width."""
 
     def __init__(self, n_classes: int):
         self.shift = 12 + max(0, n_classes.bit_length() - 2)  # bits of a float32 that are left out

@@ -7,18 +7,19 @@ import sys
 
 import numpy as np
 
-from .._estimators.access import linear_of
+from .._estimators.access import is_regressor, linear_of
 from .._input.escaping import escaped
 from .._input.rows import part_of
-from .inputs import loaded, shown_label
-from .inspect import look_up_of, two_directions
-from .learning import is_kernel, is_regressor, skipped
+from .inputs import load_model, shown_label
+from .inspect import as_two_classes, column_lookup
+from .parameters import is_kernel
+from .report import skipped_lines
 
-_NAMES = 100_000  # that are remembered of the rows explained
+_NAMES = 100_000  # names of columns kept while rows are explained
 
 
 def explain(options) -> None:
-    learner, _, inputs = loaded(options.model, options)
+    learner, _, inputs = load_model(options.model, options)
     if linear_of(learner) is None:
         raise ValueError(
             f"{options.model!r} must have scores that are sums over features, got {learner!r}. Use onlinecls predict --scores."
@@ -30,23 +31,23 @@ def explain(options) -> None:
     with inputs.open(options.data, options, labels=None) as stream:
         n = 0
         for X, _, _ in stream.batches_of_rows():
-            for about in _explained(learner, X, look_up_of(inputs), options.top):
+            for about in _explanations(learner, X, column_lookup(inputs), options.top):
                 n += 1
                 print(json.dumps({"row": n, **about}) if options.json else _page(n, about))
             sys.stdout.flush()
         if stream.n_skipped:
-            print(skipped(stream.n_skipped, stream.skipped), file=sys.stderr)
+            print(skipped_lines(stream.n_skipped, stream.skipped), file=sys.stderr)
 
 
-def _explained(learner, X, look_up, top: int):
-    """Of each row the prediction, its score, and what features add to it."""
+def _explanations(learner, X, look_up, top: int):
+    """Yield the prediction of each row, its score, and the contributions of its features."""
     from ..text import contributions, weights_towards
 
-    model = two_directions(learner) if is_regressor(learner) else learner
+    model = as_two_classes(learner) if is_regressor(learner) else learner
     weights, intercepts = {}, np.reshape(learner.intercept_, -1)
     for i in range(X.shape[0]):
         row = part_of(X, i, i + 1)
-        label, c, score, std = _scored(learner, row)
+        label, c, score, std = _score(learner, row)
         if c not in weights:
             weights[c] = weights_towards(model, c)
         intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
@@ -57,15 +58,15 @@ def _explained(learner, X, look_up, top: int):
         yield {"prediction": label, "score": score, "std": std, "features": [each._asdict() for each in features]}
 
 
-def _scored(learner, row) -> tuple:
-    """(prediction, place of the class, score towards it, its standard deviation or None)."""
+def _score(learner, row) -> tuple:
+    """Return (prediction, position of the class, score towards it, its standard deviation or None)."""
     more = {"return_std": True} if hasattr(learner, "covariance_") else {}
     if is_regressor(learner):
-        said = learner.predict(row, **more)
-        value, std = (float(each[0]) for each in said) if more else (float(said[0]), None)
+        predicted = learner.predict(row, **more)
+        value, std = (float(each[0]) for each in predicted) if more else (float(predicted[0]), None)
         return value, 1, value, std
-    said = learner.decision_function(row, **more)
-    scores, std = (np.reshape(each, -1) for each in said) if more else (np.reshape(said, -1), None)
+    predicted = learner.decision_function(row, **more)
+    scores, std = (np.reshape(each, -1) for each in predicted) if more else (np.reshape(predicted, -1), None)
     label = learner.predict(row).tolist()[0]
     c = learner.classes_.tolist().index(label)
     place = c if len(scores) > 1 else 0

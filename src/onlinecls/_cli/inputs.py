@@ -1,4 +1,4 @@
-"""How files become rows, and the part of a model's metadata that remembers it."""
+"""Reading of files into rows, and the part of a model's metadata that describes it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .._estimators.access import dtype_of, is_classifier, is_regressor
 from .._estimators.saving import load
 from .._input.escaping import escaped
 
-HASHED = ("svmlight", "vw")  # formats whose columns mean something else than those of texts and tables
+HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _PLACES = ("label", "text", "weight")
 
-# What options are about. One that does nothing for what is read is refused.
+# What each option needs. An option that has no effect on the given input is refused.
 _NEEDS = {
     **dict.fromkeys(("label", "text", "weights"), "columns"),
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
@@ -26,16 +26,16 @@ _NEEDS = {
 
 @dataclass
 class Input:
-    """How files become rows: options of `streams.read`, and what a model's metadata keeps of them."""
+    """Options of `streams.read` for the files of a command, and what a model's metadata keep of them."""
 
     reading: dict
-    told: dict | None = None  # what the first stream of the model said of itself
+    stream_metadata: dict | None = None  # metadata of the first stream that the model has learnt from
     names: object = field(default=None, repr=False)
     is_known: bool = True  # False: the file of the model does not say how its rows were read
 
     @classmethod
     def from_options(cls, options) -> Input:
-        """From the options of the command line, with defaults for those left out."""
+        """Make an Input from the options of the command line."""
         from ..text import FeatureNames, HashingVectorizer
 
         n_names = getattr(options, "names", None)
@@ -50,20 +50,15 @@ class Input:
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
         given = {name: value for name, value in given.items() if value is not None}
         vectorizer = HashingVectorizer(n_features=min(width, 2**31 - 1), dtype=dtype, feature_names=names, **given)
-        try:
-            vectorizer.fit([])
-        except ValueError as error:
-            problem = str(error).partition("token_pattern ")[2].replace("token_pattern=", "")
-            options.parser.error(f"argument --token-pattern: {problem}")
         if width >= 2**31:  # svmlight and VW have so many columns
             vectorizer = _NoHashing(width, names)
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
-        return cls(reading, names=names).overruled(options)
+        return cls(reading, names=names).with_options(options)
 
     @classmethod
     def from_model(cls, learner, metadata: dict, options) -> Input:
-        """From a model's metadata, so that rows are made as in training; options that are given take precedence."""
+        """Make an Input from a model's metadata, so that rows are read as in training; given options take precedence."""
         from ..streams import options_of
         from ..text import unpacked_names
 
@@ -72,7 +67,7 @@ class Input:
             reading = {"n_features": width, "dtype": str(dtype_of(learner)), "vectorizer": _NoHashing(width)}
             if hasattr(learner, "feature_names_in_"):
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
-            return cls(reading, is_known=False).overruled(options)
+            return cls(reading, is_known=False).with_options(options)
         try:
             reading = options_of(metadata)
             names = unpacked_names(metadata["names"]) if metadata.get("names") is not None else None
@@ -83,10 +78,10 @@ class Input:
         if names is not None and "vectorizer" in reading:
             reading["vectorizer"].set_params(feature_names=names)
         reading.setdefault("vectorizer", _NoHashing(reading["n_features"], names))
-        return cls(reading, metadata["input"], names).overruled(options)
+        return cls(reading, metadata["input"], names).with_options(options)
 
-    def overruled(self, options) -> Input:
-        """With the options of the command line that are given."""
+    def with_options(self, options) -> Input:
+        """Apply the options that are given on the command line."""
         for name in ("label", "text", "delimiter", "missing"):
             if getattr(options, name, None) is not None:
                 self.reading[name] = getattr(options, name)
@@ -98,12 +93,12 @@ class Input:
 
     @property
     def trained_on(self) -> str | None:
-        """The format."""
-        return None if self.told is None else self.told.get("format")
+        """Return the format that the model has learnt from."""
+        return None if self.stream_metadata is None else self.stream_metadata.get("format")
 
     @property
     def column_names(self) -> list[str]:
-        """Of the first columns of a model of a table; those behind them are hashed."""
+        """Return the names of a table's columns of numbers. They come first; columns behind them are hashed."""
         features = self.reading.get("features")
         if not isinstance(features, dict):
             return []
@@ -113,7 +108,7 @@ class Input:
         return found
 
     def keep_names(self, n: int) -> None:
-        """Remember the names of columns from now on."""
+        """Collect the names of up to n columns from now on."""
         from ..text import FeatureNames
 
         self.names = FeatureNames(n)
@@ -126,7 +121,7 @@ class Input:
     def metadata(self) -> dict:
         if not self.is_known:
             return {}
-        found = {"input": self.told}
+        found = {"input": self.stream_metadata}
         if self.names is not None:
             from ..text import packed_names
 
@@ -134,7 +129,7 @@ class Input:
         return found
 
     def options_of_read(self, options, labels) -> dict:
-        """What `streams.read` is told beside the files."""
+        """Return the keyword arguments of `streams.read`."""
         reading = dict(self.reading)
         if labels is None:
             reading["weight"] = None
@@ -145,7 +140,7 @@ class Input:
                 "block_bytes": 1 << 21}
 
     def open(self, data, options, labels="first"):
-        """A stream of the files. The first one settles what columns mean for those that follow."""
+        """Open a stream of the files. The first one fixes the meaning of columns for those that follow."""
         from ..streams import read
 
         reading = self.options_of_read(options, labels)
@@ -156,8 +151,8 @@ class Input:
         except ValueError:
             stream.close()
             raise
-        if self.told is None and self.is_known:
-            self.told = stream.metadata["input"]
+        if self.stream_metadata is None and self.is_known:
+            self.stream_metadata = stream.metadata["input"]
             for name in ("categories", "ignore"):
                 self.reading.pop(name, None)
             self.reading["likely"] = stream.format
@@ -175,7 +170,7 @@ class Input:
                 f"Give it {self.trained_on}."
             )
         known = self.reading.get("features")
-        if self.told is not None and isinstance(known, dict) != (stream.features is not None):
+        if self.stream_metadata is not None and isinstance(known, dict) != (stream.features is not None):
             learnt, came = ("a table of named columns", "texts or hashed names")[:: 1 if isinstance(known, dict) else -1]
             raise ValueError(f"{name}: the model has learnt from {learnt}, got {came}. Give it {learnt}.")
         if not self.is_known and stream.features is not None and known is None:
@@ -200,7 +195,7 @@ def _number(name) -> int:
 
 
 def _refuse_idle(stream, options, vectorizer) -> None:
-    """An option that does nothing for what is read is a misunderstanding."""
+    """Raise a ValueError for an option that has no effect on this stream."""
     format, is_table = stream.format, stream.features is not None
     hashes = not is_table or "category" in stream.features.values()
     serves = {
@@ -217,12 +212,12 @@ def _refuse_idle(stream, options, vectorizer) -> None:
 
 
 def _threads() -> int:
-    """Hashing takes about four times as long as learning: more than four threads would wait for the learner."""
+    """Return the default number of threads: at most 4, as hashing takes about four times as long as learning."""
     return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class _NoHashing:
-    """In the place of a vectorizer for models whose file does not say how texts were hashed: an error once there is a text."""
+    """Replaces the vectorizer of a model whose file does not say how texts were hashed: it raises an error at the first text."""
 
     def __init__(self, n_features: int, feature_names=None):
         self.n_features, self.feature_names = n_features, feature_names
@@ -234,7 +229,7 @@ class _NoHashing:
         )
 
 
-def loaded(path, options) -> tuple[object, dict, Input]:
+def load_model(path, options) -> tuple[object, dict, Input]:
     learner, metadata = load(path, return_metadata=True)
     if not (is_classifier(learner) or is_regressor(learner)):
         kind = type(learner).__name__
@@ -246,7 +241,7 @@ def loaded(path, options) -> tuple[object, dict, Input]:
 
 
 def require_place(options, name: str) -> None:
-    """Fail now, not after hours of learning, if the file of this option cannot be written."""
+    """Refuse an output file that cannot be written, before learning rather than after hours of it."""
     path = getattr(options, name)
     if path is None:
         return
@@ -256,7 +251,7 @@ def require_place(options, name: str) -> None:
 
 
 def shown_label(label) -> str:
-    """A label as text, on one line and harmless to a terminal: 1.0 as 1, as it stands in files."""
+    """Write a label as text, escaped for a terminal, and 1.0 as 1."""
     if isinstance(label, float) and label.is_integer():
         label = int(label)
     return escaped(str(label))

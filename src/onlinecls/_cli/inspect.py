@@ -8,18 +8,19 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .._estimators.access import class_counts, counts_of, dtype_of, learner_of, linear_of
+from .._estimators.access import class_counts, counts_of, dtype_of, is_regressor, learner_of, linear_of
 from .._input.escaping import escaped
 from .._registry import ALGORITHMS
-from .inputs import loaded, shown_label
-from .learning import algorithm_of, found, is_kernel, is_regressor, own_parameters, summary
+from .inputs import load_model, shown_label
+from .parameters import algorithm_of, is_kernel, own_parameters
+from .report import counters_of, summary
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
-_NAMES = 1_000_000  # that are remembered of data
+_NAMES = 1_000_000  # names of columns kept while data are read
 
 
 def inspect(options) -> None:
-    learner, _, inputs = loaded(options.model, options)
+    learner, _, inputs = load_model(options.model, options)
     linear = linear_of(learner)
     if options.data and linear is None:
         raise ValueError(
@@ -44,27 +45,27 @@ def inspect(options) -> None:
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
         "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(dtype_of(learner)),
-        **found(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.told,
+        **counters_of(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.stream_metadata,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
 
 
 def _top(learner, inputs, k: int) -> dict:
-    """The features that speak most for each class, or for lower and for higher predictions."""
+    """Return the features with the largest weights for each class, or for lower and for higher predictions."""
     from ..text import top_columns
 
-    model = two_directions(learner) if is_regressor(learner) else learner
+    model = as_two_classes(learner) if is_regressor(learner) else learner
     hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
     only_hashed = hashed is not None and not inputs.column_names
-    top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, look_up_of(inputs))
+    top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, column_lookup(inputs))
     if is_regressor(learner):
         top[LOWER] = [feature._replace(weight=-feature.weight) for feature in top[LOWER]]
     return top
 
 
-def look_up_of(inputs):
-    """(name or None, shared, sign) of a column: those of a table have names, others where they were remembered."""
+def column_lookup(inputs):
+    """Return a function from a column to (name or None, shared, sign)."""
     first, hashed = inputs.column_names, inputs.names
 
     def look_up(column: int) -> tuple:
@@ -75,8 +76,8 @@ def look_up_of(inputs):
     return look_up
 
 
-def two_directions(learner) -> SimpleNamespace:
-    """A regressor as what features are ranked of: a model of two classes."""
+def as_two_classes(learner) -> SimpleNamespace:
+    """Present a regressor as a model of two classes, lower and higher, to rank its features."""
     found = SimpleNamespace(classes_=[LOWER, HIGHER], coef_=np.atleast_2d(learner.coef_))
     if hasattr(learner, "covariance_"):
         found.covariance_ = np.atleast_2d(learner.covariance_)
@@ -84,7 +85,7 @@ def two_directions(learner) -> SimpleNamespace:
 
 
 def _page(about: dict, errors: str) -> str:
-    rows = "(the file does not say how they were made)" if about["input"] is None else escaped(_rows(about["input"]))
+    rows = "(the file does not say how they were read)" if about["input"] is None else escaped(_rows(about["input"]))
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
@@ -104,11 +105,12 @@ def _page(about: dict, errors: str) -> str:
     return "\n".join(lines)
 
 
-def _rows(told: dict) -> str:
-    """How rows were made."""
+def _rows(metadata: dict) -> str:
+    """Describe how rows were read."""
     from ..text import vectorizer_of
 
-    features, vectorizer, origin = told.get("features"), told.get("vectorizer"), f"from {told.get('format') or 'files'}"
+    features, vectorizer = metadata.get("features"), metadata.get("vectorizer")
+    origin = f"from {metadata.get('format') or 'files'}"
     if isinstance(features, dict):
         kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
         lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from .. import __version__
 from .algorithms import algorithms, print_parameters
@@ -10,7 +11,7 @@ from .compare import compare
 from .evaluate import evaluate
 from .explain import explain
 from .inspect import inspect
-from .learning import CLASSIFIERS, REGRESSORS
+from .parameters import CLASSIFIERS, REGRESSORS
 from .predict import predict
 from .progress import Every
 from .train import train
@@ -23,38 +24,38 @@ _DESCRIPTION = """\
 Learn a stream of text or sparse rows in one pass, in memory that does not grow with it.
 
   onlinecls train mail.tsv --save mail.model         learn; lines show the error so far
-  onlinecls predict mail.model new.tsv > labels      one label a line
+  onlinecls predict mail.model new.tsv > labels      one label per line
   onlinecls evaluate mail.model test.tsv             errors, AUC, F1, per class
-  onlinecls inspect mail.model mail.tsv              what was learnt, in words
-  onlinecls explain mail.model new.tsv               why it predicts what it predicts
-  onlinecls compare mail.tsv --algorithms arow pa1   several learners, one reading
-  onlinecls algorithms                               what there is
+  onlinecls inspect mail.model mail.tsv              what was learnt: words and their weights
+  onlinecls explain mail.model new.tsv               the words behind each prediction
+  onlinecls compare mail.tsv --algorithms arow pa1   several learners in one pass
+  onlinecls algorithms                               list of algorithms
 
 Data: label<TAB>text, CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz, Zstandard; - is standard input.
 """
 _EXIT_CODES = """\
-Exit codes: 0 done; 1 bad data or a bad file; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 nobody reads
-the output any more.
+Exit codes: 0 done; 1 bad data or a bad file; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 output pipe
+closed.
 """
 _TRAIN = """\
 examples:
   onlinecls train spam.tsv --save spam.model
-      AROW on hashed words, 2^20 columns; a line when the number of examples has doubled
+      AROW on hashed words, 2^20 columns; prints a line each time the number of examples has doubled
   zcat 2024-*.tsv.gz | onlinecls train - --ngrams 1 2 --bits 22 --save spam.model
-      words and pairs of words, from a pipe
+      reads words and pairs of words from a pipe
   onlinecls train monday.vw tuesday.vw --algorithm pa1 --param C=0.1 --save vw.model
   onlinecls train reviews.csv --label stars --text review --on-error skip --test held-out.csv
   onlinecls train wednesday.tsv --resume spam.model --save spam.model
-      as if the stream had never stopped: the same model, bit for bit
+      continues: the same model, bit for bit, as from one uninterrupted stream
   onlinecls train year.tsv.gz --save year.model --save-every 10m
   onlinecls train year.tsv.gz --save year.model --save-every 10m --resume year.model --from-row next
-      checkpoints; after a crash on from the last one
+      saves checkpoints; after a crash, goes on from the last one
   onlinecls train houses.csv --label price --algorithm arow_regression --save houses.model
-      numbers instead of classes: lines show the mean squared (mse) and absolute (mae) error
+      predicts numbers: lines show the mean squared (mse) and mean absolute error (mae)
 
-The error so far is progressive: each example is predicted before its label is learnt, so it is an honest estimate without any
-data held out. With --passes only the first pass counts. Ctrl-C, SIGTERM and SIGHUP end learning; with --save what was learnt
-until then is saved. `onlinecls train --help arow` shows the parameters of arow, `onlinecls algorithms` what there is.
+The error is progressive: each example is predicted before its label is learnt, so no held-out data are needed. With --passes,
+the error of the first pass is reported. Ctrl-C, SIGTERM and SIGHUP end learning; with --save the model so far is saved.
+`onlinecls train --help arow` shows the parameters of arow, `onlinecls algorithms` lists all algorithms.
 
 """
 _PREDICT = """\
@@ -63,7 +64,7 @@ examples:
   onlinecls predict spam.model new.tsv --scores | sort -t"$(printf '\\t')" -k2g | tail
   tail -f mail.log | onlinecls predict spam.model - --format tsv
 
-Data with and without labels can be read; labels are not looked at. A regression model predicts numbers.
+Data may have labels, which are ignored. A regression model predicts numbers.
 
 """
 _EVALUATE = """\
@@ -71,8 +72,8 @@ examples:
   onlinecls evaluate spam.model held-out.tsv
   onlinecls evaluate spam.model held-out.tsv --json
 
-Error, log loss (of models that give probabilities), the area under the ROC curve, F1; precision, recall and F1 of each class,
-and which classes are taken for which. Of a regression the mean squared and absolute error.
+Prints error, log loss (for models with probabilities), area under the ROC curve and F1; precision, recall and F1 of each class;
+and the confusion matrix. For a regression model: mean squared and mean absolute error.
 
 """
 _EXPLAIN = """\
@@ -80,8 +81,8 @@ examples:
   onlinecls explain spam.model new.tsv --top 5
   echo "win a free prize" | onlinecls explain spam.model -
 
-Of each row the prediction and what its words add to the score: weight times value; behind it the weight with its standard
-deviation, of learners that keep one, which is small where the word was met often.
+Prints the prediction for each row and the contribution of its words to the score: weight times value, followed by the weight
+and, for second-order learners, its standard deviation, which is small for words that were seen often.
 
 """
 _ALGORITHMS = """\
@@ -92,12 +93,12 @@ examples:
 """
 _INSPECT = """\
 examples:
-  onlinecls inspect spam.model                   needs --names N in training to show words
-  onlinecls inspect spam.model spam.tsv          or data, whose words are looked up
+  onlinecls inspect spam.model                   shows words if the model was trained with --names N
+  onlinecls inspect spam.model spam.tsv          shows words of the given data
   onlinecls inspect spam.model --json --top 50
 
-A weight w ± s of a word: its presence adds about w to the score of the class; s is the standard deviation that second-order
-learners keep of it, small where the word was met often. "shared": other words have the same column, so the weight is theirs too.
+A word with weight w ± s adds about w to the score of the class; s is its standard deviation under a second-order learner, small
+for words that were seen often. "shared" marks a column that several words share: they have one weight together.
 
 """
 _COMPARE = """\
@@ -121,7 +122,7 @@ def _bits(text: str) -> int:
 
 
 def _every(text: str) -> Every:
-    """1000 and 1e6 are rows; 30s, 10m and 2h are time."""
+    """Parse an interval: 1000 and 1e6 are rows; 30s, 10m and 2h are time."""
     unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
     try:
         number = float(text[:-1] if unit else text)
@@ -148,6 +149,16 @@ def _labels(text: str) -> list[str]:
     return found
 
 
+def _pattern(text: str) -> str:
+    try:
+        n_groups = re.compile(text).groups
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"must be a regular expression, got {text!r}: {error}.") from None
+    if n_groups > 1:
+        raise argparse.ArgumentTypeError(f"must be a regular expression with at most one group, got {text!r}")
+    return text
+
+
 def _from_row(text: str):
     return text if text == "next" else _at_least(1)(text)
 
@@ -163,41 +174,41 @@ def _at_least(low: int):
 
 def _data_options(parser, trains: bool) -> None:
     group = parser.add_argument_group("data")
-    group.add_argument("--format", choices=_FORMATS, default="auto", help="by default seen from the name or the first lines")
-    group.add_argument("--label", metavar="COLUMN", help="of CSV, JSON lines, Parquet, Arrow (label)")
-    group.add_argument("--text", metavar="COLUMN", help="of texts (text, if there is one; else the columns are features)")
+    group.add_argument("--format", choices=_FORMATS, default="auto", help="(auto) auto: by the name, else by the first lines")
+    group.add_argument("--label", metavar="COLUMN", help="column of labels in CSV, JSON lines, Parquet, Arrow (label)")
+    group.add_argument("--text", metavar="COLUMN", help="column of texts (text, if it exists; else columns are features)")
     if trains:
-        group.add_argument("--weights", metavar="COLUMN", help="of example weights >= 0 (none)")
-    group.add_argument("--missing", choices=("absent", "error"), help="what is missing in a table: 0, or malformed (absent)")
-    group.add_argument("--delimiter", metavar="C", help="of CSV (,)")
+        group.add_argument("--weights", metavar="COLUMN", help="column of example weights >= 0 (none)")
+    group.add_argument("--missing", choices=("absent", "error"), help="missing values in a table: 0, or an error (absent)")
+    group.add_argument("--delimiter", metavar="C", help="delimiter of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
-    group.add_argument("--threads", type=_at_least(1), metavar="N", help="that parse files (as many as processors, 4 at most)")
-    group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="a malformed line: stop, or count and skip")
+    group.add_argument("--threads", type=_at_least(1), metavar="N", help="threads that parse files (one a processor, up to 4)")
+    group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
 
 
 def _hashing_options(parser) -> None:
     group = parser.add_argument_group("features")
     group.add_argument("--bits", type=_bits, metavar="N", help="2^N columns (20)")
     group.add_argument("--ngrams", type=_at_least(1), nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
-    group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words, or of characters (word)")
-    group.add_argument("--token-pattern", metavar="REGEX", help=r"what a word is (\b\w\w+\b; \w+ also takes single characters)")
-    group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table whose values are names, not numbers")
-    group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are no features")
-    group.add_argument("--dtype", choices=("float32", "float64"), help="of rows and weights (float32)")
+    group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words or of characters (word)")
+    pattern_help = r"regular expression of a word (\b\w\w+\b; \w+ also takes single characters)"
+    group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
+    group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table with categories, not numbers")
+    group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are not features")
+    group.add_argument("--dtype", choices=("float32", "float64"), help="type of features and weights (float32)")
 
 
 def _learner_options(group) -> None:
-    known = "ham,spam: known before the first row, not joining later"
-    group.add_argument("--classes", type=_labels, metavar="LABELS", help=known)
+    group.add_argument("--classes", type=_labels, metavar="LABELS", help="all classes: ham,spam (labels, as they appear)")
 
 
 def _output_options(parser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--every", type=_every, metavar="N|TIME", help="a line every N examples or every 30s (when they have doubled, or 60s)"
+        "--every", type=_every, metavar="N|TIME", help="print a line every N examples or 30s (when examples double, or 60s)"
     )
-    group.add_argument("--quiet", action="store_true", help="no lines, no bar on standard error")
-    group.add_argument("--json", action="store_true", help="one JSON object on standard output at the end")
+    group.add_argument("--quiet", action="store_true", help="print no lines and no bar on standard error")
+    group.add_argument("--json", action="store_true", help="print one JSON object on standard output at the end")
 
 
 def parser() -> _Parser:
@@ -206,44 +217,44 @@ def parser() -> _Parser:
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for add in (_add_train, _add_predict, _add_evaluate, _add_inspect, _add_explain, _add_compare):
         add(commands)
-    of_algorithms = _command(commands, algorithms, "list the algorithms: names, classes, a line each", _ALGORITHMS)
+    of_algorithms = _command(commands, algorithms, "list the algorithms", _ALGORITHMS)
     of_algorithms.add_argument("--json", action="store_true", help="one JSON object instead of text")
     return made
 
 
 def _add_train(commands) -> None:
-    parser = _command(commands, train, "learn a model from a stream, once through", _TRAIN, add_help=False)
+    parser = _command(commands, train, "learn a model from a stream", _TRAIN, add_help=False)
     parser.add_argument(
         "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
     )
-    parser.add_argument("data", nargs="+", metavar="DATA", help="files of one format; - is standard input")
+    parser.add_argument("data", nargs="+", metavar="DATA", help="files of one format; - for standard input")
     group = parser.add_argument_group("learner")
     group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
-    group.add_argument("--param", action="append", metavar="NAME=VALUE", help="of the algorithm: r=0.5; may be repeated")
+    group.add_argument("--param", action="append", metavar="NAME=VALUE", help="parameter of the algorithm: r=0.5; repeatable")
     group.add_argument(
         "--probability", action="store_true", default=None, help="learn probabilities too, for predict --probabilities"
     )
     _learner_options(group)
-    group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="times through the files (1)")
-    group.add_argument("--resume", metavar="MODEL", help="go on with a saved model: learner and features are its own")
-    group.add_argument("--from-row", type=_from_row, metavar="N|next", help="row of the input to begin with; next: see --resume")
-    group.add_argument("--jobs", type=_at_least(1), metavar="N", help="processes, a file each at a time; their models are merged")
+    group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="passes over the files (1)")
+    group.add_argument("--resume", metavar="MODEL", help="go on with a saved model, its learner and features")
+    group.add_argument("--from-row", type=_from_row, metavar="N|next", help="first row to learn; next: where --resume stopped")
+    group.add_argument("--jobs", type=_at_least(1), metavar="N", help="processes, one file each at a time, then merge the models")
     _data_options(parser, trains=True)
     _hashing_options(parser)
     _output_options(parser)
-    parser.add_argument("--save", metavar="MODEL", help="where the model goes; the old file stays until the new one is whole")
-    parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save it on the way too: 1e6 rows, 10m")
+    parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
+    parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
     parser.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
 
 
 def _add_predict(commands) -> None:
-    parser = _command(commands, predict, "predict the labels of a stream, one a line", _PREDICT)
+    parser = _command(commands, predict, "predict the labels of a stream, one per line", _PREDICT)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
-    parser.add_argument("--scores", action="store_true", help="scores behind each label, tabs between, a header line first")
-    parser.add_argument("--std", action="store_true", help="the standard deviations of the scores, of models that keep variances")
-    parser.add_argument("--probabilities", action="store_true", help="the probability of each class, of models that give any")
+    parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
+    parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
+    parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
     _data_options(parser, trains=False)
     parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
 
@@ -258,39 +269,39 @@ def _add_evaluate(commands) -> None:
 
 
 def _add_inspect(commands) -> None:
-    parser = _command(commands, inspect, "show what a model is and what it has learnt", _INSPECT)
+    parser = _command(commands, inspect, "show a model and its largest weights", _INSPECT)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
-    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="features of each class (10)")
+    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each class (10)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     _data_options(parser, trains=False)
 
 
 def _add_explain(commands) -> None:
-    parser = _command(commands, explain, "show why rows are predicted as they are", _EXPLAIN)
+    parser = _command(commands, explain, "show the features behind each prediction", _EXPLAIN)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
-    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="features of each row (10)")
-    parser.add_argument("--json", action="store_true", help="a JSON object a row instead of text")
+    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each row (10)")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
     _data_options(parser, trains=False)
 
 
 def _add_compare(commands) -> None:
-    parser = _command(commands, compare, "race several learners over one reading of a stream", _COMPARE)
+    parser = _command(commands, compare, "compare several learners in one pass over a stream", _COMPARE)
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
         "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
         help=f"(arow pa1 perceptron) of {_LEARNERS}",
     )
     _learner_options(parser)
-    parser.add_argument("--plot", metavar="FILE", help="learning curves as a picture (needs matplotlib)")
+    parser.add_argument("--plot", metavar="FILE", help="draw learning curves to a file (needs matplotlib)")
     _data_options(parser, trains=True)
     _hashing_options(parser)
     _output_options(parser)
 
 
 class _Help(argparse.Action):
-    """--help, and --help ALGORITHM."""
+    """Prints the help, or for --help ALGORITHM its parameters."""
 
     def __call__(self, parser, namespace, value, option_string=None):
         if value is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from .inputs import loaded, shown_label
-from .learning import is_regressor, skipped
+from .._estimators.access import is_regressor
+from .inputs import load_model, shown_label
 from .progress import Progress
+from .report import skipped_lines
 
-_NONE = "NA"  # in the place of a prediction, for a line that has no row
+_NONE = "NA"  # printed for a line without a row
 
 
 def predict(options) -> None:
-    learner, _, inputs = loaded(options.model, options)
+    learner, _, inputs = load_model(options.model, options)
     columns = _columns(options, learner)
     labels = {} if is_regressor(learner) else {label: shown_label(label) for label in learner.classes_.tolist()}
     progress = Progress(options.quiet or sys.stdout.isatty())
@@ -24,18 +25,18 @@ def predict(options) -> None:
         lines = _Lines(stream, "\t".join([_NONE] * len(headings)))
         try:
             for X, _, _ in stream.batches_of_rows():
-                lines.write(_predicted(learner, X, labels, columns))
+                lines.write(_prediction_lines(learner, X, labels, columns))
                 if stream.bytes_total is None:
-                    sys.stdout.flush()  # somebody may wait at the other end of the pipe
+                    sys.stdout.flush()  # (the reader of the pipe may be waiting)
                 progress.show(stream)
             lines.write([])
         finally:
             progress.close()
         if stream.n_skipped:
-            print(skipped(stream.n_skipped, stream.skipped), file=sys.stderr)
+            print(skipped_lines(stream.n_skipped, stream.skipped), file=sys.stderr)
 
 
-def _predicted(learner, X, labels: dict, columns: list) -> list[str]:
+def _prediction_lines(learner, X, labels: dict, columns: list) -> list[str]:
     predicted = learner.predict(X).tolist()
     lines = [labels[label] for label in predicted] if labels else list(map(repr, predicted))
     for _, values in columns:
@@ -45,13 +46,13 @@ def _predicted(learner, X, labels: dict, columns: list) -> list[str]:
 
 
 class _Lines:
-    """Writes a line for each line of the input: where the stream has no row, a placeholder."""
+    """Writes one line for each line of the input, a placeholder for lines without a row."""
 
     def __init__(self, stream, placeholder: str):
         self.stream, self.placeholder, self.n_written, self.gaps = stream, placeholder, 0, []
 
     def write(self, lines: list[str]) -> None:
-        """The lines of a batch, and those of which the stream says that they were left out."""
+        """Write the lines of a batch, with placeholders at the gaps that the stream reports."""
         self.gaps += self.stream.gaps
         parts, start = [], 0
         while self.gaps and self.gaps[0] <= self.n_written + len(lines):
@@ -65,7 +66,7 @@ class _Lines:
 
 
 def _columns(options, learner) -> list:
-    """What stands behind the predictions: (headings of the labels, values of rows) of each option."""
+    """Return (function from labels to headings, function from rows to values) of each option that adds columns."""
     error, found = options.parser.error, []
 
     def scored(labels: dict) -> list[str]:

@@ -7,18 +7,18 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_LONGEST_SILENCE = 60.0  # seconds, where nothing else is said
+_LONGEST_SILENCE = 60.0  # seconds between lines by default
 
 
 class Every(NamedTuple):
-    """Every so many rows, or every so many seconds."""
+    """An interval in rows or in seconds."""
 
     rows: int | None = None
     seconds: float | None = None
 
 
 class Clock:
-    """Whether it is time again, by rows or by seconds."""
+    """Tells when an interval has passed."""
 
     def __init__(self, every: Every):
         self.every, self._rows, self._at = every, 0, time.monotonic()
@@ -34,8 +34,8 @@ class Clock:
 
 
 class Progress:
-    """Lines at marks: at 1, 2, 4 ... rows and where a minute has passed, or every so many rows or seconds; tqdm's bar where
-    standard error is a terminal and tqdm is there."""
+    """Prints a line after 1, 2, 4 ... rows and after each minute, or at the given interval; shows tqdm's bar if standard error
+    is a terminal and tqdm is installed."""
 
     def __init__(self, quiet: bool, every: Every | None = None, marks: bool = True):
         self.quiet, self.every, self.marks = quiet, every, marks
@@ -43,7 +43,7 @@ class Progress:
         self.restart()
 
     def restart(self) -> None:
-        """A new pass: its rows are counted from 0."""
+        """Begin a new pass, whose rows are counted from 0."""
         by_time = self.every is not None and self.every.seconds is not None
         self._step = None if self.every is None else self.every.rows
         self.rows, self.next_mark = 0, (self._step or 1) if self.marks and not by_time else sys.maxsize
@@ -69,7 +69,7 @@ class Progress:
         return time.perf_counter() - self.started
 
     def cuts(self, n_rows: int) -> Iterator[tuple[int, int, bool]]:
-        """A batch in parts that end at marks: (start, stop, whether there is a mark)."""
+        """Yield the parts of a batch between marks as (start, stop, True if a line is due at stop)."""
         start = 0
         while start < n_rows:
             stop = min(n_rows, start + self.next_mark - self.rows)
@@ -82,11 +82,11 @@ class Progress:
             start = stop
 
     def is_due(self) -> bool:
-        """Whether it is time for a line, though there was no mark."""
+        """Return True if a line is due though there was no mark."""
         return self.marks and not self.quiet and self._clock.is_due(self.rows)
 
     def show(self, stream, note: str = "") -> None:
-        """Move the bar to where the stream is."""
+        """Move the bar to the position of the stream."""
         if self._bar is not None:
             self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(stream.bytes_read - self._bar.n)

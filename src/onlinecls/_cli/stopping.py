@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does: what was learnt can be saved before."""
+"""Signals that end a command as Ctrl-C does, so that the model can be saved before."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import contextlib
 import signal
 import threading
 
-_NAMES = ("SIGTERM", "SIGHUP", "SIGINT")  # of what ends a process
-_came: list[int] = []  # the numbers of signals
+_NAMES = ("SIGTERM", "SIGHUP", "SIGINT")  # signals that end a process
+_received: list[int] = []  # numbers of signals
 
 
 class StoppedError(KeyboardInterrupt):
-    """A signal came."""
+    """Raised when a signal ends the command."""
 
     def __init__(self, number: int):
         super().__init__(number)
@@ -19,26 +19,26 @@ class StoppedError(KeyboardInterrupt):
 
 
 def exit_code(error: KeyboardInterrupt) -> int:
-    """As shells report a signal."""
+    """Return the exit code by which shells report a signal."""
     return 128 + getattr(error, "number", signal.SIGINT)
 
 
 def _stop(number, frame) -> None:
-    _came.append(number)
+    _received.append(number)
     raise StoppedError(number)
 
 
 def check_stopped() -> None:
-    """Raise what came, if it was raised where Python or numpy forgets exceptions: in the callback of a weak reference, say."""
-    if _came:
-        raise StoppedError(_came[-1])
+    """Raise the error of a signal again if Python or numpy has swallowed it, as in the callback of a weak reference."""
+    if _received:
+        raise StoppedError(_received[-1])
 
 
 @contextlib.contextmanager
 def stoppable():
-    """Signals that end the process raise `StoppedError` within. One that is ignored (nohup) stays so."""
+    """Raise `StoppedError` at signals that end the process. Signals that are ignored (nohup) stay so."""
     before = {}
-    _came.clear()
+    _received.clear()
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name, None) for name in _NAMES):
             if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
@@ -51,8 +51,8 @@ def stoppable():
 
 
 @contextlib.contextmanager
-def undisturbed():
-    """Signals do nothing within: a second one must not cost what the first has saved."""
+def signals_ignored():
+    """Ignore signals within: a second one must not interrupt the saving that the first one began."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name, None) for name in _NAMES):

@@ -6,33 +6,20 @@ import json
 import os
 import sys
 
-from .._estimators.access import counts_of, learning
-from .apart import check as check_jobs
-from .apart import learn_apart
-from .evaluate import measured
-from .inputs import Input, loaded, require_place
-from .learning import (
-    REGRESSORS,
-    Reading,
-    Run,
-    algorithm_of,
-    found,
-    is_kernel,
-    is_regressor,
-    is_wrapped,
-    labels_of,
-    learn,
-    made,
-    own_parameters,
-    require_memory,
-    skipped,
-    summary,
-)
+from .._estimators.access import counts_of, is_regressor, learning
+from .capacity import require_memory
+from .evaluate import measure
+from .inputs import Input, load_model, require_place
+from .jobs import check as check_jobs
+from .jobs import learn_in_processes
+from .parameters import REGRESSORS, algorithm_of, is_kernel, is_wrapped, make_learner, own_parameters
 from .progress import Clock, Progress
-from .stopping import check_stopped, stoppable, undisturbed
+from .report import counters_of, skipped_lines, summary
+from .run import Reading, Run, labels_of, learn
+from .stopping import check_stopped, signals_ignored, stoppable
 
-# Options of a new model; one that goes on has its own.
-_OWN = (
+# Options of a new model; a resumed model has its own.
+_OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore",
     "dtype", "names",
 )
@@ -45,7 +32,7 @@ def train(options) -> None:
         try:
             training.run_passes()
         except KeyboardInterrupt:
-            with undisturbed():
+            with signals_ignored():
                 training.finish(interrupted=True)
             raise
         training.finish(interrupted=False)
@@ -65,17 +52,17 @@ def _check(options) -> None:
 
 
 class _Training:
-    """A learner, its input, and how far it has come."""
+    """A learner, its input, and the progress of its passes."""
 
     def __init__(self, options):
         self.options, self.reading = options, Reading()
-        self.metadata, self.inputs, self.run = _beginning(options)
+        self.metadata, self.inputs, self.run = _start(options)
         self.learner = self.run.learner
         self.progress = Progress(options.quiet, options.every, marks=not options.quiet)
         self.saving = None if options.save_every is None else Clock(options.save_every)
-        self.n_passes, self.first = 0, None  # passes that are done; what the first one counted
+        self.n_passes, self.first = 0, None  # passes done; counts of the first one
         stopped = self.metadata.pop("interrupted", None)
-        self.left_out = _left_out(options, stopped)  # (passes, rows of the next one)
+        self.left_out = _rows_to_skip(options, stopped)  # (passes, rows of the next one)
         if stopped and options.from_row is None:
             self.progress.say(
                 f"{options.resume} was interrupted behind row {stopped['row']:,} of its input; --from-row next goes on there."
@@ -91,7 +78,7 @@ class _Training:
         stream, self.n_passes = self.open(), self.left_out[0]
         self._say_beginning(stream)
         if self.options.jobs is not None:
-            self.reading.bytes = learn_apart(self.run, self.inputs, stream, self.options)
+            self.reading.bytes = learn_in_processes(self.run, self.inputs, stream, self.options)
             self.learner, self.first, self.n_passes = self.run.learner, self.run.counts, 1
             return
         for number in range(self.n_passes, self.options.passes):
@@ -127,7 +114,7 @@ class _Training:
     # --- saving ------------------------------------------------------------------------------------------------------------
 
     def save_in_time(self) -> None:
-        """A checkpoint, where it is time for one: a whole model that says with which row to go on."""
+        """Save a checkpoint if one is due: a whole model whose metadata name the row to go on with."""
         check_stopped()
         row = self.place()["row"]
         if self.saving is not None and self.saving.is_due(row) and self.learner.__sklearn_is_fitted__():
@@ -143,7 +130,7 @@ class _Training:
     # --- the end -----------------------------------------------------------------------------------------------------------
 
     def finish(self, interrupted: bool) -> None:
-        """Say what was learnt, and save it."""
+        """Print what was learnt, and save it."""
         options, run, learner, progress = self.options, self.run, self.learner, self.progress
         first = self.first = self.first or run.counts
         if run.counts[0] != run.last[0]:
@@ -151,27 +138,27 @@ class _Training:
         speed = f", {self.reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if self.reading.bytes else ""
         progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
         if self.reading.skipped:
-            progress.say(skipped(self.reading.skipped, self.reading.reasons))
+            progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
         is_learnt = learner.__sklearn_is_fitted__()
-        told = self.told(interrupted)
+        result = self.result(interrupted)
         if options.save and is_learnt:
-            with undisturbed():
+            with signals_ignored():
                 self.save(is_whole=not interrupted)
-            told["model"] = options.save
+            result["model"] = options.save
         if interrupted:
-            self._say_where(told["model"])
+            self._say_how_to_go_on(result["model"])
         elif not is_learnt:
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
         elif options.test:
-            told.update(self.tested())
-        if told["model"]:
+            result.update(self.tested())
+        if result["model"]:
             progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")
         if options.json:
-            print(json.dumps(told), flush=True)
+            print(json.dumps(result), flush=True)
 
-    def told(self, interrupted: bool) -> dict:
+    def result(self, interrupted: bool) -> dict:
         return {
-            "algorithm": self.run.name, "parameters": own_parameters(self.learner), **found(self.learner, self.first),
+            "algorithm": self.run.name, "parameters": own_parameters(self.learner), **counters_of(self.learner, self.first),
             "seconds": self.progress.seconds, "bytes": self.reading.bytes,
             "features": None if self.options.jobs else self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
@@ -179,14 +166,14 @@ class _Training:
         }
 
     def tested(self) -> dict:
-        """What the files of `--test` say."""
+        """Return the errors on the files of `--test`."""
         with self.inputs.open(self.options.test, self.options, labels_of(self.learner)) as stream:
-            measures = measured(self.learner, stream)
+            measures = measure(self.learner, stream)
         self.progress.say(f"test: {measures.summary()}")
         return {f"test_{name}": value for name, value in measures.errors().items()}
 
-    def _say_where(self, saved: str | None) -> None:
-        """On standard error, quiet or not: how to go on."""
+    def _say_how_to_go_on(self, saved: str | None) -> None:
+        """Print on standard error, quiet or not, how to go on."""
         options, place = self.options, self.place()
         of_pass = f" of pass {place['pass']}" if options.passes > 1 else ""
         print(
@@ -206,8 +193,8 @@ def _columns(stream, inputs: Input) -> str:
     return f"{numbers} and {hashed} of categories" if stream.n_features > len(stream.feature_names) else numbers
 
 
-def _left_out(options, stopped: dict | None) -> tuple[int, int]:
-    """Passes, and rows of the next pass, that the model has learnt already."""
+def _rows_to_skip(options, stopped: dict | None) -> tuple[int, int]:
+    """Return (passes, rows of the next pass) that the model has learnt already."""
     if options.from_row is None:
         return 0, 0
     if options.from_row != "next":
@@ -224,14 +211,14 @@ def _settings(options) -> list[str]:
     return [*(options.param or []), *(["probability=true"] if options.probability else [])]
 
 
-def _beginning(options) -> tuple[dict, Input, Run]:
-    """A new learner, or the saved one to go on with."""
+def _start(options) -> tuple[dict, Input, Run]:
+    """Return (metadata, input, run) of a new learner, or of the saved one to go on with."""
     if options.resume is not None:
-        given = next((name for name in _OWN if getattr(options, name) is not None), None)
+        given = next((name for name in _OF_NEW_MODEL if getattr(options, name) is not None), None)
         if given:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
-        learner, metadata, inputs = loaded(options.resume, options)
+        learner, metadata, inputs = load_model(options.resume, options)
         if is_wrapped(learner) or is_kernel(learner):
             raise ValueError(
                 f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "
@@ -241,7 +228,7 @@ def _beginning(options) -> tuple[dict, Input, Run]:
     inputs, name = Input.from_options(options), options.algorithm or "arow"
     if options.probability and name in REGRESSORS:
         options.parser.error(f"argument --probability: must be left out for {name}, which learns numbers")
-    learner = made(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
+    learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
     if options.classes is not None and is_regressor(learner):
         options.parser.error(f"argument --classes: must be left out for {name}, which learns numbers")
     if options.bits is not None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 _ROUNDS, UNKNOWN = model.COUNTERS["t"], Units()
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
+_SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
@@ -171,10 +172,8 @@ class Estimator(Routing):
     def _check_features(self, X: Matrix, n_features: int) -> None:
         who = type(self).__name__
         if n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input. "
-                "Give rows with the columns of the first call, or start a new model."
-            )
+            problem = f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input."
+            raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
         if isinstance(X, validate.Rows):
             return  # whoever made them has found the columns by their names, if they have any
         seen = self.__dict__.get("feature_names_in_")
@@ -416,18 +415,18 @@ class OnlineLearner(saving.Describing, Estimator):
         if n_matrices == 0:
             needed = self._model_bytes(params, n_features, n_classes, dtype)
             if needed > _MUCH and needed > (available := validate.available_memory()):
-                raise ValueError(
+                raise validate.ParameterError(
                     f"{type(self).__name__}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, "
                     f"{needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
-                    f"About {available / needed * n_features:,.0f} features would fit."
+                    f"About {available / needed * n_features:,.0f} features would fit.", "n_features", "features",
                 )
             return
         needed, available = n_matrices * size**2 * np.dtype(dtype).itemsize, validate.available_memory()
         if needed > available:
-            raise ValueError(
+            raise validate.ParameterError(
                 f"{type(self).__name__}: covariance='full' must fit in memory, got {n_matrices} x {size} x {size} numbers of "
                 f"{np.dtype(dtype)}, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
-                "Use covariance='diagonal', or fewer features."
+                "Use covariance='diagonal', or fewer features.", "covariance", "covariance=",
             )
 
     # --- learning ------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,14 @@ _SHOWN_LENGTH = 200  # most characters of a value in a message
 LONGEST_LABEL = 4096  # most characters of a label (no path of a file is longer)
 
 
+class ParameterError(ValueError):
+    """An error that names a parameter. The command line replaces `hint`, the part of the message about it, by its option."""
+
+    def __init__(self, message: str, parameter: str = "", hint: str = ""):
+        super().__init__(message)
+        self.parameter, self.hint = parameter, hint or parameter
+
+
 def feature_names(who: str, X):
     """Return the column names of a data frame if they are strings, else None."""
     arrow = type(X).__module__.partition(".")[0] == "pyarrow"  # (whose columns are the numbers themselves)
@@ -628,18 +636,22 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     if class_weight is None or is_balanced(class_weight):
         return np.empty(0)
     if not isinstance(class_weight, dict):
-        raise ValueError(f"{who}: class_weight must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}.")
+        raise _wrong_weight(who, f"must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}.")
     labels = classes.tolist()
     strange = [label for label in class_weight if label not in labels]
     if closed and strange:
-        raise ValueError(f"{who}: class_weight must have classes for keys, got {brief(strange[0])}, not among {shown(classes)}.")
+        raise _wrong_weight(who, f"must have classes for keys, got {brief(strange[0])}, not among {shown(classes)}.")
     weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
     if weights.shape != (len(labels),):
-        raise ValueError(f"{who}: class_weight must have one number for a label, got {brief(class_weight)}.")
+        raise _wrong_weight(who, f"must have one number for a label, got {brief(class_weight)}.")
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
-        raise ValueError(f"{who}: class_weight must be finite and >= 0, got {weights[wrong]:g} for class {brief(labels[wrong])}.")
+        raise _wrong_weight(who, f"must be finite and >= 0, got {weights[wrong]:g} for class {brief(labels[wrong])}.")
     return weights
+
+
+def _wrong_weight(who: str, problem: str) -> ParameterError:
+    return ParameterError(f"{who}: class_weight {problem}", "class_weight")
 
 
 def row_weights(weights: np.ndarray, class_weights: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The algorithms as one would write them down: NumPy, float64, dense, one row at a time. Slow, and there to be read and changed.
+"""Reference implementations of the algorithms: NumPy, float64, dense, one row at a time. Slow, made to be read and changed.
 
 A rule is a function from what a row comes to (`Stats`) to the step to take (`Step`). With a geometry, which says what a step
 moves, it is a learner with the interface of the others:

@@ -1,4 +1,4 @@
-"""scikit-learn's interface around the slow learners."""
+"""Estimators with scikit-learn's interface around the slow learners."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Slow(Estimator):
-    """Rows to dense float64, and passes over them."""
+    """Base of the slow estimators: reads rows as dense float64 and makes passes over them."""
 
     fit_intercept: bool
     intercept_scaling: float
@@ -36,7 +36,7 @@ class _Slow(Estimator):
     _model: Any
 
     def _make(self) -> Callable[[int], Any]:
-        """d -> Learner."""
+        """Return a function from the dimension d to a Learner."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -66,22 +66,22 @@ class _Slow(Estimator):
         return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
 
     def _weight_rows(self) -> np.ndarray:
-        """(vectors, features and the constant one)"""
+        """Return the weights as an array of shape (vectors, features and the constant one)."""
         raise NotImplementedError
 
     @property
     def t_(self) -> int:
-        """Rows of weight > 0 so far."""
+        """Number of rows of weight > 0 so far."""
         return self._fitted().t
 
     @property
     def n_updates_(self) -> int:
-        """Rows that changed the model."""
+        """Number of rows that changed the model."""
         return self._fitted().n_updates
 
 
 def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Callable[[int], Any]:
-    """d -> Learner, from a rule's name or a rule and its geometry."""
+    """Return a function from d to a Learner, for the name of a rule or a rule and its geometry."""
     if isinstance(rule, str):
         if rule not in RULES:
             raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
@@ -105,7 +105,7 @@ def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Ca
 
 
 class _SlowClassifier(_Slow):
-    """Labels and classes. All classes are known at the first call: those given, or those of its rows."""
+    """Base of the slow classifiers. All classes are known at the first call, given or from its rows."""
 
     _estimator_type = "classifier"
     classes_: NDArray[Any]
@@ -117,7 +117,7 @@ class _SlowClassifier(_Slow):
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the order given, one pass. classes : at the first call, all there will be; default: those of y."""
+        """Learn from rows in the order given, one pass. classes : all classes, at the first call; by default those of y."""
         return self._learn(X, y, classes, sample_weight, False)
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -152,7 +152,7 @@ class _SlowClassifier(_Slow):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights, one row a class, or one for two classes."""
+        """Weights, one row for each class, or one row for two classes."""
         W = self._fitted().W
         return W[:, : self.n_features_in_]
 
@@ -164,7 +164,7 @@ class _SlowClassifier(_Slow):
 
     @property
     def covariance_(self) -> NDArray[np.float64]:
-        """Σ of the features' weights."""
+        """Covariance Σ of the features' weights."""
         Sigma, d = self._fitted().Sigma, self.n_features_in_
         if Sigma is None:
             raise AttributeError(f"{type(self).__name__}: the geometry has no covariance.")
@@ -172,33 +172,33 @@ class _SlowClassifier(_Slow):
 
     @property
     def n_mistakes_(self) -> int:
-        """Rounds on which `predict`, asked just before the update, would have been wrong."""
+        """Number of rounds on which `predict`, called just before the update, would have been wrong."""
         return self._fitted().n_mistakes
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Scores: (n_samples,) for two classes, else (n_samples, n_classes)."""
+        """Return scores of shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         scores = self._read(X, False) @ self._fitted().W.T
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """The class of each row."""
+        """Predict the class of each row."""
         scores = self.decision_function(X)
         return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 
     def score(self, X: Matrix, y: ArrayLike) -> float:
-        """Mean accuracy."""
+        """Return the mean accuracy."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
 
 class _Counted:
-    """A regressor's learner, with its counts."""
+    """Learner of a regressor with its counters."""
 
     def __init__(self, learner: Any) -> None:
         self.learner, self.t, self.n_updates = learner, 0, 0
 
 
 class _SlowRegressor(_Slow):
-    """Targets."""
+    """Base of the slow regressors."""
 
     _estimator_type = "regressor"
     epsilon: float
@@ -233,22 +233,22 @@ class _SlowRegressor(_Slow):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights, (n_features,)."""
+        """Weights of shape (n_features,)."""
         return self._fitted().learner.w[: self.n_features_in_]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """Weight of the constant feature times its value, (1,)."""
+        """Weight of the constant feature times its value, shape (1,)."""
         w = self._fitted().learner.w
         return w[-1:] * self.intercept_scaling if self.fit_intercept else np.zeros(1)
 
     def predict(self, X: Matrix) -> NDArray[np.float64]:
-        """w.x of each row."""
+        """Predict w.x for each row."""
         return self._read(X, False) @ self._fitted().learner.w
 
 
 class RuleClassifier(_SlowClassifier):
-    """A classifier from a rule, slowly: NumPy, one row at a time.
+    """Classifier that learns by a given rule, in NumPy, one row at a time.
 
     Parameters
     ----------
@@ -257,14 +257,14 @@ class RuleClassifier(_SlowClassifier):
     params : dict, default=None
         The rule's own parameters.
     geometry : {"additive", "gaussian", "potential"}, default="additive"
-        What a step moves: w += tau z;  w += tau Σz and Σ^-1 += beta z z';  θ += tau z, w = Σθ and Σ^-1 += precision z z'.
+        What a step updates: w += tau z;  w += tau Σz and Σ^-1 += beta z z';  θ += tau z, w = Σθ and Σ^-1 += precision z z'.
     precision : callable, default=None
-        "potential": Stats -> float, what Σ^-1 gains by the row. The rule then sees the margin m' by the new Σ.
+        "potential" only: function Stats -> float, the row's precision in Σ^-1. The rule then sees the margin m' under the new Σ.
     covariance : {"diagonal", "full"}, default="diagonal"
     initial_variance : float, default=1.0
     multi_class : {"crammer_singer", "ovr"}, default="crammer_singer"
     margin : float, default=1.0
-        The margin from which on a row is no loss.
+        Margin from which on a row has no loss.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
     max_iter : int, default=1
@@ -303,12 +303,12 @@ class RuleClassifier(_SlowClassifier):
 
 
 class RuleRegressor(_SlowRegressor):
-    """A regressor from a rule, slowly. Parameters as `RuleClassifier`'s, and
+    """Regressor that learns by a given rule. It takes the parameters of `RuleClassifier`, without classes, and
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        Errors up to epsilon are no loss: the rule sees the margin epsilon - |y - w.x|.
+        Errors up to epsilon have no loss: the rule sees the margin epsilon - |y - w.x|.
 
     Examples
     --------
@@ -345,7 +345,7 @@ class PotentialClassifier(_SlowClassifier):
     Parameters
     ----------
     f : object, default=None
-        `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`, or what has their methods. None: SquaredNorm().
+        `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`, or an object with their methods. None: SquaredNorm().
     loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
     eta : float or callable, default=1.0
         η_t, or a function of Stats and the signed row. `conservative`: 1 on mistakes alone.
@@ -384,7 +384,7 @@ class PotentialClassifier(_SlowClassifier):
         return super()._new_model(d, k)
 
     def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
-        """Both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
+        """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
         return self._fitted().learners[0].lemma_1(u, lam)
 
 
@@ -426,12 +426,12 @@ class PotentialRegressor(_SlowRegressor):
         return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, offered), eta=self.eta)
 
     def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
-        """Both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
+        """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
         return self._fitted().learner.lemma_1(u, lam)
 
 
 class LeaderClassifier(_SlowClassifier):
-    """Follow the regularized leader for two classes: after each row the best weights for all rows so far, for f and two losses.
+    """Follow the regularized leader for two classes: after each row, minimise f plus the loss of all rows so far.
 
     Parameters
     ----------

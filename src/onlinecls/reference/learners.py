@@ -1,4 +1,4 @@
-"""Learners in R^d, which know nothing of labels, and what makes learners of several classes of them.
+"""Learners in R^d on signed examples, and a model of several classes made of them.
 
 A learner is shown signed examples z = y x and wants the margin m = w.z large:
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 
 def blocks(Sigma: np.ndarray, z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The full blocks of Sigma, (d, d) or k of them one below the other, each with its part of z."""
+    """Yield each full block of Sigma, (d, d) or k of them one below the other, with its part of z."""
     d = Sigma.shape[1]
     return zip(Sigma.reshape(-1, d, d), z.reshape(-1, d), strict=True)
 
 
 def times(Sigma: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Σz."""
+    """Return Σz."""
     return Sigma * z if Sigma.ndim == 1 else np.concatenate([S @ x for S, x in blocks(Sigma, z)])
 
 
 def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray) -> np.ndarray:
-    """Σ after Σ^-1 += beta z z': its diagonal form, or the full form on each class's own block."""
+    """Return Σ after Σ^-1 += beta z z', in diagonal form, or in full form on the block of each class."""
     if Sigma.ndim == 1:
         return Sigma / (1 + beta * z**2 * Sigma)
     return np.concatenate([np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) for S, x in blocks(Sigma, z)])
 
 
 class Learner:
-    """What all learners share.
+    """Base of all learners.
 
-    separable : whether blocks of z that are 0 leave the others' w alone. If not, Crammer-Singer's learner has all blocks.
+    separable : True if blocks of z that are 0 do not change the weights of others; else Crammer-Singer's learner has all blocks.
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
     """
 
@@ -57,7 +57,7 @@ class Learner:
     w: Any
 
     def __init__(self, d: int) -> None:
-        self.d, self.t = d, 0  # rows consumed so far; whoever shows them counts them
+        self.d, self.t = d, 0  # rows consumed so far, counted by the caller
         for name in self.state:
             setattr(self, name, np.zeros(d))
 
@@ -67,24 +67,24 @@ class Learner:
         return bool(np.any(z)) and self.update(z, c)
 
     def forget(self) -> None:
-        """What a row of others does to this learner."""
+        """Forget for a row that does not update this learner."""
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        """The algorithm, for z != 0."""
+        """Update the model for z != 0."""
         raise NotImplementedError
 
     def split(self, multi_class: str) -> dict[str, tuple[float, float]]:
-        """The factors by which the state splits, so that w becomes -w/2 and w/2."""
+        """Return the factors by which the state splits, so that w becomes -w/2 and w/2."""
         return self.state
 
 
 class Additive(Learner):
-    """w += tau z, for a rule Stats -> Step. `params` are handed to the rule; `margin` is the one that ends the loss of classes.
+    """w += tau z, for a rule Stats -> Step. `params` are passed to the rule; the loss of classes is 0 from `margin` on.
 
-    `learn` takes the margin, and the one that is wanted, from outside: for targets it is 0.
+    `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
     """
 
-    largest = float(np.finfo(np.float64).max / 4)  # a step whose scalars would pass it is left out
+    largest = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
         super().__init__(d)
@@ -177,8 +177,8 @@ class Potential(Gaussian):
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
         q, chi = float(z @ z), float(z @ times(self.Sigma, z))
         seen = add_precision(self.Sigma, self.precision(Stats(margin, max(0.0, wanted - margin), q, chi, c), **self.params), z)
-        peeked = float(z @ times(seen, self.theta))
-        step = self.rule(Stats(peeked, max(0.0, wanted - peeked), q, chi, c), **self.params)
+        lookahead = float(z @ times(seen, self.theta))
+        step = self.rule(Stats(lookahead, max(0.0, wanted - lookahead), q, chi, c), **self.params)
         if step.tau == 0.0:
             return False
         self.Sigma, self.theta = seen, self.theta + step.tau * z
@@ -202,14 +202,14 @@ class Model:
 
     @property
     def W(self) -> np.ndarray:
-        """(k, d) weights; k = 1 when one vector serves both classes."""
+        """Weights of shape (k, d); k = 1 when one vector serves both classes."""
         if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
             return self.joint(self.learners).w.reshape(self.k, -1)
         return np.stack([learner.w for learner in self.learners])
 
     @staticmethod
     def joint(learners: list[Any]) -> Any:
-        """One learner of the blocks of several."""
+        """Join the vectors of several learners to one learner."""
         joint = copy(learners[0])
         for name in joint.state:
             setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
@@ -218,7 +218,7 @@ class Model:
 
     @property
     def Sigma(self) -> np.ndarray | None:
-        """(k, d), or (k, d, d) for full covariance, or None."""
+        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
         return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> int:
@@ -226,7 +226,7 @@ class Model:
         return int(self.k == 2 and scores[0] > 0) if self.k <= 2 else int(np.argmax(scores))
 
     def consume(self, x: np.ndarray, y: int, c: float, known: bool = True) -> None:
-        """One round: predict, learn, count.  A label never seen before could not have been predicted."""
+        """Run one round: predict, learn, count.  A label that was never seen counts as a mistake."""
         self.n_mistakes += not known or self.predict(x) != y
         self.n_updates += self.learn(x, y, c)
         self.t += 1
@@ -243,7 +243,7 @@ class Model:
         return self.learn_crammer_singer(x, y, c)
 
     def learn_crammer_singer(self, x: np.ndarray, y: int, c: float) -> bool:
-        """The learner in R^(k d) on z = phi(x, y) - phi(x, r).  z is 0 outside blocks y and r: if it may, it has but those."""
+        """Update the learner in R^(k d) on z = phi(x, y) - phi(x, r); if separable, on blocks y and r only: z is 0 elsewhere."""
         wrong = self.W @ x
         wrong[y] = -np.inf
         r = int(np.argmax(wrong))
@@ -258,7 +258,7 @@ class Model:
         return updated
 
     def add_class(self, at: int) -> None:
-        """A label joins as code `at`.  With the second the vector begins to learn, the third splits it; newcomers start at 0."""
+        """Add a class with code `at`.  The second class starts learning, the third splits the vector; new vectors start at 0."""
         if self.k == 2:
             self.learners = [self.side(0), self.side(1)]
         if self.k >= 2:

@@ -1,4 +1,4 @@
-"""The potential framework as it is printed: Orabona and Crammer (NIPS 2010), Fig. 1, Lemma 1 and Corollary 1.
+"""The potential framework as printed: Orabona and Crammer (NIPS 2010), Fig. 1, Lemma 1 and Corollary 1.
 
     w_t = ∇f*_t(θ_t);   if l_t(w_t) > 0:  z_t = ∂l_t(w_t),  θ_{t+1} = θ_t - η_t z_t
 
@@ -39,7 +39,7 @@ LOSSES = {
 
 
 def insensitive(epsilon: float) -> Loss:
-    """[|e| - epsilon]+"""
+    """Return the loss [|e| - epsilon]+."""
     return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
 
 
@@ -50,7 +50,7 @@ REGRESSION_LOSSES = {
 
 
 def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
-    """The least Σ p log(n p), p >= 0 of sum 1, among the p that make these shares; infinite where none do.
+    """Return the least Σ p log(n p) over p >= 0 of sum 1 with these shares; infinite if there are none.
 
     signed: p+ - p- = shares, n = 2d, and the rest, 1 - ||shares||_1, goes to pairs as √(shares² + 4c²). Else p = shares, n = d.
     """
@@ -82,11 +82,11 @@ class SquaredNorm:
         self.sigma, self.beta = sigma, sigma
 
     def begin(self, d: int) -> SquaredNorm:
-        """This function, in d dimensions."""
+        """Return this function in d dimensions."""
         return self
 
     def seen(self, x: np.ndarray) -> Any:
-        """f_t, which has seen the row x."""
+        """Return f_t after the row x."""
         return self
 
     def value(self, u: np.ndarray) -> float:
@@ -96,11 +96,11 @@ class SquaredNorm:
         return float(theta @ theta) / (2.0 * self.sigma)
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """∇f*(θ)."""
+        """Return ∇f*(θ)."""
         return theta / self.sigma
 
     def dual_norm(self, z: np.ndarray) -> float:
-        """The norm dual to the one by which f is β-strongly convex."""
+        """Return the dual of the norm for which f is β-strongly convex."""
         return float(np.linalg.norm(z))
 
 
@@ -142,7 +142,7 @@ class Entropic(SquaredNorm):
         return np.concatenate([exponents, -exponents]) if self.signed else exponents
 
     def value(self, u: np.ndarray) -> float:
-        """The least over the shares that make u; infinite where none do."""
+        """Return the least f over the shares with difference u; infinite if there are none."""
         return self.sigma * entropy_of_shares(np.asarray(u) / self.W, self.signed)
 
     def conjugate(self, theta: np.ndarray) -> float:
@@ -205,12 +205,12 @@ class Quadratic(SquaredNorm):
 
 
 def conservative(s: Stats, z: np.ndarray) -> float:
-    """η_t = 1 on mistakes, m <= 0, and 0 else: the conservative form of an algorithm."""
+    """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm."""
     return 1.0 if s.margin <= 0.0 else 0.0
 
 
 def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarray], float]:
-    """NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius."""
+    """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius."""
 
     def rate(s: Stats, z: np.ndarray) -> float:
         if s.margin <= 0.0:
@@ -221,17 +221,17 @@ def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarr
 
 
 def best_r(s: float, M: float, R: float, d: int) -> float:
-    """The r of NAROW 4.3 for the diagonal form: s M R²/(M R² - 2sd), where s < M R²/(2d); else infinite, the plain Perceptron.
+    """Return NAROW 4.3's r, diagonal form: s M R²/(M R² - 2sd) if s < M R²/(2d), else inf (Perceptron).
 
-    s : the most rows that one of the informative features is in; M : the (expected) number of mistakes; R : the largest ||x||;
-    d : the number of features.
+    s : the largest number of rows with the same informative feature; M : the (expected) number of mistakes;
+    R : the largest ||x||; d : the number of features.
     """
     spare = M * R**2 - 2.0 * s * d
     return s * M * R**2 / spare if spare > 0.0 else inf
 
 
 class PotentialLearner(Learner):
-    """Fig. 1 in R^d, with both sides of Lemma 1 kept as it goes (`lemma_1`).
+    """Learner of Fig. 1 in R^d that sums both sides of Lemma 1 (`lemma_1`).
 
     f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
     row; 0 means no update. The weight c of a row multiplies η.
@@ -264,7 +264,7 @@ class PotentialLearner(Learner):
         return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
 
     def take(self, f: Any, x: np.ndarray, gradient: np.ndarray, m: float, loss: float, c: float) -> bool:
-        """θ -= η gradient, where there is a loss; and what Lemma 1 sums."""
+        """Update θ -= η gradient if there is a loss, and the sums of Lemma 1."""
         rate = self.rate(Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c), x) if loss > 0.0 else 0.0
         step = c * rate * gradient
         if not step.any():
@@ -279,7 +279,7 @@ class PotentialLearner(Learner):
         return float(self.eta(s, z) if callable(self.eta) else self.eta)
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
-        """Both sides of Lemma 1 so far for a competitor u: (paid, allowed)."""
+        """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u."""
         u = np.asarray(u, dtype=np.float64)
         return self.left / lam - float(self.pull @ u), (self.f.value(lam * u) + self.right) / lam
 
@@ -345,7 +345,7 @@ class LeaderLearner(Learner):
         self.alpha[i], self.theta = alpha, rest + alpha * z
 
     def slope(self, rest: np.ndarray, z: np.ndarray, y: float, c: float, alpha: float) -> float:
-        """The dual's derivative in a row's α."""
+        """Return the derivative of the dual in a row's α."""
         score = float(self.f.weights(rest + alpha * z) @ z)
         if self.loss == "hinge":
             return 1.0 - score

@@ -1,4 +1,4 @@
-"""The papers' rules, as functions from what a row comes to (`Stats`) to the step to take (`Step`)."""
+"""The papers' rules, as functions from the statistics of a row (`Stats`) to a step (`Step`)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 
 class Stats(NamedTuple):
-    """What a row comes to, z = y x (regression: sgn(y - w.x) x; several classes: the difference of two blocks).
+    """Statistics of a row z = y x (regression: sgn(y - w.x) x; several classes: the difference of two blocks).
 
-    margin : m = w.z (regression: epsilon - |y - w.x|); of a geometry with precision, m' by the Σ that has seen the row already.
-    loss : what the margin lacks of the one wanted, 1 (regression: 0); at least 0.
+    margin : m = w.z (regression: epsilon - |y - w.x|); in a geometry with precision, m' under the Σ after the row.
+    loss : max(0, 1 - margin) (regression: max(0, -margin)).
     q : ||z||². v : z'Σz before the row, 0 where there is no Σ. weight : the row's c > 0.
     """
 
@@ -34,7 +34,7 @@ REST = Step()
 
 
 class Rule(NamedTuple):
-    """A rule with the geometry that it is for, and of the potential geometry what Σ^-1 gains, Stats -> float."""
+    """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float."""
 
     step: Callable[..., Step]
     geometry: str = "additive"
@@ -94,7 +94,7 @@ def arow(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = N
 
 
 def quantile(eta: float) -> float:
-    """phi = Φ^-1(eta)."""
+    """Return phi = Φ^-1(eta)."""
     return NormalDist().inv_cdf(eta)
 
 
@@ -107,7 +107,7 @@ def stdev_alpha(m: float, v: float, phi: float) -> float:
 def stdev_step(alpha: float, v: float, phi: float) -> Step:
     """w += alpha Σz,  Σ^-1 += (alpha phi/√u) z z',  √u = (-g + √(g² + 4v)) / 2,  g = alpha v phi.
 
-    As printed √u cancels to 0 when v << g². What is computed is the same number.
+    The printed form of √u cancels to 0 when v << g²; the code computes the same number without cancellation.
     """
     if not alpha > 0.0:
         return REST
@@ -116,7 +116,7 @@ def stdev_step(alpha: float, v: float, phi: float) -> Step:
 
 
 def held_back(step: Step, c: float) -> Step:
-    """A hard constraint has no price: a weight below 1 scales the step and the precision, and one above changes nothing."""
+    """Scale step and precision by min(1, c): a hard constraint is already met, so that a weight above 1 changes nothing."""
     return Step(min(1.0, c) * step.tau, min(1.0, c) * step.beta)
 
 

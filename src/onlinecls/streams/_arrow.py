@@ -13,7 +13,7 @@ from .._input.rows import Rows
 from ..text import HashingVectorizer
 from ._errors import Counts, MalformedLineError
 from ._records import Texts, WrongRecordError, decoded, number, shown
-from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category
+from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category, missing_value
 
 _ROWS_FOR_KINDS = 1000  # rows in which a list is looked for, if the type lacks its length
 
@@ -188,7 +188,7 @@ class _Part:
     def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
         if must_be_there:
             for row in np.setdiff1d(self.all, there).tolist():
-                self._refuse(row, f"expected a value in {what}, got none (missing='absent' takes it for 0)")
+                self._refuse(row, missing_value(what))
 
     def _lists(self, column, there: np.ndarray, width: int, wanted: str, largest: float) -> np.ndarray:
         """Return lists of numbers of one length as a table."""
@@ -211,7 +211,7 @@ class _Part:
                 value = decoded(value) if isinstance(value, bytes) else value
                 found[row] = None if value is None else category(name, value, what)
             except WrongRecordError as error:
-                self._refuse(row, str(error))
+                self._refuse(row, error)
         there = np.array([row for row, text in enumerate(found) if text is not None or not self.good[row]], int)
         self._require(there, what, must_be_there)
         return found
@@ -224,9 +224,10 @@ class _Part:
             raise ValueError(f"{self.name}: a column must hold numbers or texts, got {name!r} of type {column.type}.")
         return sound(column, f"{self.name}: the column {name!r} must be")
 
-    def _refuse(self, row: int, problem: str) -> None:
+    def _refuse(self, row: int, problem: str | WrongRecordError) -> None:
         if self.good[row]:
-            self.counts.refuse(MalformedLineError(self.name, self.first + row + 1, None, f" {problem}"))
+            parameter = getattr(problem, "parameter", "")
+            self.counts.refuse(MalformedLineError(self.name, self.first + row + 1, None, f" {problem}", parameter))
             self.good[row] = False
 
     def _labels(self, column, read_label):
@@ -235,7 +236,7 @@ class _Part:
             try:
                 y[row] = read_label(value)
             except WrongRecordError as error:
-                self._refuse(row, str(error))
+                self._refuse(row, error)
         return y
 
     def _values(self, column):
@@ -308,5 +309,5 @@ class _Part:
             try:
                 texts[row] = None if text is None else decoded(text)
             except WrongRecordError as error:
-                self._refuse(row, str(error))
+                self._refuse(row, error)
         return texts

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from ._errors import Counts, MalformedLineError, excerpt
+from ._errors import HINTS, Counts, MalformedLineError, excerpt
 from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
@@ -29,7 +29,7 @@ def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int
                     continue
                 if block is None:
                     parser.skip_line()
-                    error = MalformedLineError(source.name, parser.line_number, stop + 1, too_long(max_line_bytes))
+                    error = MalformedLineError(source.name, parser.line_number, stop + 1, *too_long(max_line_bytes))
                     counts.refuse(error, parser.n_rows)
                     continue
                 while start < stop:
@@ -76,11 +76,11 @@ def parallel(files, parsers: list, counts: Counts, block_bytes: int, max_line_by
         n_lines, found, faults, error = job.result()
         if not counts.skipping:
             yield from found
-        for line, n_before, column, problem in faults:
+        for line, n_before, column, problem, parameter in faults:
             if problem is None:
                 counts.leave_out(n_before)
             else:
-                counts.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem), n_before)
+                counts.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
         if counts.skipping:
             yield from found
         if error:
@@ -92,7 +92,7 @@ def parallel(files, parsers: list, counts: Counts, block_bytes: int, max_line_by
             skip_bom(source)
             for block, start, stop in blocks(source, block_bytes, max_line_bytes, spare):
                 if block is None:
-                    refused = 1, (), [(1, 0, stop + 1, too_long(max_line_bytes))], None
+                    refused = 1, (), [(1, 0, stop + 1, *too_long(max_line_bytes))], None
                     jobs.append(_Job(number, source.name, lambda found=refused: found))
                 else:
                     jobs.append(_Job(number, source.name, work, block, start, stop))
@@ -175,7 +175,7 @@ class _Job:
 def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     """Parse a block; return (number of lines, batches, faults, the error that stopped the parser or None).
 
-    A fault is (line, number of rows before it, column, problem); the problem of a blank line is None.
+    A fault is (line, number of rows before it, column, problem, parameter of its hint); the problem of a blank line is None.
     """
     found, faults, error, n_rows, is_right = [], [], None, 0, True
     parser.begin()
@@ -195,16 +195,17 @@ def _parsed(parser, block: bytearray, start: int, stop: int, skipping: bool):
     return parser.line_number, found, faults, error
 
 
-def _description(parser, block, fault) -> tuple[int, str | None]:
-    column, expected = fault
+def _description(parser, block, fault) -> tuple[int, str | None, str]:
+    column, expected, parameter = fault
     if fault == BLANK:
         return fault
     first, last = parser.line
-    return column, f"expected {expected}, got {excerpt(bytes(block[first + column - 1 : last]))}"
+    got = excerpt(bytes(block[first + column - 1 : last]))
+    return column, f"expected {expected}{HINTS.get(parameter, '')}, got {got}", parameter
 
 
-def too_long(max_line_bytes: int) -> str:
-    return f"expected a line of at most {max_line_bytes} bytes (max_line_bytes), got a longer one"
+def too_long(max_line_bytes: int) -> tuple[str, str]:
+    return f"expected a line of at most {max_line_bytes} bytes{HINTS['max_line_bytes']}, got a longer one", "max_line_bytes"
 
 
 def blocks(source, block_bytes: int, max_line_bytes: int, spare: SimpleQueue | None = None):

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 
 KEPT = 5  # reasons
 
+# Hints in messages about lines, by the parameter of `read` that each is about.
+HINTS = {
+    "labels": " (labels=None reads lines without)", "max_line_bytes": " (max_line_bytes)",
+    "zero_based": " (0-based files: zero_based=True)",
+    "n_features": "n_features (give a larger one, or zero_based=False if indices start at 1)",
+    "missing": " (missing='absent' takes it for 0)", "categories": " (among the categories its values would be names)",
+    "csv.field_size_limit": " Longer fields: csv.field_size_limit(characters).",
+}
+
 
 class MalformedLineError(ValueError):
     """Raised for a line or record that its format does not allow.
@@ -24,19 +33,22 @@ class MalformedLineError(ValueError):
         Number of the line (of the record, in formats without lines), from 1.
     column : int or None
         Byte in the line, from 1, of what was not expected.
+    parameter : str
+        The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
     """
 
-    def __init__(self, file: str, line: int, column: int | None, problem: str) -> None:
+    def __init__(self, file: str, line: int, column: int | None, problem: str, parameter: str = "") -> None:
         place = f"{escaped(file)}:{line}:"
         super().__init__(f"{place}{problem}" if column is None else f"{place}{column}: {problem}")
         self.file, self.line, self.column = file, line, column
+        self.parameter, self.hint = parameter, HINTS.get(parameter, "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (str(self), self.file, self.line, self.column)
+        return _rebuilt, (str(self), self.file, self.line, self.column, self.parameter)
 
 
-def _rebuilt(message: str, file: str, line: int, column: int | None) -> MalformedLineError:
-    error = MalformedLineError(file, line, column, "")
+def _rebuilt(message: str, file: str, line: int, column: int | None, parameter: str) -> MalformedLineError:
+    error = MalformedLineError(file, line, column, "", parameter)
     error.args = (message,)
     return error
 

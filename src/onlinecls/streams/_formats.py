@@ -7,6 +7,8 @@ import json
 import os
 import re
 
+from .._input.validate import ParameterError
+
 FORMATS = ("svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
 _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
@@ -51,9 +53,9 @@ def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
         return "tsv"  # texts without labels
     if format is None:
         found = f"its first line is {lines[0][:60]!r}" if lines else "it has no lines"
-        raise ValueError(
+        raise ParameterError(
             f"{source.name}: cannot tell the format from the name or the first lines: {found}. "
-            f"Give format= one of {', '.join(map(repr, FORMATS))}."
+            f"Give format= one of {', '.join(map(repr, FORMATS))}.", "format", "format=",
         )
     return format
 

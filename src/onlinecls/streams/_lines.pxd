@@ -46,9 +46,10 @@ cdef class LineParser:
     cdef Py_ssize_t position, line_at, line_end
     cdef const unsigned char* where         # the place of a fault, and what was expected there
     cdef const char* expected
+    cdef const char* parameter              # of the hint in `HINTS`
     # Append the row of a line, behind whose end there is one more byte. A malformed line changes nothing.
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil
-    cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil
+    cdef Found fault(self, const unsigned char* where, const char* expected, const char* parameter=*) noexcept nogil
     cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil
 
 

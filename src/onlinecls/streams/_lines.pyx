@@ -14,7 +14,7 @@ from .._hashing.murmur cimport murmur3
 from ._numbers cimport read_number
 
 from .._input.rows import Rows
-from .._input.validate import LONGEST_LABEL
+from .._input.validate import LONGEST_LABEL, ParameterError
 from ._pool import Pool
 
 cdef enum:
@@ -24,7 +24,8 @@ cdef enum:
     FEW = 24                    # entries that sort faster by insertion
 
 BEHIND = BEHIND_BYTES
-BLANK = (0, None)               # a "fault" of column 0: a line without a row
+BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
+OR_NUMBERS = ", or labels='number' if they are numbers"
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -95,9 +96,9 @@ cdef class Labels:
             if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest label in every row)
                 return -3
             if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:
-                raise ValueError(
+                raise ParameterError(
                     f"labels must be at most {MAX_NAMES} different texts of {MAX_NAME_BYTES} bytes together, got more. "
-                    "Give the column of the labels, or labels='number' if they are numbers."
+                    f"Give the column of the labels{OR_NUMBERS}.", "labels", OR_NUMBERS
                 )
             if self.n_bytes + n > self.bytes_capacity:
                 self.blob = <unsigned char*>sized(self.blob, 2 * (self.n_bytes + n))
@@ -163,8 +164,9 @@ cdef class LineParser:
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the whole lines of text[start:stop] until the batch is full or a line is malformed; BEHIND bytes follow stop.
 
-        Return where the next line starts, and None or the fault of the line before it: (column, what was expected). If labels
-        are not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of lines.
+        Return where the next line starts, and None or the fault of the line before it: (column, what was expected, parameter
+        of a hint or ""). If labels are not read, a line without a row has the fault `BLANK`, so that predictions keep the
+        numbers of lines.
         """
         cdef Found found
         self.position = start
@@ -175,11 +177,11 @@ cdef class LineParser:
                 with nogil:
                     found = self._run(&text[0], stop)
             except UnicodeDecodeError as error:
-                return self.position, (self.where - &text[self.line_at] + 1 + error.start, "text in UTF-8")
+                return self.position, (self.where - &text[self.line_at] + 1 + error.start, "text in UTF-8", "")
             if found == EMPTY:
                 return self.position, BLANK
             if found == FAULT:
-                return self.position, (self.where - &text[self.line_at] + 1, self.expected.decode())
+                return self.position, (self.where - &text[self.line_at] + 1, self.expected.decode(), self.parameter.decode())
         return self.position, None
 
     @property
@@ -213,8 +215,8 @@ cdef class LineParser:
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         return NOTHING
 
-    cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil:
-        self.where, self.expected = where, expected
+    cdef Found fault(self, const unsigned char* where, const char* expected, const char* parameter=b"") noexcept nogil:
+        self.where, self.expected, self.parameter = where, expected, parameter
         return FAULT
 
 

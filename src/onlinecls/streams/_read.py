@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
+from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Counts
@@ -400,7 +401,7 @@ class _Reader:
 
 def _require(right: bool, name: str, needed: str, got: object) -> None:
     if not right:
-        raise ValueError(f"read: {name} must be {needed}, got {got!r}.")
+        raise ParameterError(f"read: {name} must be {needed}, got {got!r}.", name, f"read: {name}")
 
 
 def _is_files(source: object) -> bool:

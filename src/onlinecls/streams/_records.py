@@ -13,7 +13,7 @@ import numpy as np
 from .._input.escaping import escaped
 from .._input.validate import LONGEST_LABEL
 from ._blocks import blocks, skip_bom, too_long
-from ._errors import Counts, MalformedLineError
+from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
 
 PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
@@ -23,6 +23,10 @@ _BLOCK = 1 << 20  # bytes
 
 class WrongRecordError(ValueError):
     """Raised for a malformed record; the reader of the format adds the file and the line."""
+
+    def __init__(self, problem: str, parameter: str = ""):
+        super().__init__(problem)
+        self.parameter = parameter  # of the hint
 
 
 class LabelReader:
@@ -39,7 +43,10 @@ class LabelReader:
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
         if self.kind == "number":
-            return number(value, "a label")
+            try:
+                return number(value, "a label")
+            except WrongRecordError as error:
+                raise WrongRecordError(str(error), "label") from None
         try:
             text = decoded(value) if isinstance(value, bytes) else str(value)
         except WrongRecordError:
@@ -203,7 +210,7 @@ class Batcher:
             label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
             self.rows.add(content)
         except WrongRecordError as error:
-            self.counts.refuse(MalformedLineError(*where, None, f" {error}"), len(self.labels))
+            self.counts.refuse(MalformedLineError(*where, None, f" {error}", error.parameter), len(self.labels))
             return
         self.labels.append(label)
         self.weights.append(weight)
@@ -286,7 +293,7 @@ def json_object(line, max_line_bytes: int) -> dict:
 
 def _bounded(line, max_line_bytes):
     if line is None:
-        raise WrongRecordError(too_long(max_line_bytes))
+        raise WrongRecordError(*too_long(max_line_bytes))
     return line
 
 
@@ -296,9 +303,7 @@ def tsv(files, labelled: bool, max_line_bytes: int):
     def record(line):
         label, tab, text = _bounded(line, max_line_bytes).partition(b"\t")
         if labelled and not tab:
-            raise WrongRecordError(
-                "expected a tab between label and text (labels=None reads lines without), got the end of the line"
-            )
+            raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
         return label, text if tab else label, None
 
     for where, line in text_lines(files, max_line_bytes):
@@ -326,7 +331,7 @@ class _CsvLines:
         """Load the next piece of the file and return it; `PAUSE` if a pipe is silent, None at the end."""
         piece = next(self._pieces, b"")
         if piece is None:
-            raise WrongRecordError(too_long(self._most))
+            raise WrongRecordError(*too_long(self._most))
         if piece is PAUSE or not piece:
             return piece or None
         lines = list(io.StringIO(piece.decode("utf-8", "surrogateescape"), newline=""))
@@ -353,8 +358,8 @@ def rows_of_csv(files, delimiter: str, max_line_bytes: int):
             except WrongRecordError as error:
                 row = error
             except csv.Error as error:
-                hint = " Longer fields: csv.field_size_limit(characters)." if "field limit" in str(error) else ""
-                row = WrongRecordError(f"expected CSV, got something else: {error}.{hint}")
+                parameter = "csv.field_size_limit" if "field limit" in str(error) else ""
+                row = WrongRecordError(f"expected CSV, got something else: {error}.{HINTS.get(parameter, '')}", parameter)
             if row:
                 yield where, row
 

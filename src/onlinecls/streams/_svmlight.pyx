@@ -49,9 +49,9 @@ cdef class SvmlightParser(EntryParser):
             p += 1
         if p[0] != 58:
             if not self.labels.put(self.n_rows, field, p):
-                return self.fault(field, self.labels.expected)
+                return self.fault(field, self.labels.expected, b"label")
         elif self.labels.numbers or self.labels.texts:
-            return self.fault(field, b"a label before the first index (labels=None reads lines without)")
+            return self.fault(field, b"a label before the first index", b"labels")
         else:
             p = field
         self.at = self.nnz
@@ -82,9 +82,9 @@ cdef class SvmlightParser(EntryParser):
             p = behind
             index = <int64_t>digits - self.first
             if index < 0:
-                return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
+                return self.fault(field, b"an index >= 1, as in the lines before", b"zero_based")
             if index >= self.n_features:
-                return self.fault(field, b"an index < n_features (give a larger one, or zero_based=False if indices start at 1)")
+                return self.fault(field, b"an index < ", b"n_features")
             in_order &= index > last
             last = index
             push(self, index, value)

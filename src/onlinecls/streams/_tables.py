@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .._input.rows import Rows
+from ._errors import HINTS
 from ._features import FeatureRows
 from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
 
@@ -226,14 +227,14 @@ class TableRows:
 
     def _require_value(self, what: str) -> None:
         if self.must_be_there:
-            raise WrongRecordError(f"expected a value in {what}, got none (missing='absent' takes it for 0)")
+            raise missing_value(what)
 
     def _number(self, value, what: str) -> float:
         try:
             return number(value, what)
         except WrongRecordError as error:
-            hint = " (among the categories its values would be names)" if _is_name(value) else ""
-            raise WrongRecordError(f"{error}{hint}") from None
+            parameter = "categories" if _is_name(value) else ""
+            raise WrongRecordError(f"{error}{HINTS.get(parameter, '')}", parameter) from None
 
     def _list(self, values, length: int, what: str) -> list:
         if not isinstance(values, (list, tuple)) or len(values) != length:
@@ -246,6 +247,10 @@ class TableRows:
             return self.hashed.take()[0]
         rows, self.rows = self.rows, []
         return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_numbers))
+
+
+def missing_value(what: str) -> WrongRecordError:
+    return WrongRecordError(f"expected a value in {what}, got none{HINTS['missing']}", "missing")
 
 
 def category(name, value, what: str) -> bytes:

@@ -172,7 +172,7 @@ cdef class VWParser(EntryParser):
                 break
             if n_words == 0:
                 if not self.labels.put(self.n_rows, word, p):
-                    return self.fault(word, self.labels.expected)
+                    return self.fault(word, self.labels.expected, b"label")
             elif n_words == 3:
                 return self.fault(word, b"'|' behind label, importance and base")
             else:
@@ -189,7 +189,7 @@ cdef class VWParser(EntryParser):
         if after_blanks(p) != bar:
             return self.fault(after_blanks(p), b"'|' behind the tag")
         if n_words == 0 and (self.labels.numbers or self.labels.texts):
-            return self.fault(bar, b"a label and a blank before '|' (labels=None reads lines without)")
+            return self.fault(bar, b"a label and a blank before '|'", b"labels")
         return Found.ROW
 
     cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:

@@ -1,0 +1,106 @@
+"""Names and parameters of algorithms: from options to a learner, and from a learner back to them."""
+
+from __future__ import annotations
+
+import onlinecls
+
+from .._estimators import access
+from .._estimators.access import is_regressor
+from .._registry import ALGORITHMS
+
+CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
+REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
+_COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")
+_KERNEL = ("algorithm", "kernel", "gamma", "degree", "coef0", "budget")  # parameters of kernel learners
+
+
+def split_settings(text: str) -> list[str]:
+    """Split NAME=VALUE,... at commas; a part without a name belongs to the value before it: class_weight=ham:1,spam:5."""
+    found = []
+    for part in text.split(",") if text else []:
+        if found and "=" not in part:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def _weights_of_classes(text: str):
+    """Parse label:weight,... to a dict. Other texts are passed on for the estimator to refuse."""
+    if ":" not in text:
+        return _value(text)
+    found = {}
+    for part in text.split(","):
+        label, _, weight = part.rpartition(":")
+        found[label] = _value(weight)
+    return found
+
+
+def _value(text: str):
+    constants = {"true": True, "false": False, "none": None}
+    if text.lower() in constants:
+        return constants[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def allowed_parameters(name: str) -> list[str]:
+    """Return the parameters of an algorithm and those that all estimators share."""
+    algorithm = ALGORITHMS[name]
+    return [*algorithm.params, *(p for p in _COMMON if p in access.parameter_names(getattr(onlinecls, algorithm.estimator)))]
+
+
+def make_learner(parser, option: str, name: str, settings: list[str], dtype: str):
+    """Make the estimator of an algorithm from NAME=VALUE texts; wrong ones are usage errors."""
+    algorithm = ALGORITHMS[name]
+    cls = getattr(onlinecls, algorithm.estimator)
+    allowed, values = allowed_parameters(name), {}
+    for setting in settings:
+        parameter, equals, value = setting.partition("=")
+        if not equals:
+            parser.error(f"argument {option}: must be NAME=VALUE, got {setting!r}")
+        if parameter not in allowed:
+            parser.error(f"argument {option}: must be one of {', '.join(allowed)} for {name}, got {parameter!r}")
+        values[parameter] = _weights_of_classes(value) if parameter == "class_weight" else _value(value)
+    learner = cls(**algorithm.selects, **values, dtype=dtype)
+    try:
+        access.check_parameters(learner)
+    except ValueError as error:
+        parser.error(f"argument {option}: {error}")
+    return learner
+
+
+def algorithm_of(learner) -> str:
+    """Return the name of the learner's algorithm."""
+    learner = access.learner_of(learner)
+    return _kernel_algorithm(learner) if is_kernel(learner) else access.algorithm_of(learner).name
+
+
+def _kernel_algorithm(learner) -> str:
+    """Return the name of the linear learner with the same updates."""
+    name = learner.algorithm
+    if name == "pa":
+        name = "pa2" if learner.loss.startswith("squared") else "pa1"
+    return f"{name}_regression" if is_regressor(learner) else name
+
+
+def is_wrapped(learner) -> bool:
+    """Return True for an `OnlineToBatch`."""
+    return access.learner_of(learner) is not learner
+
+
+def is_kernel(learner) -> bool:
+    """Return True for a kernel learner or a wrapper of one."""
+    return hasattr(access.learner_of(learner), "n_support_")
+
+
+def own_parameters(learner) -> dict:
+    """Return the parameters of the learner's algorithm for JSON (infinity as text)."""
+    learner = access.learner_of(learner)
+    own = _KERNEL if is_kernel(learner) else access.algorithm_of(learner).params
+    values = {name: getattr(learner, name) for name in own}
+    return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}

@@ -1,0 +1,36 @@
+"""Counters of a learner as text and as JSON."""
+
+from __future__ import annotations
+
+from .._estimators.access import is_regressor
+from .._input.escaping import escaped
+
+
+def counters_of(learner, counts: tuple) -> dict:
+    """Return counters and errors for JSON."""
+    if is_regressor(learner):
+        errors = {"progressive_mse": mean(counts, 2), "progressive_mae": mean(counts, 3)}
+    else:
+        errors = {"mistakes": counts[2], "progressive_error": mean(counts, 2)}
+    return {"examples": counts[0], **errors, "updates": counts[1]}
+
+
+def mean(counts: tuple, which: int) -> float | None:
+    return counts[which] / counts[0] if counts[0] else None
+
+
+def format_error(error: float | None, learner) -> str:
+    """Format an error: a share of mistakes in percent, or a mean squared or absolute error."""
+    if error is None:
+        return "-"
+    return f"{error:.5g}" if is_regressor(learner) else f"{100 * error:.2f} %"
+
+
+def summary(learner, counts: tuple) -> str:
+    if is_regressor(learner):
+        return f"mse {format_error(mean(counts, 2), learner)}, mae {format_error(mean(counts, 3), learner)}"
+    return f"{counts[2]:,} mistakes ({format_error(mean(counts, 2), learner)})"
+
+
+def skipped_lines(n: int, reasons: tuple) -> str:
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, reasons)])

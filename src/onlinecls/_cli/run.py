@@ -1,0 +1,207 @@
+"""Learning of a stream by one or more learners, and the position in it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from .._estimators.access import counts_of, is_regressor
+from .._input.rows import part_of
+from .capacity import require_classes
+from .progress import Progress
+from .report import format_error, mean
+
+
+def labels_of(learner, classes: list[str] | None = None) -> str:
+    """Return the `labels` argument of `streams.read` for a learner. classes : labels of `--classes`."""
+    if is_regressor(learner):
+        return "number"
+    if learner.__sklearn_is_fitted__():
+        return "str" if learner.classes_.dtype.kind in "US" else "number"
+    return "first" if classes is None or all(_number_of(label) is not None for label in classes) else "str"
+
+
+def _number_of(text) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _as_labels(given: list, y) -> list:
+    """Convert labels of the command line to the type of the stream's labels y."""
+    if y.dtype.kind == "U":
+        return given
+    numbers = [_number_of(label) for label in given]
+    if None in numbers:
+        strange = given[numbers.index(None)]
+        raise ValueError(f"the labels of the data are numbers, got {strange!r} on the command line. Give numbers for classes.")
+    return numbers
+
+
+@dataclass
+class Run:
+    """A learner in a pass over a stream, and its counts in this pass. classes : labels of `--classes`, or None."""
+
+    name: str
+    learner: object
+    classes: list | None = None
+    seconds: float = 0.0
+    start: tuple = ()
+    points: list = field(default_factory=list)  # (*counts, seconds)
+    last: tuple = ()  # counts at the last line
+
+    def __post_init__(self):
+        self.begin()
+
+    def begin(self) -> None:
+        self.start, self.points = counts_of(self.learner), []
+        self.last = (0,) * len(self.start)
+
+    def convert_labels(self, y) -> None:
+        """Convert labels of the command line to the type of the data's, before the first rows."""
+        class_weight = getattr(self.learner, "class_weight", None)
+        if isinstance(class_weight, dict) and not self.learner.__sklearn_is_fitted__():
+            self.learner.set_params(class_weight=dict(zip(_as_labels(list(class_weight), y), class_weight.values(), strict=True)))
+        if self.classes is not None:
+            self.classes = _as_labels(self.classes, y)
+
+    def learn(self, X, y, weight) -> None:
+        began, more = time.perf_counter(), {}
+        if self.classes is not None and not self.learner.__sklearn_is_fitted__():
+            more["classes"] = self.classes
+        self.learner.partial_fit(X, y, sample_weight=weight, **more)
+        self.seconds += time.perf_counter() - began
+        self.points.append((*self.counts, self.seconds))
+
+    @property
+    def counts(self) -> tuple:
+        return tuple(now - then for now, then in zip(counts_of(self.learner), self.start, strict=True))
+
+    @property
+    def error(self) -> float | None:
+        """Return the share of mistakes, or the mean squared error."""
+        return mean(self.counts, 2)
+
+    def headings(self) -> str:
+        if is_regressor(self.learner):
+            return f"{'mse':>11} {'since last':>11} {'mae':>11}"
+        return f"{'mistakes':>12} {'error':>11} {'since last':>11}"
+
+    def columns(self) -> str:
+        """Format a line of progress below the headings."""
+        counts, learner = self.counts, self.learner
+        since = tuple(now - then for now, then in zip(counts, self.last, strict=True))
+        self.last = counts
+        errors = f"{format_error(mean(counts, 2), learner):>11} {format_error(mean(since, 2), learner):>11}"
+        return f"{errors} {format_error(mean(counts, 3), learner):>11}" if is_regressor(learner) else f"{counts[2]:>12,} {errors}"
+
+
+class Part(NamedTuple):
+    """Rows of a pass that are being learnt; an interrupt may come anywhere in them."""
+
+    number: int = 0  # of the pass, from 0
+    before: int = 0  # rows of the pass that were learnt before it
+    t: int = 0  # the learner's rows of weight > 0 then
+    X: object = None
+    live: object = None  # whether each row is of weight > 0; None if all are
+
+    def learnt(self, t: int) -> int:
+        """Return the number of its rows that are learnt when the learner has counted t rows of weight > 0."""
+        done = t - self.t
+        if self.X is None or done == 0:
+            return 0
+        if self.live is None:
+            return done
+        n_live = self.live.cumsum()
+        return len(n_live) if done == n_live[-1] else int(n_live.searchsorted(done)) + 1
+
+
+@dataclass
+class Reading:
+    """Totals of what was read in all passes, and the position in the present pass."""
+
+    features: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    reasons: tuple = ()
+    part: Part = field(default_factory=Part)
+
+    def begin(self, number: int, before: int, t: int) -> None:
+        """Begin a pass without its first `before` rows."""
+        self.part = Part(number, before, t)
+
+    def place(self, t: int) -> dict:
+        """Return the pass and its rows that have been learnt, by the learner's own counter t: Ctrl-C may come anywhere."""
+        return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(t)}
+
+    def end_part(self, t: int, whole: bool = False) -> None:
+        part = self.part
+        done = part.X.shape[0] if whole else part.learnt(t)
+        self.part = Part(part.number, part.before + done, t)  # (one assignment: an interrupt comes before or after it)
+        self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
+
+
+def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None) -> None:
+    """Learn one pass over a stream, or the rest of it. after_batch() is called between batches, where the model is whole."""
+    from ..streams import MalformedLineError
+
+    before, learner = (reading.bytes, reading.skipped), runs[0].learner
+    with stream:
+        try:
+            for X, y, weight in _rest_of(stream, reading.part.before):
+                if progress.rows == 0 and not is_regressor(learner):
+                    for run in runs:
+                        run.convert_labels(y)
+                        require_classes(run.name, run.learner, X, y)
+                for start, stop, marked in progress.cuts(len(y)):
+                    _learn_part(runs, reading, part_of(X, start, stop), y[start:stop], _cut(weight, start, stop))
+                    if marked:
+                        progress.say(line())
+                if progress.is_due():
+                    progress.say(line())
+                best = min((run.error for run in runs if run.error is not None), default=None)
+                progress.show(stream, format_error(best, learner))
+                after_batch()
+        except MalformedLineError as error:
+            if is_regressor(learner) and error.parameter == "label":
+                raise ValueError(f"{error}. {runs[0].name} learns numbers; for classes take a classifier, arow say.") from None
+            raise
+        finally:
+            progress.close()
+            reading.end_part(counts_of(learner)[0])
+            reading.bytes, reading.skipped = before[0] + stream.bytes_read, before[1] + stream.n_skipped
+            reading.reasons = stream.skipped
+
+
+def _learn_part(runs: list[Run], reading: Reading, X, y, weight) -> None:
+    learner = runs[0].learner
+    reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
+    for run in runs:
+        run.learn(X, y, weight)
+    reading.end_part(counts_of(learner)[0], whole=True)
+
+
+def _has_weight(learner, y, weight):
+    class_weight = getattr(learner, "class_weight", None)
+    live = None if weight is None else weight > 0.0
+    if isinstance(class_weight, dict) and 0 in class_weight.values():
+        silent = np.isin(y, [label for label, value in class_weight.items() if value == 0])
+        live = ~silent if live is None else live & ~silent
+    return live
+
+
+def _cut(weight, start: int, stop: int):
+    return None if weight is None else weight[start:stop]
+
+
+def _rest_of(stream, n_left_out: int):
+    """Yield the batches of a stream without its first rows."""
+    for X, y, weight in stream.batches_of_rows():
+        n = min(n_left_out, len(y))
+        n_left_out -= n
+        if n < len(y):
+            yield (X, y, weight) if n == 0 else (part_of(X, n, len(y)), y[n:], _cut(weight, n, len(y)))
