@@ -23,8 +23,7 @@ from .rounds cimport (
     begin_row, predict_class,
 )
 from .._rules cimport (
-    AGGRESSIVE_SOP, LOSS, LOOKAHEAD_LOSS, LOOKAHEAD_MISTAKE, SOP, Params, Stats, Step, apply_rule, precision, margin_suffices,
-    smaller,
+    LOSS, LOOKAHEAD_MISTAKE, Params, Stats, Step, apply_rule, margin_suffices, precision, smaller,
 )
 
 cdef enum:
