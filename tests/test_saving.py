@@ -324,7 +324,7 @@ def test_permission_refused_by_the_system(saved, monkeypatch):
     """Refuse to write, by a patched open, as the tests may run as root."""
     before, learner = saved.read_bytes(), onlinecls.Perceptron().partial_fit(X, Y)
 
-    def refuse(*arguments):
+    def refuse(*arguments, **how):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(internals.files, "open", refuse, raising=False)

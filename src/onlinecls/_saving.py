@@ -12,10 +12,14 @@ description and the arrays mean, and whether learning can have left them so, is 
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import io
 import json
 import math
 import os
+import stat
+import time
 import zlib
 from typing import NamedTuple
 
@@ -25,6 +29,7 @@ FORMAT = 1
 _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
 _UNSIGNED = "0" * 64  # what stands in the place of the checksum while it is computed
 _ALIGNMENT = 64
+_DRAFT = ".onlinecls-"  # how the name of a file begins while it is written
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how its files begin
 _TENSORS = {
@@ -123,8 +128,26 @@ def write(who: str, path: str | bytes, model: dict, arrays: dict[str, np.ndarray
     parts = [_header(model, little, digest.hexdigest()), *little.values()]
     if hasattr(path, "write"):
         _write_parts(path, parts)
+        return
+    packer, mode = _packer(who, os.fsdecode(path)), _mode_of(path)
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):  # (a file in its place would take it away from its readers)
+        with open(path, "wb") as file, packer(file) as packed:
+            _write_parts(packed, parts)
+    elif mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(
+            errno.EINVAL, f"{who}: save must write to a regular file, a pipe or a character device, got another kind. "
+            "Save to another path", os.fspath(path)
+        )
     else:
-        _replace(who, os.path.realpath(path), parts, _packer(who, os.fsdecode(path)))
+        _replace(who, os.path.realpath(path), parts, packer)
+
+
+def _mode_of(path: str | bytes) -> int:
+    """Return the mode of what a path leads to; 0 if there is nothing."""
+    try:
+        return os.stat(path).st_mode
+    except OSError:
+        return 0
 
 
 def _write_parts(file, parts: list) -> None:
@@ -156,8 +179,8 @@ def _zstandard(who: str):
     raise ImportError(f'{who}: Zstandard files need a package that is missing: pip install "onlinecls[zstd]"')
 
 
-def _opened(path, mmap: bool):
-    """A file to read from, and its size: in memory where it is compressed, or no file of the system's."""
+def _opened(path, mmap: bool, most: float):
+    """Return a file to read from, and its size; it is in memory if it is compressed, of at most `most` bytes, or a stream."""
     file = path if hasattr(path, "read") else open(path, "rb")
     start = b"" if file is path else file.peek(4)
     if file is path:
@@ -171,20 +194,42 @@ def _opened(path, mmap: bool):
         size = len(file.getvalue()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
         return file, size
     with file:
-        return _all_unpacked(path, _gzip()(fileobj=file) if is_gzip else _zstandard("onlinecls.load").open(file, "rb"))
+        return _unpacked(path, _gzip()(fileobj=file) if is_gzip else _zstandard("onlinecls.load").open(file, "rb"), most)
 
 
-def _all_unpacked(path, packed):
-    most, found = _most_memory(), io.BytesIO()
+def _unpacked(path, packed, most: float):
+    """Return the file in a compressed one: its header first, then the arrays that the header has, if they are few enough."""
+    found = io.BytesIO()
+
+    def unpack(n: float) -> None:
+        while found.tell() < n and (chunk := packed.read(int(min(_CHUNK, n - found.tell())))):
+            found.write(chunk)
+
     try:
-        while chunk := packed.read(_CHUNK):
-            if found.write(chunk) and found.tell() > most:
-                raise refused(path, f"a model that fits in memory, {most / 1e9:.0f} GB", "more")
+        unpack(8 + len(_BEGINNING))
+        start = found.getvalue()
+        if start[8:] == _BEGINNING:
+            length = int.from_bytes(start[:8], "little")
+            _require_room(path, 8 + length, most)
+            unpack(8 + length)
+            size = found.tell()
+            found.seek(0)
+            whole = _read_header(path, found, size).size
+            _require_room(path, whole, most)
+            unpack(whole + 1)  # (one byte more would be one too many)
     except (EOFError, OSError, zlib.error) as error:
         raise refused(path, "a whole compressed file", f"one that is cut or damaged ({error})") from None
-    size = found.tell()
+    size = found.seek(0, os.SEEK_END)
     found.seek(0)
     return found, size
+
+
+def _require_room(path, n_bytes: int, most: float) -> None:
+    if n_bytes > most:
+        raise refused(
+            path, f"a model of at most {most:,.0f} bytes", f"one of {n_bytes:,}",
+            "Set max_bytes (by default the machine's memory) if you trust the file.",
+        )
 
 
 def _most_memory() -> float:
@@ -206,19 +251,26 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
     import shutil
 
     folder = os.path.dirname(path)
-    token = f".onlinecls-{secrets.token_hex(8)}.tmp"
+    _remove_drafts(folder)
+    token = f"{_DRAFT}{secrets.token_hex(8)}.tmp"
     draft = os.path.join(folder, os.fsencode(token) if isinstance(path, bytes) else token)
+    exists = os.path.exists(path)
     try:
         try:
             if os.path.isdir(path):
                 raise IsADirectoryError(21, "Is a directory")
-            with open(draft, "xb") as file:
+            # (A draft of a file that only its owner may read is no more open than that.)
+            opener = functools.partial(os.open, mode=0o600 if exists else 0o666)
+            with open(draft, "xb", opener=opener) as file:
+                _lock(file)
                 with packer(file) as packed:
                     _write_parts(packed, parts)
                 file.flush()
                 os.fsync(file.fileno())
-            if os.path.exists(path):
+            if exists:
                 shutil.copymode(path, draft)
+                with contextlib.suppress(OSError, AttributeError):  # (only root may give a file away)
+                    os.chown(draft, os.stat(path).st_uid, os.stat(path).st_gid)
             os.replace(draft, path)
         except BaseException:
             if os.path.exists(draft):
@@ -237,11 +289,34 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
         ) from error
 
 
+def _lock(file) -> bool:
+    """Lock a draft while it is written; False if another process has it locked, or the system has no such locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_drafts(folder: str | bytes) -> None:
+    """Remove the drafts of processes that were killed while they saved: they are a minute old, and nobody has them locked."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder or "."):
+            if os.fsdecode(name).startswith(_DRAFT):
+                draft = os.path.join(folder, name)
+                with open(draft, "rb") as file:
+                    if time.time() - os.fstat(file.fileno()).st_mtime > 60.0 and _lock(file):
+                        os.unlink(draft)
+
+
 class _Header(NamedTuple):
     model: str
     tensors: dict[str, tuple[int, int, np.dtype, tuple]]  # begin, end, dtype, shape
     unsigned: bytes
     digest: str
+    size: int  # of the whole file
 
 
 def refused(path, required: str, came: str, do: str = "") -> ValueError:
@@ -284,9 +359,7 @@ def _read_header(path, file, size: int) -> _Header:
         require(type(digest) is str and raw.count(digest.encode()) == 1 and len(digest) == 64, "one checksum", digest)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise refused(path, "a model saved by onlinecls", f"a header with wrong arrays ({error})") from None
-    if 8 + length + at != size:
-        raise refused(path, f"of {8 + length + at} bytes, as its header says", f"{size} bytes")
-    return _Header(metadata.get("model"), tensors, raw.replace(digest.encode(), _UNSIGNED.encode()), digest)
+    return _Header(metadata.get("model"), tensors, raw.replace(digest.encode(), _UNSIGNED.encode()), digest, 8 + length + at)
 
 
 def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndarray]:
@@ -310,11 +383,18 @@ def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndar
     return arrays
 
 
-def read(path: str | bytes, mmap: bool) -> tuple[dict, dict[str, np.ndarray]]:
-    """The description (of whatever JSON can hold) and the arrays of a file that is as it was written."""
-    file, size = _opened(path, mmap)
+def read(path: str | bytes, mmap: bool, max_bytes: float | None = None) -> tuple[dict, dict[str, np.ndarray]]:
+    """Read the description (of whatever JSON can hold) and the arrays of a file that is as it was written.
+
+    max_bytes : most bytes of a compressed file, unpacked, or of arrays; None: the machine's memory.
+    """
+    most = _most_memory() if max_bytes is None else max_bytes
+    file, size = _opened(path, mmap, most)
     with file:
         header = _read_header(path, file, size)
+        if header.size != size:
+            raise refused(path, f"of {header.size} bytes, as its header says", f"{size} bytes")
+        _require_room(path, 0 if mmap else size, most)
         checksum = _sha256(header.unsigned)
         arrays = _read_data(file, header, checksum, mmap)
     if checksum.hexdigest() != header.digest:

@@ -186,7 +186,7 @@ class Estimator(Routing):
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
 
         The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
-        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, to be deleted.)
+        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, which a later save removes.)
 
         Parameters
         ----------

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping
 from math import frexp
+from numbers import Integral
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -278,10 +279,16 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
 
 
 @overload
-def load(path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False) -> Learner: ...
+def load(
+    path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False, max_bytes: int | None = None
+) -> Learner: ...
 @overload
-def load(path: Path, *, mmap: bool = False, return_metadata: Literal[True]) -> tuple[Learner, dict[str, Any]]: ...
-def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Learner | tuple[Learner, dict[str, Any]]:
+def load(
+    path: Path, *, mmap: bool = False, return_metadata: Literal[True], max_bytes: int | None = None
+) -> tuple[Learner, dict[str, Any]]: ...
+def load(
+    path: Path, *, mmap: bool = False, return_metadata: bool = False, max_bytes: int | None = None
+) -> Learner | tuple[Learner, dict[str, Any]]:
     """Read a model that an estimator's `save` wrote: it predicts, and goes on learning, as if it had never been away.
 
     Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
@@ -296,6 +303,9 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
         learns all the same, on a copy made at its next row.
     return_metadata : bool, default=False
         Give the pair of the estimator and the dict that was passed to `save` as metadata.
+    max_bytes : int or None, default=None
+        Most bytes that the model may have in memory, and a compressed file when it is unpacked. None: the machine's memory. Give
+        it for files from strangers: one of 2 kB may hold a model of 2 GB.
 
     Returns
     -------
@@ -307,8 +317,8 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
     Raises
     ------
     ValueError
-        If the file is not a model, not whole, changed in any byte, of a newer format, or holds what no estimator could have
-        written. Nothing is made of it then.
+        If the file is not a model, not whole, changed in any byte, of a newer format, larger than max_bytes, or holds what no
+        estimator could have written. Nothing is made of it then.
     OSError
         If the file cannot be read.
 
@@ -329,14 +339,16 @@ def load(path: Path, *, mmap: bool = False, return_metadata: bool = False) -> Le
     (AROWClassifier(r=0.5), ['spam'], {'bits': 1})
     """
     place: Any = path if hasattr(path, "read") else os.fspath(path)
-    header, arrays = read(place, mmap)
+    if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral) or max_bytes < 1):
+        raise ValueError(f"onlinecls.load: max_bytes must be None or an integer >= 1, got max_bytes={max_bytes!r}.")
+    header, arrays = read(place, mmap, max_bytes)
     if mmap and isinstance(header, dict) and header.get("thin"):
         raise refused(
             place, "a dense file for mmap=True", "one without the features that were never met",
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
-        learner = rebuilt(header, to_dense(header, arrays))
+        learner = rebuilt(header, to_dense(header, arrays, max_bytes))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, header["metadata"]) if return_metadata else learner

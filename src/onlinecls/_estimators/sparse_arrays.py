@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._input.validate import available_memory
-from .._saving import require
+from .._saving import InvalidError, require
 
 _SMALL = 1 << 15  # bytes: smaller arrays stay as they are
 _SAMPLE = 1001  # records that are looked at for the most frequent one
@@ -49,11 +49,14 @@ def most_frequent(records: np.ndarray) -> np.ndarray:
     return kinds[counts.argmax()].view(records.dtype)
 
 
-def to_dense(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Decode arrays of a file, whose header is not trusted; its entry `thin` is removed."""
+def to_dense(header: dict, arrays: dict[str, np.ndarray], max_bytes: float | None = None) -> dict[str, np.ndarray]:
+    """Decode arrays of a file, whose header is not trusted; its entry `thin` is removed.
+
+    max_bytes : most bytes of these arrays together; None: the free memory.
+    """
     thin = header.pop("thin", {})
     require(isinstance(thin, dict), "names of thin arrays", thin)
-    found = dict(arrays)
+    found, n_bytes, most = dict(arrays), 0, available_memory() if max_bytes is None else max_bytes
     for name, n_slots in thin.items():
         rows, records, background = (found.pop(f"{name}.{part}") for part in _PARTS)
         require(type(n_slots) is int and 0 < n_slots < 2**56, "a number of records", n_slots)
@@ -63,8 +66,9 @@ def to_dense(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarra
         require(rows.dtype.kind == "i" and name not in found, "places of records", rows.dtype)
         rising = len(rows) == 0 or (rows[0] >= 0 and rows[-1] < n_slots and bool((rows[1:] > rows[:-1]).all()))
         require(rising, f"places that rise below {n_slots}", "others")
-        n_bytes, available = n_slots * width * records.itemsize, available_memory()
-        require(n_bytes <= available, f"a model that fits in memory, {available / 1e9:.1f} GB", f"{n_bytes / 1e9:.1f} GB")
+        n_bytes += n_slots * width * records.itemsize
+        if n_bytes > most:
+            raise InvalidError(f"arrays of at most {most:,.0f} bytes (max_bytes), got {n_bytes:,}")
         whole = np.empty((n_slots, width), records.dtype)
         whole[:] = background
         whole[rows] = records.reshape(-1, width)
