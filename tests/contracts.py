@@ -654,13 +654,15 @@ def loops():
 
 
 @cache
-def first_settings():
-    """One learner for each algorithm, task and kind of state: calls, files and copies go by no other parameter of the rule."""
+def kinds_of_models():
+    """One learner for each class, task and kind of state: calls, files and copies do not depend on the rule. (Every rule's
+    parameters go through a file in test_hostile_models.py.)"""
     found = {}
     for learner in LEARNERS:
-        names = ("probability", "signed", "l1", "forgetting", "norm_bound", "sigma")  # (the last two: what is rescaled, and when)
-        form = tuple(pair for pair in learner.params.items() if pair[0] in names or isinstance(pair[1], str))
-        found.setdefault((learner.family, learner.task, form), str(learner))
+        of = learner.params.get
+        form = of("probability"), of("signed"), bool(of("l1")), bool(of("forgetting")), of("norm_bound"), of("sigma") == "auto"
+        more = of("regularizer"), of("algorithm"), of("method"), of("update") == "dual_averaging", learner.is_full
+        found.setdefault((learner.estimator, learner.task, learner.geometry, form, more), str(learner))
     return set(found.values())
 
 
@@ -687,7 +689,7 @@ def yield_checks(learner):
         yield check_zero_rows_teach_nothing
     if linear and learner.begins_at_zero and learner.task in ("binary", "regression"):
         yield check_turned_signs_turn_the_model
-    if str(learner) in first_settings():
+    if str(learner) in kinds_of_models():
         yield from _checks_of_calls(learner, kernel, batch)
     if kernel or learner.is_leader or str(learner) in loops():  # (batch holds learners, all of them checked here)
         yield check_read_only_arrays

@@ -17,17 +17,27 @@ from states import fingerprint
 
 import onlinecls
 
-PAIRS = [
-    pytest.param(learner, check, id=f"{learner}-{check.__name__}")
-    for learner in LEARNERS for check in yield_checks(learner)
-]
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 
+def checks_of_estimators():
+    """Return a parameter set for each check and estimator: all learners of one class that have to pass the check."""
+    found = {}
+    for learner in LEARNERS:
+        for check in yield_checks(learner):
+            found.setdefault((check, learner.estimator), []).append(learner)
+    return [pytest.param(*key, each, id=f"{key[0].__name__}-{key[1]}") for key, each in found.items()]
+
+
 @pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
-@pytest.mark.parametrize("learner, check", PAIRS)
-def test_contract(learner, check):
-    check(learner)
+@pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
+def test_contract(check, estimator, learners):
+    for learner in learners:
+        try:
+            check(learner)
+        except Exception as error:
+            error.add_note(f"{check.__name__} fails for {learner}")
+            raise
 
 
 # --- 1. storage ----------------------------------------------------------------------------------------------------------------
