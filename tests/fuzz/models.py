@@ -8,13 +8,12 @@ import warnings
 
 import numpy as np
 from algorithms import LEARNERS
-from internals import files, saving
+from internals import files
 from states import is_finite
 
 from fuzz.mutation import chance, mutated_bytes, mutated_json, odd_value, one_of, poked
 from onlinecls import load
 
-SAVED = [spec for spec in LEARNERS if spec.estimator in saving.SAVED]
 _WHOLE = {}
 
 
@@ -22,7 +21,7 @@ def whole(number, n_features, average):
     """The file of a learner after a few rows."""
     key = number, n_features, average
     if key not in _WHOLE:
-        spec = SAVED[number]
+        spec = LEARNERS[number]
         X, y = spec.problem(25, n_features, seed=number)
         learner = spec(**({"average": True} if average and spec.can_average else {})).partial_fit(X, y)
         file = io.BytesIO()
@@ -49,7 +48,7 @@ def signed(header, told, arrays):
 
 
 def make(draw):
-    number, d = int(draw.integers(len(SAVED))), int(draw.choice([1, 5, 30]))
+    number, d = int(draw.integers(len(LEARNERS))), int(draw.choice([1, 5, 30]))
     data = whole(number, d, chance(draw, 0.4))
     kind = int(draw.integers(10))
     if kind == 0:
