@@ -1,7 +1,5 @@
-"""Bad input: every message word for word, and the model bit for bit what it was. Strange but valid input: a sane model."""
+"""Bad input: messages word for word (other files test how they begin), the model bit for bit as before. Odd but valid input."""
 
-import pickle
-import re
 
 import numpy as np
 import pytest
@@ -12,28 +10,30 @@ from states import fingerprint, is_finite
 import onlinecls
 from onlinecls._registry import ALGORITHMS
 
-every_case = pytest.mark.parametrize("case", ALL, ids=str)
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
 Y = np.array([0, 1, 0, 1])
+Y4 = np.array([0.5, -1.0, 0.0, 2.0])  # targets
 LEARNER = onlinecls.Perceptron
 BUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
 
 
-def refused(message, call, *learners, kind=ValueError):
-    """The call raises just this, and leaves the learners as they were, fitted or not."""
+def refused(message, call, *learners, kind=ValueError, begins=False):
+    """Check that the call raises this message (or one that begins so), and leaves the learners as they were, fitted or not."""
     before = [fingerprint(learner) for learner in learners]
-    with pytest.raises(kind, match="^" + re.escape(message) + "$"):
+    with pytest.raises(kind) as caught:
         call()
+    assert str(caught.value) == message or (begins and str(caught.value).startswith(message)), str(caught.value)
     assert [fingerprint(learner) for learner in learners] == before
 
 
-def refused_everywhere(message, X, y=Y, methods=("partial_fit", "fit"), learner=LEARNER, kind=ValueError, **arguments):
-    """Before the first row and later, by partial_fit and by fit."""
+def refused_everywhere(message, X, y=Y, methods=("partial_fit", "fit"), learner=LEARNER, kind=ValueError, begins=False, **more):
+    """Check that the message comes before the first row and later, from partial_fit and from fit."""
+    targets = Y if learner is LEARNER else Y4
     for method in methods:
-        for learnt in (learner(), learner().partial_fit(np.eye(3)[[0, 1, 2, 0]], Y)):
-            refused(message, lambda: getattr(learnt, method)(X, y, **arguments), learnt, kind=kind)  # noqa: B023
+        for learnt in (learner(), learner().partial_fit(np.eye(3)[[0, 1, 2, 0]], targets)):
+            refused(message, lambda: getattr(learnt, method)(X, y, **more), learnt, kind=kind, begins=begins)  # noqa: B023
 
 
 def broken(data=None, indices=None, indptr=None, shape=None):
@@ -50,7 +50,7 @@ def broken(data=None, indices=None, indptr=None, shape=None):
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("value, shown", [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")], ids=str)
-def test_not_finite(value, shown, kind):
+def test_a_number_that_is_not_finite_is_named_with_its_place(value, shown, kind):
     bad = X.copy()
     bad[3, 2] = value
     message = f"Perceptron: X must be finite, got {shown} at row 3, column 2. Drop the row, or fill in the value."
@@ -62,7 +62,7 @@ def test_not_finite(value, shown, kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
-def test_too_large_for_the_dtype(kind):
+def test_a_number_beyond_the_dtype_is_named_with_its_place(kind):
     bad = X.copy()
     bad[1, 1] = 1e300
     message = "Perceptron: X must fit float32, got 1e+300 at row 1, column 1. Scale the data, or use dtype=numpy.float64."
@@ -73,47 +73,27 @@ def test_too_large_for_the_dtype(kind):
 
 
 SHAPES = [
-    (X[0], "Perceptron: Expected 2D array, got 1D array instead. Reshape your data: X.reshape(1, -1) if it is a single sample, "
-     "X.reshape(-1, 1) if it has a single feature."),
-    (np.float64(3.0), "Perceptron: Expected 2D array, got scalar array instead. Reshape your data: X.reshape(1, -1) if it is a "
-     "single sample, X.reshape(-1, 1) if it has a single feature."),
-    (X[None], "Perceptron: Expected 2D array, got 3D array instead. Reshape your data: X.reshape(1, -1) if it is a "
-        "single sample, "
-     "X.reshape(-1, 1) if it has a single feature."),
+    *((bad, f"Perceptron: Expected 2D array, got {found} array instead. Reshape your data: X.reshape(1, -1) if it is a single "
+       "sample, X.reshape(-1, 1) if it has a single feature.")
+      for bad, found in ((X[0], "1D"), (np.float64(3.0), "scalar"), (X[None], "3D"))),
     (X * 1j, "Perceptron: Complex data not supported, got X of dtype complex128. Use its real part."),
     (sparse.csr_matrix(X * 1j), "Perceptron: Complex data not supported, got X of dtype complex128. Use its real part."),
     (X[:3], "Perceptron: X and y must have the same number of rows, got inconsistent numbers of samples: 3 in X and 4 in y."),
-    (np.array([["a"] * 3] * 4, object), "Perceptron: X must be numbers, got dtype object (could not convert string to "
-        "float: 'a'). "
-     "Encode texts and categories as numbers first."),
+    (np.array([["a"] * 3] * 4, object), "Perceptron: X must be numbers, got dtype object (could not convert string to float: "
+     "'a'). Encode texts and categories as numbers first."),
 ]
 
 
-@pytest.mark.parametrize("bad, message", SHAPES, ids=range(len(SHAPES)))
-def test_shapes_and_types_of_x(bad, message):
-    refused_everywhere(message, bad)
+def test_wrong_shapes_and_types_of_rows_are_refused():
+    for bad, message in SHAPES:
+        refused_everywhere(message, bad)
+    for ragged in ([[1.0, 2.0, 3.0], [1.0]], [[1.0], [[2.0]]]):
+        refused_everywhere("Perceptron: X must be ", ragged, [0, 1], begins=True)
+    for texts in (np.array([["1", "2", "3"]] * 4), [["1", "2", "3"]] * 4, np.array([[b"1"] * 3] * 4), [["a"] * 3] * 4):
+        refused_everywhere("Perceptron: X must be numbers, got dtype ", texts, begins=True)
 
 
-@pytest.mark.parametrize(
-    "bad", [np.array([["1", "2", "3"]] * 4), [["1", "2", "3"]] * 4, np.array([[b"1"] * 3] * 4), [["a"] * 3] * 4], ids=range(4)
-)
-def test_texts_are_no_numbers_even_if_they_look_like_some(bad):
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        before = fingerprint(learner)
-        with pytest.raises(ValueError, match=r"^Perceptron: X must be numbers, got dtype .[US]1"):
-            learner.partial_fit(bad, Y)
-        assert fingerprint(learner) == before
-
-
-def test_ragged_rows():
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        before = fingerprint(learner)
-        with pytest.raises(ValueError, match=r"^Perceptron: X must be "):
-            learner.partial_fit([[1.0, 2.0, 3.0], [1.0]], [0, 1])
-        assert fingerprint(learner) == before
-
-
-def test_another_number_of_features():
+def test_another_number_of_features_is_refused():
     learner = LEARNER().partial_fit(X, Y)
     message = (
         "X has 2 features, but Perceptron is expecting 3 features as input. Give rows with the columns of the first call, "
@@ -126,7 +106,7 @@ def test_another_number_of_features():
     assert learner.set_params(warm_start=False).fit(X[:, :2], Y).n_features_in_ == 2
 
 
-def test_no_features_and_no_rows():
+def test_rows_without_features_and_fit_without_rows_are_refused():
     no_columns = "Perceptron: Found array with 0 feature(s) (shape=(4, 0)) while a minimum of 1 is required."
     learner = LEARNER()
     refused(no_columns, lambda: learner.partial_fit(X[:, :0], Y), learner)
@@ -138,31 +118,22 @@ def test_no_features_and_no_rows():
 INDPTR = "Perceptron: X must have an indptr of 5 numbers that rises from 0 to at most 7, its number of indices, got {}. " + BUILD
 INDEX = "Perceptron: X must have column indices in 0..2, got {}. " + BUILD
 BROKEN = {
-    "past the matrix": ({"indices": [0, 2, 1, 0, 3, 1, 2]}, INDEX.format(3)),
-    "far past the matrix": ({"indices": [0, 2, 1, 0, 2**31 - 1, 1, 2]}, INDEX.format(2**31 - 1)),
-    "negative": ({"indices": [0, 2, 1, -1, 2, 1, 2]}, INDEX.format(-1)),
-    "int64, past": ({"indices": [0, 2, 1, 0, 2**62, 1, 2]}, INDEX.format(2**62)),
-    "int64, negative": ({"indices": [0, 2, 1, 0, -(2**62), 1, 2]}, INDEX.format(-(2**62))),
-    "not from 0": ({"indptr": [1, 2, 3, 5, 7]}, INDPTR.format("[1, 2, 3, 5, 7]")),
-    "falling": ({"indptr": [0, 3, 2, 5, 7]}, INDPTR.format("[0, 3, 2, 5, 7]")),
-    "past the end": ({"indptr": [0, 2, 3, 5, 99]}, INDPTR.format("[0, 2, 3, 5, 99]")),
-    "far past the end": ({"indptr": [0, 2, 3, 5, 2**62]}, INDPTR.format(f"[0, 2, 3, 5, {2**62}]")),
-    "negative end": ({"indptr": [0, 2, 3, 5, -1]}, INDPTR.format("[0, 2, 3, 5, -1]")),
-    "too short": ({"indptr": [0, 2, 3, 7]}, INDPTR.format("[0, 2, 3, 7]")),
-    "too long": ({"indptr": [0, 2, 3, 5, 7, 7]}, INDPTR.format("[0, 2, 3, 5, 7, 7]")),
-    "empty": ({"indptr": np.empty(0, np.int32)}, INDPTR.format("[]")),
+    "a column past the matrix": ({"indices": [0, 2, 1, 0, 3, 1, 2]}, INDEX.format(3)),
+    "a negative column": ({"indices": [0, 2, 1, -1, 2, 1, 2]}, INDEX.format(-1)),
+    "a negative int64 column": ({"indices": [0, 2, 1, 0, -(2**62), 1, 2]}, INDEX.format(-(2**62))),
+    "indptr that begins late": ({"indptr": [1, 2, 3, 5, 7]}, INDPTR.format("[1, 2, 3, 5, 7]")),
+    "indptr that falls": ({"indptr": [0, 3, 2, 5, 7]}, INDPTR.format("[0, 3, 2, 5, 7]")),
+    "indptr past the indices": ({"indptr": [0, 2, 3, 5, 99]}, INDPTR.format("[0, 2, 3, 5, 99]")),
+    "indptr too short": ({"indptr": [0, 2, 3, 7]}, INDPTR.format("[0, 2, 3, 7]")),
+    "indptr empty": ({"indptr": np.empty(0, np.int32)}, INDPTR.format("[]")),
     "too few values": ({"data": [1.0, 2.0]}, "Perceptron: X must have as many values as indices, got 2 and 7. " + BUILD),
 }
 
 
 NO_ARRAYS = {
     "data of two dimensions": ({"data": np.ones((7, 1))}, "Perceptron: X.data must be a 1-D array, got 2 dimensions. " + BUILD),
-    "indices of two dimensions": (
-        {"indices": np.zeros((7, 1), np.int32)}, "Perceptron: X.indices must be a 1-D array, got 2 dimensions. " + BUILD),
     "fractions for indices": (
         {"indices": np.full(7, 0.5)}, "Perceptron: X.indices must be integers, got dtype float64. " + BUILD),
-    "fractions for indptr": (
-        {"indptr": np.array([0.0, 2.5, 3.0, 5.0, 7.0])}, "Perceptron: X.indptr must be integers, got dtype float64. " + BUILD),
     "texts for values": (
         {"data": ["1"] * 7}, "Perceptron: X must be numbers, got dtype <U1. Encode texts and categories as numbers first."),
     "dates for values": (
@@ -176,20 +147,19 @@ NO_ARRAYS = {
 
 
 @pytest.mark.parametrize("arrays, message", NO_ARRAYS.values(), ids=NO_ARRAYS)
-def test_csr_of_something_else_than_arrays_of_numbers(arrays, message):
-    """One that only the kernel finds comes too late: the model has begun by then."""
+def test_csr_of_other_parts_than_arrays_of_numbers_is_refused_before_the_model_begins(arrays, message):
     refused_everywhere(message, broken(**arrays))
 
 
-def test_lists_in_the_place_of_csr_arrays_are_read():
+def test_lists_in_place_of_csr_arrays_are_read():
     lists = sparse.csr_matrix(X)
     for name in ("data", "indices", "indptr"):
         setattr(lists, name, getattr(lists, name).tolist())
     assert fingerprint(LEARNER().partial_fit(lists, Y)) == fingerprint(LEARNER().partial_fit(X, Y))
 
 
-def test_dtypes_that_scipy_does_not_add_up():
-    """Duplicates of float16, of longdouble and of objects are added up in float64."""
+def test_duplicates_of_dtypes_that_scipy_cannot_add_are_added_up():
+    """Those of float16, of longdouble and of objects are added up in float64."""
     indices, indptr = np.array([2, 0, 2, 1], np.int32), np.array([0, 3, 4, 4, 4])
     plain = broken(data=[1.0, 2.0, 3.0, 4.0], indices=indices, indptr=indptr)
     for dtype in (np.float16, np.longdouble, object):
@@ -198,7 +168,7 @@ def test_dtypes_that_scipy_does_not_add_up():
 
 
 @pytest.mark.parametrize("arrays, message", BROKEN.values(), ids=BROKEN)
-def test_broken_csr(arrays, message):
+def test_broken_csr_is_refused(arrays, message):
     if "indices" in arrays:
         arrays = {"indices": np.array(arrays["indices"], np.int64 if max(map(abs, arrays["indices"])) > 2**40 else np.int32)}
     refused_everywhere(message, broken(**arrays))
@@ -211,11 +181,7 @@ def test_other_sparse_formats_are_checked_before_scipy_converts_them():
     csc, bsr, coo = sparse.csc_matrix(X), sparse.bsr_matrix(X), sparse.coo_array(X)
     csc.indices[1], bsr.indptr[-1], coo.row[1] = 5, 9, 4  # too near to crash an unchecked conversion for sure
     for bad in (csc, bsr, coo):
-        for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-            before = fingerprint(learner)
-            with pytest.raises(ValueError, match=r"^Perceptron: X must be a valid sparse matrix, got "):
-                learner.partial_fit(bad, Y)
-            assert fingerprint(learner) == before
+        refused_everywhere("Perceptron: X must be a valid sparse matrix, got ", bad, begins=True)
 
 
 def replaced(kind, **parts):
@@ -249,48 +215,30 @@ def coo(*places):
 
 
 NOTHING, PLACES = np.empty(0, np.int32), np.zeros(7, np.int32)
-UNCONVERTIBLE = {
+UNCONVERTIBLE = {  # (tests/fuzz/learners.py makes them at random)
     "dia, a list": replaced("dia", offsets=[10**9]),
-    "dia, fractions": replaced("dia", offsets=np.array([-2.5, -1, 0, 2])),
-    "dia, the same twice": replaced("dia", offsets=np.full(4, -(2**63))),
+    "dia, the same offset twice": replaced("dia", offsets=np.full(4, -(2**63))),
     "dia, one diagonal in two dimensions": replaced("dia", data=np.ones(3)),
-    "lil, more columns": lil(0, [0, 1, 2], [1.0]),
-    "lil, more values": lil(0, [0], [1.0, 2.0, 3.0]),
+    "lil, more values than columns": lil(0, [0], [1.0, 2.0, 3.0]),
     "lil, a column outside": lil(0, [0, 7], [1.0, 1.0]),
     "lil, a text": lil(0, ["a"], [1.0]),
-    "lil, no list": lil(0, None, [1.0]),
-    "lil, a huge column": lil(0, [2**70], [1.0]),
     "lil, fewer rows": replaced("lil", rows=np.array([[0, 2], [1], None], object)[:2]),
     "csc, no values": replaced("csc", data=np.empty(0), indices=NOTHING, indptr=np.array([0, 10**8, -(10**8), 0], np.int32)),
-    "csc, values of two dimensions": replaced("csc", data=np.ones((7, 2))),
     "csc, fractions": replaced("csc", indices=np.full(7, 0.5)),
-    "bsr, no values": replaced("bsr", data=np.empty((0, 1, 1)), indices=NOTHING, indptr=np.array([0, 10**8, -(10**8), 5, 0])),
     "bsr, no block": replaced("bsr", data=np.ones((7, 0, 1))),
-    "dok, a row outside": dok((2**31 - 1, 0)),
     "dok, a negative row": dok((-1, 0)),
-    "dok, a column outside": dok((0, 99)),
     "dok, a huge row": dok((2**70, 0)),
-    "dok, a text": dok("a"),
     "dok, three numbers": dok((0, 0, 0)),
-    "dok, a list": dok((0, 0), [1, 2]),
     "coo, fewer rows": coo(PLACES[:1], PLACES),
-    "coo, fractions": coo(np.full(7, 0.5), PLACES),
     "coo, texts": coo(np.array(["a"] * 7), PLACES),
-    "coo, objects": coo(np.array([None] * 7, object), PLACES),
     "coo, beyond int64": coo(np.full(7, 2**64 - 1, np.uint64), PLACES),
-    "coo, rows of two dimensions": coo(PLACES.reshape(-1, 1), PLACES.reshape(-1, 1)),
     "coo, no rows": coo(None, PLACES),
 }
 
 
 @pytest.mark.parametrize("bad", UNCONVERTIBLE.values(), ids=UNCONVERTIBLE)
-def test_parts_that_scipy_cannot_convert(bad):
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        before = fingerprint(learner)
-        for call in (learner.partial_fit, learner.fit):
-            with pytest.raises(ValueError, match=rf"^Perceptron: X must be a valid sparse matrix, got a {bad.format} matrix "):
-                call(bad, Y)
-        assert fingerprint(learner) == before
+def test_a_sparse_matrix_that_scipy_cannot_convert_is_refused(bad):
+    refused_everywhere(f"Perceptron: X must be a valid sparse matrix, got a {bad.format} matrix ", bad, begins=True)
 
 
 @pytest.mark.parametrize("kind", ["coo", "csc", "bsr", "lil", "dok", "dia"])
@@ -334,25 +282,23 @@ class Odd:
         raise RuntimeError("no array today")
 
 
-def test_what_an_object_raises_becomes_ours():
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        for call in (learner.partial_fit, learner.fit):
-            for bad in ({"X": Odd()}, {"y": Odd()}, {"sample_weight": Odd()}):
-                before = fingerprint(learner)
-                with pytest.raises(ValueError, match=rf"^Perceptron: {next(iter(bad))} must be .* \(no array today\)"):
-                    call(**{"X": X, "y": Y, **bad})
-                assert fingerprint(learner) == before
-        for classes in (Odd(), [0, [1, 2]], [0, 10**400], [object(), 0], [0, None]):
-            with pytest.raises(ValueError, match=r"^Perceptron: classes must be "):
-                learner.partial_fit(X, Y, classes=classes)
-    regressor = onlinecls.PassiveAggressiveRegressor()
+def test_errors_of_objects_become_errors_of_the_learner():
+    for bad in ({"X": Odd()}, {"y": Odd()}, {"sample_weight": Odd()}):
+        refused_everywhere(f"Perceptron: {next(iter(bad))} must be ", **{"X": X, "y": Y, **bad}, begins=True)
+    for classes in (Odd(), [0, [1, 2]], [0, 10**400], [object(), 0], [0, None], 5, {0, 1}, [0, 1, np.nan], [[0, 1]], [0, "b"],
+                    [0.5, 1], "ab"):
+        refused_everywhere("Perceptron: classes ", X, methods=["partial_fit"], classes=classes, begins=True)
     for y in (Odd(), [10**400] * 4, [[1], [1, 2], 1, 1], np.ones(4, "M8[s]")):
-        with pytest.raises(ValueError, match=r"^PassiveAggressiveRegressor: y must be numbers"):
-            regressor.partial_fit(X, y)
-    assert fingerprint(regressor) is None
+        refused_everywhere("AROWRegressor: y must be numbers", X, y, learner=onlinecls.AROWRegressor, begins=True)
+    for weights in (["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()]):
+        refused_everywhere("Perceptron: sample_weight must be ", X, sample_weight=weights, begins=True)
+    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
+        learner.set_params(class_weight={1: "heavy"})
+        for call in (learner.partial_fit, learner.fit):
+            refused("Perceptron: class_weight must be ", lambda: call(X, Y), learner, begins=True)  # noqa: B023
 
 
-def test_objects_that_are_no_numbers():
+def test_huge_integers_dates_and_records_are_refused():
     huge = np.array(X, object)
     huge[2, 1] = -(10**400)
     refused_everywhere("Perceptron: X must fit float64, got a number beyond it at row 2, column 1. Scale the data.", huge)
@@ -363,7 +309,7 @@ def test_objects_that_are_no_numbers():
         refused_everywhere(f"Perceptron: X must be numbers, got dtype {np.dtype(dtype)}. {hint}", np.zeros((4, 3), dtype))
 
 
-def test_control_characters_are_escaped():
+def test_control_characters_in_labels_and_names_are_escaped_in_messages():
     """A label or a name that a message shows must not steer the terminal that prints it."""
     evil = "\x1b[31m\x07"
     for one in (evil, evil.encode()):
@@ -386,7 +332,7 @@ def test_control_characters_are_escaped():
     assert evil not in str(raised.value) and "\\x1b[31m\\x07" in str(raised.value)
 
 
-def test_column_names():
+def test_other_column_names_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     learner = LEARNER().partial_fit(frame, Y)
@@ -401,8 +347,8 @@ def test_column_names():
     with pytest.warns(UserWarning, match=r"^X has feature names, but Perceptron was fitted without feature names$"):
         LEARNER().partial_fit(X, Y).predict(frame)
     mixed = (
-        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as feature "
-        "name / column name types. If you want feature names to be stored and validated, you must convert them all to "
+        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
+        "feature name / column name types. If you want feature names to be stored and validated, you must convert them all to "
         "strings, by "
         "using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
         "your input data, "
@@ -443,8 +389,8 @@ LABELS = {
         f"10000000 at place 2, '{'x' * 196}.... Number such texts, and give the numbers."),
     "one among objects": (np.array(["a", "b", "a", "x" * 5000], object), "Perceptron: y must have labels of at most 4096 "
         f"characters, got one of 5000 at place 3, '{'x' * 196}.... Number such texts, and give the numbers."),
-    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Perceptron: Unknown label type: y must be all strings or all numbers, "
-        "got labels of type list."),
+    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Perceptron: Unknown label type: y must be all strings or all "
+        "numbers, got labels of type list."),
     "mixed list": ([0, "b", 0, "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
         "mixture of int, str."),
     "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: y must be labels, got nan at row 2: a label is missing. "
@@ -453,11 +399,11 @@ LABELS = {
 
 
 @pytest.mark.parametrize("y, message", LABELS.values(), ids=LABELS)
-def test_labels(y, message):
+def test_wrong_labels_are_refused(y, message):
     refused_everywhere(message, X, y)
 
 
-def test_labels_outside_the_classes():
+def test_a_label_outside_the_named_classes_is_refused():
     learner = LEARNER().partial_fit(X, Y, classes=[0, 1])
     message = (
         "Perceptron: y must be among the classes [0, 1], got 7 at row 2. Name all labels in classes at the first call, "
@@ -468,7 +414,7 @@ def test_labels_outside_the_classes():
     refused(message, lambda: fresh.partial_fit(X, [0, 1, 7, 1], classes=[0, 1]), fresh)
 
 
-def test_classes():
+def test_classes_are_at_least_two_and_those_of_the_first_call():
     fresh, learner = LEARNER(), LEARNER().partial_fit(X, Y, classes=[0, 1])
     message = "Perceptron: classes must name at least 2 classes, got {}. Leave it out if labels are to join as they appear."
     refused(message.format(1), lambda: fresh.partial_fit(X, Y, classes=[0]), fresh)
@@ -481,16 +427,7 @@ def test_classes():
     assert learner.partial_fit(X, Y, classes=[1, 0]).t_ == 8
 
 
-@pytest.mark.parametrize("classes", [5, {0, 1}, [0, 1, np.nan], [[0, 1]], [0, "b"], [0.5, 1], "ab"], ids=repr)
-def test_classes_that_are_no_labels_are_named_so(classes):
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        before = fingerprint(learner)
-        with pytest.raises(ValueError, match=r"^Perceptron: classes "):
-            learner.partial_fit(X, Y, classes=classes)
-        assert fingerprint(learner) == before
-
-
-def test_texts_for_numbers_and_numbers_for_texts():
+def test_labels_of_another_type_than_the_classes_are_refused():
     learner = LEARNER().partial_fit(X, Y)
     message = "Perceptron: y must be labels like the model's classes, 0 of dtype int64, got dtype <U1."
     refused(message, lambda: learner.partial_fit(X, ["a", "b", "a", "b"]), learner)
@@ -499,7 +436,7 @@ def test_texts_for_numbers_and_numbers_for_texts():
     refused(message, lambda: learner.partial_fit(X, Y), learner)
 
 
-def test_one_class_only_in_fit():
+def test_fit_refuses_labels_of_one_class():
     for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
         message = "Perceptron: y must have at least 2 classes, got 1 class: {}. Give rows of another class too."
         refused(message.format(3), lambda: learner.fit(X, [3] * 4), learner)  # noqa: B023
@@ -527,22 +464,34 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("weights, message", WEIGHTS.values(), ids=WEIGHTS)
-def test_sample_weight(weights, message):
+def test_wrong_sample_weights_are_refused(weights, message):
     refused_everywhere(message, X, sample_weight=weights)
 
 
-def test_sample_weight_must_be_numbers():
-    for weights in (["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()]):
-        for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-            before = fingerprint(learner)
-            with pytest.raises(ValueError, match=r"^Perceptron: sample_weight must be "):
-                learner.partial_fit(X, Y, sample_weight=weights)
-            assert fingerprint(learner) == before
-
-
-def test_weights_all_zero_in_fit():
+def test_fit_and_score_refuse_weights_that_are_all_zero():
     message = "Perceptron: sample_weight must not be 0 for all rows, got 4 zeros. Leave it out for equal weights."
     refused_everywhere(message, X, methods=["fit"], sample_weight=np.zeros(4))
+    learner = LEARNER().partial_fit(X, Y)
+    refused(message.partition(" Leave")[0], lambda: learner.score(X, Y, sample_weight=np.zeros(4)), learner)
+
+
+TARGETS = [
+    ([0.0, np.nan, 1.0, 2.0], "y must be finite, got NaN at row 1. Drop the row."),
+    ([0.0, 1.0, -np.inf, 2.0], "y must be finite, got -inf at row 2. Drop the row."),
+    (None, "requires y to be passed, but the target y is None."),
+    (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers, got a sparse matrix. Use y.toarray()."),
+    (np.ones((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
+    (3.0, "y should be a 1d array, got an array of shape () instead."),
+    ([1.0, 2.0, 3.0], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
+    (["a", "b", "c", "d"], "y must be numbers, got something else (dtype <U1)."),
+    (np.ones(4) * 1j, "y must be numbers, got something else (dtype complex128)."),
+]
+
+
+@pytest.mark.parametrize("learner", [onlinecls.AROWRegressor, onlinecls.KernelOnlineRegressor], ids=lambda cls: cls.__name__)
+def test_wrong_targets_of_a_regressor_are_refused(learner):
+    for y, message in TARGETS:
+        refused_everywhere(f"{learner.__name__}: {message}", X, y, learner=learner)
 
 
 CLASS_WEIGHTS = {
@@ -560,7 +509,7 @@ CLASS_WEIGHTS = {
 
 
 @pytest.mark.parametrize("weights, message", CLASS_WEIGHTS.values(), ids=CLASS_WEIGHTS)
-def test_class_weight(weights, message):
+def test_wrong_class_weights_are_refused(weights, message):
     for classes in (None, [0, 1]):
         fresh, learner = LEARNER(class_weight=weights), LEARNER().partial_fit(X, Y).set_params(class_weight=weights)
         refused(message, lambda: fresh.partial_fit(X, Y, classes=classes), fresh)  # noqa: B023
@@ -568,21 +517,11 @@ def test_class_weight(weights, message):
             refused(message, lambda: call(X, Y), fresh, learner)  # noqa: B023
 
 
-def test_a_class_weight_for_a_label_that_cannot_be_printed():
+def test_a_class_weight_of_an_integer_too_long_to_print_is_refused():
     """Python does not print integers of more than 4300 digits."""
     learner = LEARNER(class_weight={10**5000: 1.0})
     message = "Perceptron: class_weight must have classes for keys, got <int>, not among [0, 1]."
     refused(message, lambda: learner.fit(X, Y), learner)
-
-
-def test_class_weight_must_hold_numbers():
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        learner.set_params(class_weight={1: "heavy"})
-        before = fingerprint(learner)
-        for call in (learner.partial_fit, learner.fit):
-            with pytest.raises(ValueError, match=r"^Perceptron: class_weight must be "):
-                call(X, Y)
-            assert fingerprint(learner) == before
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------
@@ -597,8 +536,8 @@ OUT_OF_RANGE = {
         "epsilon, in units of y, are no loss."),
     "p": ([1, 1.5, 0.0, np.nan, np.inf, "2"], "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
           "None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
-    "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of the "
-               "rows; 2**0.5 makes the steps of p = 2 those of PA-I."),
+    "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of "
+               "the rows; 2**0.5 makes the steps of p = 2 those of PA-I."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
@@ -672,10 +611,10 @@ OUT_OF_RANGE_IN = {
     ("PassiveAggressiveClassifier", "margin"): (
         [0.0, -1.0, np.inf, None],
         "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x from which on a row is no loss."),
-    ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got r={!r}. "
-        "r is the noise variance of one row, where the variance of its score is about 1 at first."),
-    **{(who, "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x "
-                         "from which on a row is no loss.")
+    ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got "
+        "r={!r}. r is the noise variance of one row, where the variance of its score is about 1 at first."),
+    **{(who, "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is the margin y "
+                         "w.x from which on a row is no loss.")
        for who in ("DualAscentClassifier", "PassiveAggressiveClassifier")},
     **{(who, "update"): (["DA4", None], "update must be one of 'DA1', 'DA2', 'DA3', got update={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},
@@ -685,6 +624,76 @@ OUT_OF_RANGE_IN = {
                                              "'squared_epsilon_insensitive', got loss={!r}."),
 }
 NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
+
+
+#: Of the estimators that the tables above do not hold, and what does not go together.
+BEST = ("each w is the best for all rows so far, and every weight may change in any round. Use DualAscentClassifier for an "
+        "average.")
+GAMMA = "gamma multiplies squared distances (rbf) or inner products."
+SCALE = ("the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch "
+         "has other ways to one model.")
+KERNEL, BATCH, LEADER = onlinecls.KernelOnlineClassifier, onlinecls.OnlineToBatch, onlinecls.FoReLClassifier
+AROW = onlinecls.AROWClassifier()
+REFUSED = [
+    (KERNEL(algorithm="cw"), "algorithm must be one of 'arow', 'pa', 'perceptron', 'sop', got algorithm='cw'."),
+    (KERNEL(kernel="cosine"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable of two "
+     "matrices, got kernel='cosine'."),
+    (onlinecls.KernelOnlineOneClass(kernel="precomputed"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', or a "
+     "callable of two matrices, got kernel='precomputed'."),
+    (KERNEL(gamma=0.0), "gamma must be one of 'scale', 'auto' or a finite number > 0, got gamma=0.0. " + GAMMA),
+    (KERNEL(gamma="wide"), "gamma must be one of 'scale', 'auto' or a finite number > 0, got gamma='wide'. " + GAMMA),
+    (KERNEL(degree=0), "degree must be an integer in [1, 2147483647], got degree=0."),
+    (KERNEL(coef0=float("nan")), "coef0 must be a finite number, got coef0=nan."),
+    (KERNEL(kernel_params=[1]), "kernel_params must be None or a dict, got kernel_params=[1]."),
+    (KERNEL(kernel_params={"a": 1}), "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}: they are the "
+     "keyword arguments of a callable kernel. Use gamma, degree and coef0."),
+    (KERNEL(budget=0), "budget must be None or an integer in [1, 2147483647], got budget=0. It bounds the number of support "
+     "vectors, and with it time and memory."),
+    (KERNEL(r=-1), "r must be a finite number > 0, got r=-1. r is the noise variance of one row, where the variance of its "
+     "score is about 1 at first."),
+    (KERNEL(C=0), "C must be a number > 0, got C=0. C caps the step; float('inf') gives the plain PA."),
+    (KERNEL(eta0=0), "eta0 must be a finite number > 0, got eta0=0."),
+    (KERNEL("pa", loss="log"), "loss must be one of 'hinge', 'squared_hinge', got loss='log'."),
+    (KERNEL(aggressive=2), "aggressive must be one of False, True, got aggressive=2."),
+    (KERNEL(intercept_scaling=0.0), "intercept_scaling must be a number in (0, 1e+70], got intercept_scaling=0.0. It is the "
+     "value of the constant feature; 1 suits unit-length rows."),
+    (KERNEL(multi_class="ovo"), "multi_class must be one of 'crammer_singer', 'ovr', got multi_class='ovo'."),
+    (BATCH(AROW, "median"), "method must be one of 'average', 'vote', 'validation', 'random', got method='median'."),
+    (BATCH(AROW, n_snapshots=1), "n_snapshots must be an integer >= 2, got n_snapshots=1. Each is a copy of the model."),
+    (BATCH(AROW, validation_fraction=0.6), "validation_fraction must be a number in (0, 0.5], got validation_fraction=0.6. "
+     "Every round(1 / validation_fraction)-th row is held out."),
+    (BATCH(AROW, max_iter=0), "max_iter must be an integer >= 1, got max_iter=0."),
+    (BATCH(onlinecls.PassiveAggressiveOneClass()), "estimator must be a classifier or regressor with partial_fit, got "
+     "estimator=PassiveAggressiveOneClass()."),
+    (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator="
+     f"{onlinecls.AROWClassifier!r}."),
+    (BATCH(KERNEL()), "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter "
+     "average, got method='average'."),
+    (LEADER(sigma=0.0), "sigma must be None or a finite number > 0, got sigma=0.0."),
+    (LEADER(gap_tol=0), "gap_tol must be a finite number > 0, got gap_tol=0."),
+    (LEADER(loss="squared"), "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
+    (LEADER(average=True), "average must be False, got average=True: " + BEST),
+    (onlinecls.HedgeClassifier(eta0=0), "eta0 must be 'auto' or a finite number > 0, got eta0=0. It is the size of a step."),
+    *((cls(average=True), "average must be False, got average=True: " + SCALE)
+      for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,
+                  onlinecls.MultiplicativePassiveAggressiveRegressor)),
+    *((cls(regularizer="entropic", sigma="auto", average=True), "average must be False with regularizer='entropic' and "
+       "sigma='auto', got average=True: with a sigma that grows, the weights are no common number times what is stored of each "
+       "feature. Use a number for sigma, or regularizer='euclidean'.")
+      for cls in (onlinecls.DualAscentClassifier, onlinecls.DualAscentRegressor)),
+    *((cls(loss_tol=0.1, **{name: True}), f"{name} must be False with loss_tol, got {name}=True: it is the last weights that "
+       "have no larger loss, on all rows. Leave one of the two out.")
+      for cls in (onlinecls.PassiveAggressiveClassifier, onlinecls.PassiveAggressiveRegressor)
+      for name in ("average", "early_stopping")),
+]
+
+
+@pytest.mark.parametrize("learner, message", REFUSED, ids=repr)
+def test_parameters_out_of_range_and_together_are_refused(learner, message):
+    for call in (learner.fit, learner.partial_fit):
+        y = (Y,) if learner._estimator_type != "outlier_detector" else ()
+        refused(f"{type(learner).__name__}: {message}", lambda: call(np.abs(X) / 4.0, *y), learner)  # noqa: B023
+    assert not learner.__sklearn_is_fitted__()
 
 
 @every_estimator
@@ -712,7 +721,7 @@ def test_every_hyper_parameter_of_the_registry_is_in_the_table():
         assert {*algorithm.params, *algorithm.selects} <= known
 
 
-def test_l1_of_dual_averaging():
+def test_l1_of_dual_averaging_is_no_negative_number_and_goes_with_no_average():
     learner = onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0)
     refused("AdaGradClassifier: l1 must be a finite number >= 0, got l1=-1.0.", lambda: learner.fit(X, Y), learner)
     learner.set_params(l1=0.1, average=True)
@@ -725,29 +734,41 @@ def test_l1_of_dual_averaging():
 
 
 RESTART = (
-    "{}: partial_fit must go on with the kind of model it began with, got other values of average, of probability, of dtype or "
-    "of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
+    "{}: partial_fit must go on with the kind of model it began with, got other values of {}. Call fit, or start with "
+    "clone(estimator)."
 )
+SELECTS = " or of the parameter that selects the algorithm"
 
 
-def test_another_kind_of_model_in_partial_fit():
+def test_partial_fit_refuses_parameters_of_another_kind_of_model():
     kinds = [
         (onlinecls.AROWClassifier(), {"average": True}), (onlinecls.Perceptron(average=True), {"average": False}),
         (onlinecls.AdaGradClassifier(), {"update": "dual_averaging"}), (onlinecls.Perceptron(average=True), {"average": 10}),
+        (onlinecls.AROWClassifier(), {"covariance": "full"}), (onlinecls.AROWRegressor(), {"average": True}),
+        (onlinecls.DualAscentRegressor(), {"regularizer": "entropic"}), (LEADER(), {"sigma": 2.0}),
+        (onlinecls.MultiplicativePassiveAggressiveClassifier(), {"signed": False}),
+        (onlinecls.MultiplicativePassiveAggressiveRegressor(), {"fit_intercept": False}),
     ]
     for learner, others in kinds:
         learner.partial_fit(X, Y)
         old = {name: getattr(learner, name) for name in others}
-        message = RESTART.format(type(learner).__name__)
+        probability = " of probability," if learner._estimator_type == "classifier" and not isinstance(learner, LEADER) else ""
+        of = f"average,{probability} of dtype{SELECTS}"
+        if isinstance(learner, onlinecls.MultiplicativePassiveAggressiveClassifier):
+            of = "fit_intercept, of signed, of probability or of dtype"
+        elif isinstance(learner, onlinecls.MultiplicativePassiveAggressiveRegressor):
+            of = "fit_intercept, of signed or of dtype"
+        message = RESTART.format(type(learner).__name__, of)
         refused(message, lambda: learner.set_params(**others).partial_fit(X, Y), learner)  # noqa: B023
         with pytest.raises(ValueError, match="NaN"):
             learner.fit(X * np.nan, Y)  # an error of fit must not open the way for partial_fit
         refused(message, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
         assert learner.set_params(**old).partial_fit(X, Y).t_ == 8
-        assert learner.set_params(**others, max_iter=1).fit(X, Y).t_ == 4
+        once = {} if isinstance(learner, LEADER) else {"max_iter": 1}
+        assert learner.set_params(**others, **once).fit(X, Y).t_ == 4
 
 
-def test_initial_weights():
+def test_initial_weights_of_wrong_shape_or_size_are_refused():
     learner = onlinecls.Perceptron(dtype=np.float32)
     three = [0, 1, 2, 1]
     wrong = [
@@ -771,7 +792,7 @@ def test_initial_weights():
 
 
 @every_estimator
-def test_not_fitted(estimator):
+def test_a_learner_without_a_model_says_so(estimator):
     learner, message = (
         estimator(),
         f"{estimator.__name__}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.",
@@ -794,7 +815,7 @@ def test_not_fitted(estimator):
         refused(message, learner.sparsify, learner)
 
 
-def test_unknown_parameters():
+def test_set_params_names_the_parameters_that_there_are():
     learner = onlinecls.AROWClassifier(r=2.0)
     with pytest.raises(
         ValueError, match=r"^Invalid parameter 'C' for estimator AROWClassifier\(r=2.0\). Valid parameters are: \['average', "
@@ -803,24 +824,16 @@ def test_unknown_parameters():
     assert learner.r == 2.0
 
 
-def test_early_stopping_without_rows_to_hold_out():
-    learner = LEARNER(early_stopping=True)
-    message = (
-        "Perceptron: early_stopping must have two rows of some class, one to learn from and one to hold out, got 2 "
-        "rows of as many "
-        "classes. Give more rows, or early_stopping=False."
-    )
-    refused(message, lambda: learner.fit(X[:2], Y[:2]), learner)
+def test_early_stopping_without_rows_to_hold_out_is_refused():
+    learner, regressor = LEARNER(early_stopping=True), onlinecls.AROWRegressor(early_stopping=True)
+    refused("Perceptron: early_stopping must have two rows of some class, one to learn from and one to hold out, got 2 rows "
+            "of as many classes. Give more rows, or early_stopping=False.", lambda: learner.fit(X[:2], Y[:2]), learner)
+    refused("AROWRegressor: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
+            "validation_fraction=0.1. Give more rows, or early_stopping=False.", lambda: regressor.fit(X[:2], Y4[:2]), regressor)
 
 
-def test_score_without_weight():
-    learner = LEARNER().partial_fit(X, Y)
-    with pytest.raises(ValueError, match=r"^Perceptron: sample_weight must not be 0 for all rows"):
-        learner.score(X, Y, sample_weight=np.zeros(4))
-
-
-def test_fit_with_slack_behind_the_last_row():
-    """indptr may end before indices do; whatever fit then does, it keeps the old model or makes a whole new one."""
+def test_fit_ignores_csr_entries_behind_the_last_row():
+    """The last number of indptr may be less than the length of indices."""
     rows, y = np.repeat(X, 5, axis=0), np.repeat(Y, 5)
     slack = sparse.csr_matrix(rows)
     slack.indices, slack.data = np.append(slack.indices, 1), np.append(slack.data, 7.0)
@@ -832,49 +845,10 @@ def test_fit_with_slack_behind_the_last_row():
 # --- strange, but valid --------------------------------------------------------------------------------------------------------
 
 
-def test_integral_floats_are_labels():
+def test_floats_without_a_fraction_are_labels():
     learner = LEARNER().partial_fit(X, [1.0, -1.0, 1.0, -1.0])
     assert learner.classes_.tolist() == [-1.0, 1.0] and learner.partial_fit(X, [1, -1, 1, -1]).t_ == 8
     assert (LEARNER().partial_fit(X, [1, -1, 1, -1]).coef_ == LEARNER().partial_fit(X, [1.0, -1.0, 1.0, -1.0]).coef_).all()
-
-
-EXTREMES = {
-    "float64 1e300": (np.float64, 1e300), "float64 1e155": (np.float64, 1e155), "float64 1e-160": (np.float64, 1e-160),
-    "float64 denormal": (np.float64, 5e-324), "float64 max": (np.float64, np.finfo(np.float64).max),
-    "float32 3e38": (np.float32, 3e38), "float32 1e19": (np.float32, 1e19), "float32 1e-20": (np.float32, 1e-20),
-    "float32 1e-40": (np.float32, 1e-40), "float32 denormal": (np.float32, 1e-45),
-}
-
-
-@pytest.mark.parametrize("dtype, size", EXTREMES.values(), ids=EXTREMES)
-@every_case
-def test_extreme_values_make_a_finite_model(case, dtype, size):
-    rng = np.random.default_rng(0)
-    for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
-        rows, y = rng.choice([-1.0, -0.5, 0.0, 1e-3, 1.0], size=(40, 5)), rng.integers(0, n_classes, 40)
-        rows = (rows * dtype(size)).astype(dtype)
-        rows[20:, 1:] = rng.standard_normal((20, 4))  # and after the storm ordinary rows
-        for average in (False, True) if case.can_average else (False,):
-            learner = case.estimator(multi_class=multi_class, average=average).partial_fit(rows, y)
-            assert is_finite(learner) and learner.coef_.dtype == dtype
-            assert learner.t_ == 40 and learner.n_skipped_ <= 40 and learner.n_updates_ <= 40
-            assert is_finite(pickle.loads(pickle.dumps(learner)))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e38, 1e-40])
-@every_case
-def test_extreme_weights_make_a_finite_model(case, weight, dtype):
-    rng = np.random.default_rng(0)
-    for n_classes, multi_class in ((2, "ovr"), (3, "ovr"), (3, "crammer_singer")):
-        rows, y = rng.standard_normal((40, 5)).astype(dtype), rng.integers(0, n_classes, 40)
-        for others in ({}, {"average": True}, {"class_weight": {0: 1e300}}, {"class_weight": "balanced"}):
-            if others.get("average") and not case.can_average:
-                continue
-            learner = case.estimator(multi_class=multi_class, **others).partial_fit(
-                1e4 * rows, y, sample_weight=np.full(40, weight)
-            )
-            assert is_finite(learner) and learner.n_skipped_ <= learner.t_ == 40
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -917,7 +891,7 @@ def test_extreme_parameters_make_a_finite_model(dtype):
                 assert is_finite(learnt), f"{learner} on rows of size {scale}"
 
 
-def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
+def test_a_smaller_initial_variance_set_later_leaves_a_finite_model():
     rng = np.random.default_rng(0)
     rows, y = rng.standard_normal((60, 4)).astype(np.float32), rng.integers(0, 2, 60)
     learner = onlinecls.ConfidenceWeightedClassifier(initial_variance=1e30).partial_fit(rows[:1], y[:1], classes=[0, 1])
@@ -932,7 +906,7 @@ def test_a_smaller_initial_variance_later_is_no_way_round_the_limit():
     sorted({type(case.estimator()) for case in ALL + REGRESSION if case.can_average}, key=str),
     ids=lambda c: c.__name__,
 )
-def test_the_latest_start_of_an_average(estimator):
+def test_an_average_may_start_at_row_2147483647(estimator):
     """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
     learner, plain = estimator(average=2**31 - 1), estimator()
     targets = np.array([0, 1, 0, 1])
@@ -971,6 +945,6 @@ def test_columns_of_an_arrow_table_have_names():
             learner.predict(other)
 
 
-def test_only_models_are_merged():
+def test_merge_refuses_what_is_no_estimator():
     with pytest.raises(TypeError, match=r"merge: models must be estimators of this library, got 1\."):
         onlinecls.merge([1, 2])

@@ -626,7 +626,7 @@ def test_dual_value_and_sigma_come_back_from_a_file(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_random_matrix_as_covariance_is_refused_or_learns_finite_numbers(saved, dtype):
-    """The matrix need not be a covariance, though its numbers are in bounds: guards in the compiled code keep the model finite."""
+    """The matrix need not be a covariance, though its numbers are in bounds: guards in compiled code keep the model finite."""
     learner, rng = onlinecls.AROWClassifier(covariance="full", dtype=dtype).partial_fit(X, Y), np.random.default_rng(2)
     n_loaded = 0
     for _ in range(40):
