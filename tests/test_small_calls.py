@@ -3,6 +3,9 @@
 Rows of a class that extends numpy's or scipy's go through Python, whatever is in them.
 """
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from internals import state_of
@@ -11,6 +14,7 @@ from scipy import sparse
 from states import fingerprint
 
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveClassifier
+from onlinecls._models import calibration
 
 
 class Dense(np.ndarray):
@@ -183,3 +187,169 @@ def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeyp
     monkeypatch.setattr(type(learner), "_enable_fast_path", enable_and_learn)
     learner.partial_fit(np.eye(3), [0, 1, 1])
     assert refused == [True]
+
+
+def taken(model, X, y, classes=None):
+    """Learn a call and return True if it needs no long way."""
+    return state_of(model).try_partial_fit(model.__dict__, X, y, None, classes)
+
+
+def scored(model, X):
+    """Return True if rows are scored without the long way."""
+    return state_of(model).try_decision(model.__dict__, X) is not None
+
+
+NAMED = [
+    [0, 1, 2], (0, 1, 2), np.array([0, 1, 2]), [2, 0, 1, 1], [0.0, 1.0, 2.0], np.array([0.0, 1.0, 2.0]), list(np.arange(3)),
+    ["a", "b", "ab"], np.array(["a", "b", "ab"]), list(np.array(["a", "b", "ab"])), np.array(["a", "b", "ab"], object), [-1, 5, 2**40],
+]
+OTHERS = [
+    [], [0], [0, 1], [0, 1, 3], [0, 1, 2, 3], [0, 1, None], [0, 1, np.nan], [False, True, 2], [[0, 1, 2]], "abc", {0, 1, 2}, 3,
+    np.array(2), np.array([[0, 1, 2]]), np.array([0, 1]), np.array([1, 2, 3]), np.array([0, 1, 2], np.int8), np.arange(6)[::2],
+    np.array([0.5, 1.0, 2.0]), ["a", "b"], ["a", "b", "c"], np.array(["a", "b", "c"]), np.array(["ab", "b", "a"]),
+]
+
+
+@pytest.mark.parametrize("named", NAMED, ids=repr)
+def test_classes_in_every_call(named):
+    """The classes of the call before cost no long way; others meet the same checks as there."""
+    labels = sorted(set(np.asarray(named).tolist()))
+
+    def make():
+        return learnt(labels)().partial_fit(csr(), labels[:2], classes=named)
+
+    again = named.copy() if isinstance(named, (list, np.ndarray)) else tuple(list(named))
+    for classes in (named, again):
+        assert assert_same_both_ways(make, csr(), np.array(labels[1:]), classes=classes)
+        assert taken(make(), csr(), np.array(labels[1:]), classes) == (getattr(named, "dtype", None) != object)
+    for classes in (*NAMED, *OTHERS):
+        assert_same_both_ways(make, csr(), labels[1:], reads=False, classes=classes)
+
+
+class Changing(int):
+    """A label that may become equal to nothing."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        return vars(self).get("equal", True) and int(self) == other
+
+
+def test_classes_that_change():
+    """The classes that were named are a copy: what the caller's list or array becomes is looked at."""
+    zero, label = np.array(0), Changing(0)
+    for named, change in (
+        ([0, 1, 2], lambda named: named.append(3)), ([0, 1, 2], lambda named: named.__setitem__(1, 7)),
+        (np.arange(3), lambda named: named.__setitem__(1, 7)), ([zero, 1, 2], lambda _: zero.__setitem__((), 5)),
+        ([label, 1, 2], lambda _: setattr(label, "equal", False)),
+    ):
+        model = learnt([0, 1, 2])().partial_fit(csr(), [0, 1], classes=named)
+        model.partial_fit(csr(), [0, 1], classes=named)
+        change(named)
+        assert not taken(model, csr(), [0, 1], named)
+
+
+def test_classes_before_another_joined():
+    """The classes named are those from before the call, which another may have joined in it: they are right no more."""
+    model = learnt([0, 1, 2])()
+    model.partial_fit(csr(), [0, 3], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(csr(), [0, 1], classes=[0, 1, 2])
+    assert model.partial_fit(csr(), [0, 1], classes=[0, 1, 2, 3]).t_ == 34
+
+
+@pytest.mark.parametrize("part", ["values", "counts", "counters", "correction", "calibration"])
+def test_arrays_that_may_not_be_written(part):
+    """Such a model is replaced by a copy before it learns, as one that joblib has mapped into memory is."""
+    model = learnt([0, 1, 2], average=True, probability=True)()
+    assert taken(model, csr(), [0, 1])
+    getattr(state_of(model), part).flags.writeable = False
+    assert not taken(model, csr(), [0, 1])
+    before, state = fingerprint(model), state_of(model)
+    assert fingerprint(model.partial_fit(csr(), [0, 1])) != before
+    assert state_of(model) is not state
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("task", ["classifier", "regressor"])
+def test_data_frames(dtype, task):
+    pandas = pytest.importorskip("pandas")
+
+    class Frame(pandas.DataFrame):
+        """A data frame that goes through Python."""
+
+    X, y = continuous_problem(30, 4, seed=3, dtype=dtype)
+    table, names = pandas.DataFrame(X, columns=list("abcd")), list("abcd")
+    cls, y = (AROWClassifier, y) if task == "classifier" else (AROWRegressor, y * 0.5)
+
+    def make():
+        model = cls().partial_fit(table, y).partial_fit(table[:2], y[:2])
+        model.predict(table[:1])
+        return model
+
+    def both_ways(rows):
+        """Compare what a call learns and returns on both ways, and its warnings; return whether the short one takes it."""
+        for call, others in (("predict", ()), ("partial_fit", (y[: len(rows)],))):
+            found = []
+            for each in (rows, Frame(rows)):
+                with warnings.catch_warnings(record=True) as warned:
+                    warnings.simplefilter("always")
+                    found.append((outcome(call, make(), each, *others), [str(one.message) for one in warned]))
+            assert found[0] == found[1]
+        assert not taken(make(), Frame(rows), y[: len(rows)])
+        return taken(make(), rows, y[: len(rows)]), scored(make(), rows)
+
+    fresh = pandas.DataFrame({name: X[:1, at] for at, name in enumerate(names)})
+    for rows in (
+        table[:1], table[3:7], table[::3], fresh, fresh.assign(b=3), fresh.astype("float64"), fresh.astype(int), fresh.astype(bool),
+    ):
+        assert both_ways(rows) == (True, True)
+    wide = pandas.DataFrame([[1e300, 0.0, 0.0, 0.0]], columns=names)
+    assert both_ways(wide) == (dtype == "float64",) * 2
+    for rows in (
+        fresh[list("abdc")], fresh[list("abc")], fresh.rename(columns={"a": "e"}), fresh.rename(columns={"a": 1}), fresh[:0],
+        fresh.rename(columns=dict(zip(names, range(4), strict=True))), fresh.assign(e=1.0), fresh.assign(a="1.5"),
+        fresh.assign(a=np.nan), fresh.assign(a=np.inf), fresh.assign(a=None), fresh.astype(object), fresh.assign(a=1j),
+        fresh.assign(a=True),
+    ):
+        assert both_ways(rows) == (False, False)
+    for rows in (X[:1], csr(dtype)):
+        assert not taken(make(), rows, y[: rows.shape[0]]) and not scored(make(), rows)
+
+
+def test_data_frames_of_other_names():
+    """Columns are known for the names that they were compared with, and copies and pickles know none."""
+    pandas = pytest.importorskip("pandas")
+    X, y = continuous_problem(30, 4, seed=3)
+    table = pandas.DataFrame(X, columns=list("abcd"))
+    model = AROWClassifier().partial_fit(table, y).partial_fit(table, y)
+    assert taken(model, table[:1], y[:1])
+    assert state_of(pickle.loads(pickle.dumps(model))).columns is None
+    model.feature_names_in_ = np.array(list("abce"), object)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- d"):
+        model.predict(table[:1])
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- d"):
+        model.partial_fit(table[:1], y[:1])
+    model = AROWClassifier().partial_fit(X, y)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        model.partial_fit(table[:1], y[:1])
+
+
+@pytest.mark.parametrize("columns", [1, 3, 20])
+def test_probabilities_are_numpys(columns):
+    """The same bits as this formula, whatever the scores."""
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((50, columns)) * 10.0 ** rng.uniform(-300, 308, (50, columns))
+    scores[0], scores[1], scores[2, 0], scores[3] = 0.0, np.inf, np.nan, -np.inf
+    pairs = rng.standard_normal((columns, 7))
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.clip(np.nan_to_num(pairs[:, 0] * scores + pairs[:, 1], nan=0.0), -1e300, 1e300)
+    if columns == 1:
+        expected = -np.logaddexp(0.0, np.hstack([z, -z]))
+    else:
+        logs = -np.logaddexp(0.0, -z)
+        logs = logs - logs.max(axis=1, keepdims=True)
+        expected = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    assert calibration.log_probabilities(scores, pairs).tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match="fitted in another thread"):
+        calibration.log_probabilities(scores, pairs[1:])

@@ -3,15 +3,18 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+from .small_calls cimport start_of
+
 
 cdef class FewRows:
     cdef public object data, indices
     cdef Py_ssize_t n
 
 
-cdef inline bint is_array(array, dtype):
-    """Return True for a numpy array of one dimension and of just this dtype."""
-    return type(array) is np.ndarray and array.dtype is dtype and array.ndim == 1
+cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n):
+    """Return `start_of` a numpy array of just this dtype, whose numbers have this size in bytes; NULL of anything else."""
+    return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
 
 
-cdef FewRows read_few(X, values, Py_ssize_t n_features, int64_t* indptr)
+cdef table_of(X, columns, dtype)
+cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr)

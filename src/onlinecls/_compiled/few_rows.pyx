@@ -1,31 +1,47 @@
-"""The rows of a small call of `partial_fit` or `predict`, read and checked without numpy's or Python's layers."""
+"""Read and check the rows of a small call of `partial_fit` or `predict` without numpy's or Python's layers."""
 from libc.stdint cimport int32_t, int64_t
 
 from sys import modules
 
 import numpy as np
 
-from .small_calls cimport FEW, are_rows, is_aligned
+from .small_calls cimport FEW, are_rows
 from .sparse cimport dense_t, floating
 
-INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT32, INT64, FLOAT32 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float32)
 NO_INDICES = np.empty(0, np.uint8)
 
 
 cdef class FewRows:
-    """The rows of a small call, for `run` and `decision`."""
+    """The rows of a small call, for `run` and `decide`."""
 
 
 cdef bint is_csr(X) except -1:
-    """Whether X is one of scipy's own CSR matrices (not of a class that extends them)."""
+    """Return True if X is one of scipy's own CSR matrices (not of a class that extends them)."""
     scipy = modules.get("scipy.sparse")
     return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
 
 
-cdef FewRows read_few(X, values, Py_ssize_t n_features, int64_t* indptr):
-    """X as rows of a model of these values, and their places, FEW + 1 at most; None if anything about them is unusual."""
+cdef table_of(X, columns, dtype):
+    """Return the numbers of a pandas data frame with these columns as an array of this dtype; None if it needs the long way."""
+    pandas = modules.get("pandas")
+    if pandas is None or type(X) is not getattr(pandas, "DataFrame", None) or len(X) > FEW or not X.columns.equals(columns):
+        return None
+    table = X.values
+    if type(table) is not np.ndarray or table.dtype.kind not in "biuf":
+        return None
+    if table.dtype is dtype:
+        return np.ascontiguousarray(table)
+    with np.errstate(over="ignore"):            # (infinity is refused by `read_few`)
+        return np.ascontiguousarray(table, dtype)
+
+
+cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr):
+    """Return X as rows of a model of this dtype, their places in indptr, FEW + 1 at most; None if anything is unusual."""
     cdef FewRows rows = FewRows()
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i, n, n_data, n_indices = 0, size = 1
+    cdef const void* data
+    cdef const void* indices = NULL
     cdef bint is_dense = type(X) is np.ndarray
     if not is_dense and not is_csr(X):
         return None
@@ -34,60 +50,45 @@ cdef FewRows read_few(X, values, Py_ssize_t n_features, int64_t* indptr):
         return None
     rows.n = n = shape[0]
     if is_dense:
-        if not X.flags.c_contiguous:
-            return None
+        rows.data, rows.indices = X.ravel(), NO_INDICES
         for i in range(n + 1):
             indptr[i] = i * n_features
-        rows.data, rows.indices = X.reshape(-1), NO_INDICES
     else:
         rows.data, rows.indices = X.data, X.indices
         if not read_places(X.indptr, indptr, n):
             return None
-    if not is_array(rows.data, values.dtype):
+        size, indices = 4, numbers_of(rows.indices, INT32, 4, &n_indices)
+        if indices == NULL:
+            size, indices = 8, numbers_of(rows.indices, INT64, 8, &n_indices)
+        if indices == NULL:
+            return None
+    data = numbers_of(rows.data, dtype, 4 if dtype is FLOAT32 else 8, &n_data)
+    if data == NULL:
         return None
-    try:
-        if values.itemsize == 4:
-            return rows if check_rows[float](rows.data, rows.indices, indptr, n, n_features) else None
-        return rows if check_rows[double](rows.data, rows.indices, indptr, n, n_features) else None
-    except ValueError:              # strided, say
-        return None
+    if dtype is FLOAT32:
+        return rows if check_rows(<const float*>data, n_data, indices, n_indices, size, indptr, n, n_features) else None
+    return rows if check_rows(<const double*>data, n_data, indices, n_indices, size, indptr, n, n_features) else None
 
 
-cdef bint read_places(places, int64_t* indptr, Py_ssize_t n) except -1:
-    """The indptr of a CSR matrix of n rows; False if it is not plain."""
-    cdef const int32_t[::1] short_places
-    cdef const int64_t[::1] long_places
-    cdef Py_ssize_t i
-    if type(places) is not np.ndarray or places.ndim != 1 or len(places) != n + 1:
-        return False
-    try:
-        if places.dtype is INT32:
-            short_places = places
-        elif places.dtype is INT64:
-            long_places = places
-        else:
-            return False
-    except ValueError:
-        return False
-    if not (is_aligned(&short_places[0], 4) if places.itemsize == 4 else is_aligned(&long_places[0], 8)):
+cdef bint read_places(places, int64_t* indptr, Py_ssize_t n):
+    """Copy the indptr of a CSR matrix of n rows; return False if it is not plain."""
+    cdef Py_ssize_t i, size = 0
+    cdef const int32_t* short_places = <const int32_t*>numbers_of(places, INT32, 4, &size)
+    cdef const int64_t* long_places = NULL
+    if short_places == NULL:
+        long_places = <const int64_t*>numbers_of(places, INT64, 8, &size)
+    if size != n + 1 or (short_places == NULL and long_places == NULL):
         return False
     for i in range(n + 1):
-        indptr[i] = short_places[i] if places.itemsize == 4 else long_places[i]
+        indptr[i] = short_places[i] if short_places != NULL else long_places[i]
     return True
 
 
-cdef bint check_rows(const floating[::1] data, indices, const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) except -1:
-    """`are_rows`, by the type of the indices."""
-    cdef const int32_t[::1] short_indices
-    cdef const int64_t[::1] long_indices
-    cdef const dense_t[::1] no_indices
-    if indices is NO_INDICES:
-        no_indices = indices
-        return are_rows(data, no_indices, indptr, n, n_features)
-    if is_array(indices, INT32):
-        short_indices = indices
-        return are_rows(data, short_indices, indptr, n, n_features)
-    if is_array(indices, INT64):
-        long_indices = indices
-        return are_rows(data, long_indices, indptr, n, n_features)
-    return False
+cdef bint check_rows(const floating* data, Py_ssize_t n_data, const void* indices, Py_ssize_t n_indices, Py_ssize_t size,
+                     const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) noexcept nogil:
+    """Call `are_rows` by the size of an index (1: the rows are dense)."""
+    if size == 1:
+        return are_rows(data, n_data, <const dense_t*>indices, 0, indptr, n, n_features)
+    if size == 4:
+        return are_rows(data, n_data, <const int32_t*>indices, n_indices, indptr, n, n_features)
+    return are_rows(data, n_data, <const int64_t*>indices, n_indices, indptr, n, n_features)

@@ -1,4 +1,4 @@
-"""The compiled base of all models: what a pass over rows reads and changes."""
+"""The compiled base of all models: the arrays that a pass over rows reads and changes."""
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport Params
@@ -7,13 +7,17 @@ from .rounds cimport Batch, PassContext, Task
 
 
 cdef class Call:
-    """Preconditions of the fast path for small `partial_fit` calls."""
+    """The preconditions of the fast path for small calls of `partial_fit`."""
     cdef tuple others               # the model's arrays beyond those that every model has
     cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
-    cdef object classes, parameters
+    cdef object parameters, dtype
+    cdef object classes             # an array: texts as their code points, `width` each
     cdef list labels                # the classes as Python's objects
+    cdef object named               # a copy of the `classes` argument that was found to be these, or None
+    cdef Py_ssize_t width, n_features
     cdef Task task
-    cdef Py_ssize_t n_features
+
+    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
 
 
 cdef class Model:
@@ -26,15 +30,15 @@ cdef class Model:
     cdef public double records_from                     # rounds before its first row
     cdef object bound                                   # the dict that p was made from
     cdef Params p
-    cdef Call call                                      # what a small call must be like; None: none is taken
+    cdef public object columns                          # see Model
+    cdef Call call                                      # None: no small call is taken
 
     cdef int bind(self) except -1
     cdef int open_platt(self, PassContext* context) except -1
-    cdef int enter(self, Batch* b, PassContext* context, double[::1] counts, double[::1] counters,
-                   double[::1] correction) except -1
+    cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
+                   double* correction) except -1
+    cdef table(self, dict estimator, X)
     cdef bint learn_few(self, X, y, sample_weight) except -1
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
-    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
-    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1
+    cdef int decide_rows(self, rows, const int64_t* indptr, Py_ssize_t n, double* scores, Py_ssize_t k) except -1
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1

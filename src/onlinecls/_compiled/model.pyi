@@ -1,4 +1,4 @@
-"""What Python sees of the base of all models."""
+"""The base of all models, as Python code can use it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,13 +17,19 @@ N_COUNTERS: int
 RECORD: tuple[str, ...]
 
 class Call:
-    """What a small call must be like to be learnt at once."""
+    """The preconditions of the fast path for small calls of `partial_fit`."""
 
 def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The number of each row's class."""
+    """Return the number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+
+def logits(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return -z, z = a score + b made finite, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
+
+def less_largest(rows: NDArray[np.float64]) -> None:
+    """Subtract from each row its largest number, in place."""
 
 class Model:
-    """What learning changes."""
+    """The arrays that learning changes, as the training loops see them."""
 
     values: NDArray[np.floating]
     sigma: NDArray[np.floating]
@@ -35,19 +41,23 @@ class Model:
     counts: NDArray[np.float64]
     counters: NDArray[np.float64]
     params: dict[str, Any]
+    columns: tuple[NDArray[np.object_], Any] | None
 
     def learn(
         self, task: int, rows: Rows, targets: np.ndarray, weights: NDArray[np.float64], class_weights: NDArray[np.float64],
         order: NDArray[np.int64], predictions: NDArray[np.int32],
     ) -> None:
-        """One pass over rows."""
+        """Learn one pass over rows."""
     def enable_fast_path(
         self, estimator: dict[str, Any], names: Sequence[str] | None, task: int, classes: np.ndarray | None = None,
+        named: object = None,
     ) -> None:
-        """From now on learn small calls of this estimator; None: no more."""
-    def try_partial_fit(self, estimator: dict[str, Any], X: object, y: object, sample_weight: object) -> bool:
-        """Learn a small call, or answer False."""
+        """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it."""
+    def try_partial_fit(
+        self, estimator: dict[str, Any], X: object, y: object, sample_weight: object, classes: object = None,
+    ) -> bool:
+        """Learn a small call and return True; return False, with nothing written, for a call that needs the long way."""
     def try_decision(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
-        """The scores of a small call, or None."""
+        """Return the scores of a small call, (rows, vectors), or None for a call that needs the long way."""
     def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
         """Fill in the scores of rows."""

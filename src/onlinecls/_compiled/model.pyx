@@ -1,18 +1,19 @@
-"""The compiled base of all models: what a pass reads and changes, how it begins, and small calls of one or a few rows.
+"""The compiled base of all models: the arrays that a pass reads and changes, its begin, and small calls of one or a few rows.
 
 A geometry's model extends `Model` by `run`, its training loops, and `decide`, its scores.
 """
+from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from cython cimport critical_section
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 import numpy as np
 
-from .few_rows cimport FewRows, is_array, read_few
+from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, PassContext, Calibration, Counters, Task, open_records,
 )
-from .small_calls cimport FEW, are_finite, are_weights, is_aligned, match_list, match_numbers, match_texts
+from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
 from .._rules import Geometry, Rule, Trigger
 
@@ -30,14 +31,14 @@ N_COUNTERS = sizeof(Counters) // sizeof(double)
 RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
 
 
 def best_of(const double[:, ::1] scores):
-    """The number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
-    cdef Py_ssize_t i, c, best, k = scores.shape[1]
-    cdef int64_t[::1] found
+    """Return the number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+    cdef Py_ssize_t i, c, best, n, k = scores.shape[1]
     codes = np.empty(scores.shape[0], INT64)
-    found = codes
+    cdef int64_t* found = <int64_t*>start_of(codes, 8, &n)
     with nogil:
         for i in range(scores.shape[0]):
             best = k == 1 and scores[i, 0] > 0.0
@@ -48,21 +49,103 @@ def best_of(const double[:, ::1] scores):
     return codes
 
 
+def logits(const double[:, ::1] scores, const double[:, ::1] pairs):
+    """Return -z, z = a score + b made finite, for each class: the numbers (a, b) of its vector of weights are in `pairs`.
+
+    If there is one vector only, the first of the two classes has its -z for z.
+    """
+    cdef Py_ssize_t i, c, k = scores.shape[1]
+    cdef double z
+    cdef double[:, ::1] found
+    if pairs.shape[0] != k or pairs.shape[1] < 2:
+        raise ValueError("onlinecls: the model must stay as it is while rows are read, got another one, fitted in another thread.")
+    result = np.empty((scores.shape[0], max(k, 2)))
+    found = result
+    for i in range(scores.shape[0]):
+        for c in range(k):
+            z = pairs[c, 0] * scores[i, c] + pairs[c, 1]
+            z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
+            if k == 1:
+                found[i, 0] = z
+            found[i, 1 if k == 1 else c] = -z
+    return result
+
+
+def less_largest(double[:, ::1] rows):
+    """Subtract from each row its largest number, in place."""
+    cdef Py_ssize_t i, c
+    cdef double largest
+    for i in range(rows.shape[0]):
+        largest = rows[i, 0]
+        for c in range(1, rows.shape[1]):
+            largest = max(largest, rows[i, c])
+        for c in range(rows.shape[1]):
+            rows[i, c] -= largest
+
+
+cdef class Call:
+    """The preconditions of the fast path for small calls of `partial_fit`."""
+
+    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
+        """Find the places of n labels among the classes; return False if y is anything but that."""
+        cdef const void* found
+        cdef const void* classes
+        cdef Py_ssize_t size, n_classes, width
+        if type(y) is list:
+            return len(<list>y) == n and match_list(<list>y, self.labels, labels)
+        if type(y) is not np.ndarray:
+            return False
+        classes = start_of(self.classes, 1, &n_classes)
+        dtype = y.dtype
+        if dtype is INT64 and self.classes.dtype is INT64:
+            found = start_of(y, 8, &size)
+            return found != NULL and size == n and match_numbers(<const int64_t*>found, n, <const int64_t*>classes, n_classes,
+                                                                 labels)
+        if dtype is FLOAT64 and self.classes.dtype is FLOAT64:
+            found = start_of(y, 8, &size)
+            return found != NULL and size == n and match_numbers(<const double*>found, n, <const double*>classes, n_classes,
+                                                                 labels)
+        width = dtype.itemsize // 4
+        if self.width == 0 or dtype.kind != "U" or not dtype.isnative or width == 0:
+            return False
+        found = start_of(y, 4, &size)
+        return found != NULL and size == n and match_texts(<const uint32_t*>found, n, width, <const uint32_t*>classes,
+                                                           n_classes // self.width, self.width, labels)
+
+
+cdef bint is_the_same(given, known) except -1:
+    """Return True for a list, tuple or array of the very labels in `known`, a copy of one; False where that is not sure."""
+    cdef Py_ssize_t i
+    if type(given) is not type(known):
+        return False
+    if type(given) is np.ndarray:
+        return given is known or (given.dtype == known.dtype and given.shape == known.shape and given.dtype.kind in "biufU"
+                                  and given.tobytes() == known.tobytes())
+    if type(given) is not list and type(given) is not tuple or len(given) != len(known):
+        return False
+    for i in range(len(known)):
+        if given[i] is not known[i] and not (type(given[i]) is type(known[i]) and type(known[i]) in PLAIN
+                                             and PyObject_RichCompareBool(given[i], known[i], Py_EQ)):
+            return False
+    return True
+
+
 cdef inline const double* doubles(const double[::1] numbers) noexcept:
-    """The numbers; NULL where there are none."""
+    """Return the address of the numbers; NULL where there are none."""
     return &numbers[0] if numbers.shape[0] else NULL
 
 
 cdef class Model:
-    """What learning changes, as the training loops see it. A state (_models/state.py) extends it by how it starts and grows.
+    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) says how they start and grow.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see average.pxd, or empty.
     counts : rows seen of each class. counters : counters. params : the parameters that it is learnt with, fields of `Params`.
+    columns : the feature_names_in_ of its estimator and the columns of a data frame that were found to be these; or None.
     """
 
     cdef int bind(self) except -1:
-        """The parameters as the loops read them: converted when they have changed."""
+        """Convert the parameters to the C struct that the loops read, if they have changed."""
         if self.bound is not self.params:
             with critical_section(self):        # several threads may read at once
                 self.p = self.params
@@ -70,7 +153,7 @@ cdef class Model:
 
     def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
               const int64_t[::1] order, int32_t[::1] predictions):
-        """One pass over rows: the one way in which a model changes.
+        """Learn one pass over rows: the one way in which a model changes.
 
         targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
         both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or for the class that
@@ -81,9 +164,9 @@ cdef class Model:
         cdef const int64_t[::1] indptr = rows.indptr
         cdef const int32_t[::1] labels
         cdef const double[::1] numbers
-        cdef double[::1] counters = self.counters
+        cdef double[::1] counters = self.counters, counts = self.counts, correction = self.correction
         self.bind()
-        self.enter(&b, &context, self.counts, counters, self.correction)
+        self.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], <double*>doubles(correction))
         b.n_rows = indptr.shape[0] - 1
         b.n = order.shape[0] if order.shape[0] else b.n_rows
         b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
@@ -100,14 +183,14 @@ cdef class Model:
         finally:
             (<Counters*>&counters[0])[0] = context.counters
 
-    cdef int enter(self, Batch* b, PassContext* context, double[::1] counts, double[::1] counters,
-                   double[::1] correction) except -1:
+    cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
+                   double* correction) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
-        context.counters = (<Counters*>&counters[0])[0]
-        context.counts, context.n_classes = &counts[0], counts.shape[0]
+        context.counters = (<Counters*>counters)[0]
+        context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1
-        context.correction = &correction[0] if correction.shape[0] else NULL
+        context.correction = correction
         self.open_platt(context)
         open_records(context, self.record, self.records_from)
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
@@ -127,26 +210,29 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def enable_fast_path(self, dict estimator, names, Task task, classes=None):
+    def enable_fast_path(self, dict estimator, names, Task task, classes=None, named=None):
         """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it.
 
-        classes : the estimator's classes.
+        classes : the estimator's classes. named : a `classes` argument that has just been found to be these; or None.
         """
         cdef Call call = Call()
-        call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
-            [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
         if names is None:
             self.call = None
             return
+        call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
+            [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
         call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
-        call.classes, call.labels = classes, None if classes is None else classes.tolist()
+        call.classes, call.labels, call.width = classes, None if classes is None else classes.tolist(), 0
         if classes is not None and classes.dtype.kind == "U":
-            call.classes = classes.view(np.uint32).reshape(len(classes), -1)
+            call.classes, call.width = np.ascontiguousarray(classes).view(np.uint32), classes.dtype.itemsize // 4
+        call.named = None
+        if type(named) is np.ndarray or (type(named) in (list, tuple) and all([type(label) in PLAIN for label in named])):
+            call.named = named.copy() if type(named) is np.ndarray else named[:]
         call.task, call.parameters = task, self.params
-        call.n_features = estimator["n_features_in_"]
+        call.n_features, call.dtype = estimator["n_features_in_"], self.values.dtype
         self.call = call
 
-    def try_partial_fit(self, dict estimator, X, y, sample_weight):
+    def try_partial_fit(self, dict estimator, X, y, sample_weight, classes=None):
         """Learn a small call and return True; return False, with nothing written, for a call that needs the long way."""
         cdef Call call = self.call
         cdef Lock lock
@@ -156,6 +242,8 @@ cdef class Model:
         for i in range(len(call.names)):
             if estimator.get(call.names[i]) is not call.values[i]:
                 return False
+        if classes is not None and not is_the_same(classes, call.named):
+            return False
         lock = estimator.get("_lock")
         if lock is None or "_sparse_coef" in estimator:
             return False
@@ -166,80 +254,60 @@ cdef class Model:
             return False
         try:
             self.bind()                 # (a copy may have had a call without rows only)
-            return self.learn_few(X, y, sample_weight)
+            return self.learn_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), y, sample_weight)
         finally:
             lock.held = 0
 
+    cdef table(self, dict estimator, X):
+        """Return a data frame with the columns of the last ones as an array; None if it is anything else."""
+        known = self.columns
+        if known is None or known[0] is not estimator["feature_names_in_"]:
+            return None
+        return table_of(X, known[1], self.values.dtype)
+
     cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """X as rows, and the pass."""
+        """Read and check X, the labels and the weights in C, and learn them; return False, with nothing written, if one fails."""
         cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows = read_few(X, self.values, self.call.n_features, indptr)
+        cdef int32_t[FEW] labels
+        cdef Call call = self.call
         cdef Batch b
+        cdef PassContext context
+        cdef Py_ssize_t n, n_classes = 0, n_weights = 0, size = 0
+        cdef FewRows rows = read_few(X, call.dtype, call.n_features, indptr)
         if rows is None:
             return False
-        b.indptr, b.n = indptr, rows.n
-        return self.learn_checked(rows, &b, y, sample_weight)
-
-    cdef bint learn_checked(self, FewRows rows, Batch* b, y, sample_weight) except -1:
-        """Labels and weights, and the pass."""
-        cdef int32_t[FEW] labels
-        cdef const double[::1] targets, weights
-        cdef const int64_t* indptr = b.indptr
-        cdef Py_ssize_t n = b.n
-        cdef PassContext context
-        cdef double[::1] counters, counts, correction
-        try:
-            counters, counts, correction = self.counters, self.counts, self.correction
-            if not self.values.flags.writeable:
-                return False
-            if sample_weight is not None:
-                if not is_array(sample_weight, FLOAT64):
-                    return False
-                weights = sample_weight
-            if self.call.task == REGRESSION:
-                if not is_array(y, FLOAT64) or len(y) != n:
-                    return False
-                targets = y
-            elif not self.match(y, n, labels):
-                return False
-        except ValueError:              # strided, or read-only where the model is
+        n = rows.n
+        # (Held here, so that their addresses stay valid; read-only where they come from a memory-mapped file.)
+        values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
+        cdef double* start_of_counts = <double*>start_of(counts, 8, &n_classes, True)
+        cdef double* start_of_counters = <double*>start_of(counters, 8, &size, True)
+        cdef double* start_of_correction = <double*>start_of(correction, 8, &size, True)
+        cdef const double* weights = NULL
+        cdef const double* targets = NULL
+        if start_of_counts == NULL or start_of_counters == NULL or start_of_correction == NULL:
             return False
-        if sample_weight is not None and not are_weights(weights, n):
+        if size == 0:
+            start_of_correction = NULL
+        if start_of(values, 1, &size, True) == NULL:
             return False
-        if self.call.task == REGRESSION and not (is_aligned(&targets[0], 8) and are_finite(targets, n)):
-            return False
-        self.enter(b, &context, counts, counters, correction)
-        b.n = b.n_rows = n
-        b.indptr, b.labels = indptr, labels
-        if self.call.task == REGRESSION:
-            b.targets, b.labels = &targets[0], NULL
         if sample_weight is not None:
-            b.weights = &weights[0]
-        try:
-            self.run(self.call.task, rows, b, &context)
-        finally:
-            (<Counters*>&counters[0])[0] = context.counters
-        return True
-
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
-        """The labels' places among the classes."""
-        cdef const int64_t[::1] numbers, number_classes
-        cdef const double[::1] reals, real_classes
-        cdef const uint32_t[:, ::1] texts, text_classes
-        if type(y) is list:
-            return len(<list>y) == n and match_list(<list>y, self.call.labels, labels)
-        if type(y) is not np.ndarray or y.ndim != 1 or len(y) != n:
+            weights = <const double*>numbers_of(sample_weight, FLOAT64, 8, &n_weights)
+            if weights == NULL or n_weights != n or not are_weights(weights, n):
+                return False
+        if call.task == REGRESSION:
+            targets = <const double*>numbers_of(y, FLOAT64, 8, &size)
+            if targets == NULL or size != n or not are_finite(targets, n):
+                return False
+        elif not call.match(y, n, labels):
             return False
-        if y.dtype.kind == "U" and self.call.classes.ndim == 2 and y.flags.c_contiguous and y.dtype.isnative and y.dtype.itemsize:
-            texts, text_classes = y.view(np.uint32).reshape(n, -1), self.call.classes
-            return match_texts(texts, text_classes, labels)
-        if y.dtype is INT64 and self.call.classes.dtype is INT64:
-            numbers, number_classes = y, self.call.classes
-            return match_numbers(numbers, number_classes, labels)
-        if y.dtype is FLOAT64 and self.call.classes.dtype is FLOAT64:
-            reals, real_classes = y, self.call.classes
-            return match_numbers(reals, real_classes, labels)
-        return False
+        self.enter(&b, &context, start_of_counts, n_classes, start_of_counters, start_of_correction)
+        b.n = b.n_rows = n
+        b.indptr, b.weights, b.targets, b.labels = indptr, weights, targets, labels if targets == NULL else NULL
+        try:
+            self.run(call.task, rows, &b, &context)
+        finally:
+            (<Counters*>start_of_counters)[0] = context.counters
+        return True
 
     # --- what a geometry overrides ----------------------------------------------------------------------------------------------
 
@@ -257,27 +325,26 @@ cdef class Model:
         """Return the scores of a small call, (rows, vectors), or None for a call that needs the long way."""
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
-        cdef double[:, ::1] scores
-        if "feature_names_in_" in estimator:
-            return None
-        rows = read_few(X, self.values, self.n_features, indptr)
+        cdef Py_ssize_t size, k = self.n_columns
+        rows = read_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), self.values.dtype,
+                        self.n_features, indptr)
         if rows is None:
             return None
-        found = np.empty((rows.n, self.n_columns))
-        scores = found
-        self.decide_rows(rows, indptr, scores)
-        return found
+        scores = np.empty(rows.n * k)
+        self.decide_rows(rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
+        return scores.reshape(rows.n, k)
 
     def decision(self, rows, double[:, ::1] scores):
-        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        """Fill in scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
         cdef const int64_t[::1] indptr = rows.indptr
-        self.decide_rows(rows, &indptr[0], scores)
+        if scores.shape[0]:
+            self.decide_rows(rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
 
-    cdef int decide_rows(self, rows, const int64_t* indptr, double[:, ::1] scores) except -1:
+    cdef int decide_rows(self, rows, const int64_t* indptr, Py_ssize_t n, double* scores, Py_ssize_t k) except -1:
+        """Fill in the scores of n rows, one at least, k a row."""
         cdef Batch b
-        b.n = b.n_rows = scores.shape[0]
+        b.n = b.n_rows = n
         b.order, b.indptr = NULL, indptr
         self.bind()
-        if b.n:
-            self.decide(rows, &b, &scores[0, 0], scores.shape[1])
+        self.decide(rows, &b, scores, k)
         return 0

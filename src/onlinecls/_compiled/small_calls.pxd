@@ -1,8 +1,9 @@
-"""Checks of small calls, in C: whether rows, labels and weights are as the training loops trust them to be.
+"""Check in C that the rows, labels and weights of a small call are as the training loops trust them to be.
 
-They answer yes or no. Whatever is unusual (another dtype, unsorted columns, a label that is not known) gets a no, and goes the
-way of `validate.py`, which converts it or words the error. Nothing is written before the answer.
+Each check returns True or False. A call with anything unusual (another dtype, unsorted columns, a label that is not known) goes
+through `validate.py`, which converts it or raises the error. Nothing is written before all checks have passed.
 """
+from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -10,6 +11,8 @@ from libc.string cimport memcpy
 from .sparse cimport dense_t, floating, index_t
 
 cdef extern from "Python.h":
+    int get_buffer "PyObject_GetBuffer"(object o, Py_buffer* buffer, int flags)   # (an error is cleared here)
+    void PyErr_Clear()
     bint PyLong_CheckExact(object o)
     bint PyUnicode_CheckExact(object o)
     int PyUnicode_Compare(object a, object b) except? -1
@@ -18,12 +21,23 @@ cdef enum:
     FEW = 1024              # rows of a small call at most
 
 
-cdef inline bint is_aligned(const void* address, size_t size) noexcept nogil:
-    return <size_t>address % size == 0
+cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=False):
+    """Return the address of the first number of a numpy array, and in n how many there are; NULL if they cannot be used in place.
+
+    They can if they lie in one dimension, in one piece, at a multiple of their `size` in bytes, and may be written to if that is
+    asked for. The address is valid as long as the caller holds the array. (This takes a fifth of a typed memoryview's time.)
+    """
+    cdef Py_buffer buffer
+    if get_buffer(array, &buffer, PyBUF_ND | (PyBUF_WRITABLE if writable else 0)) < 0:
+        PyErr_Clear()
+        return NULL
+    n[0] = buffer.shape[0] if buffer.ndim == 1 else -1
+    PyBuffer_Release(&buffer)
+    return buffer.buf if n[0] >= 0 and <size_t>buffer.buf % <size_t>size == 0 else NULL
 
 
-cdef inline bint are_finite(const floating[::1] numbers, Py_ssize_t n) noexcept nogil:
-    """No NaN and no infinity among the first n: an exponent of all ones carries into the sign bit. (Bytes, for any alignment.)"""
+cdef inline bint are_finite(const floating* numbers, Py_ssize_t n) noexcept nogil:
+    """Return True if there is no NaN and no infinity: an exponent of all ones carries into the sign bit. (n may be 0.)"""
     cdef Py_ssize_t k
     cdef uint32_t short_bits, short_carry = 0
     cdef uint64_t long_bits, long_carry = 0
@@ -37,21 +51,19 @@ cdef inline bint are_finite(const floating[::1] numbers, Py_ssize_t n) noexcept 
     return not (short_carry >> 31 or long_carry >> 63)
 
 
-cdef inline bint are_rows(const floating[::1] data, const index_t[::1] indices, const int64_t* indptr, Py_ssize_t n,
-                          Py_ssize_t n_features) noexcept nogil:
-    """A CSR structure of n rows with columns that rise within each row and lie inside the matrix, and finite values, aligned."""
+cdef inline bint are_rows(const floating* data, Py_ssize_t n_data, const index_t* indices, Py_ssize_t n_indices,
+                          const int64_t* indptr, Py_ssize_t n, Py_ssize_t n_features) noexcept nogil:
+    """Return True for a CSR structure of n rows of finite values, whose columns rise within each row and lie in the matrix."""
     cdef Py_ssize_t i, k, last
-    if indptr[0] != 0 or (data.shape[0] and not is_aligned(&data[0], sizeof(floating))):
-        return False
-    if indices.shape[0] and not is_aligned(&indices[0], sizeof(index_t)):
+    if indptr[0] != 0:
         return False
     for i in range(n):
         if indptr[i + 1] < indptr[i]:
             return False
-    if indptr[n] > data.shape[0] or not are_finite(data, indptr[n]):
+    if indptr[n] > n_data or not are_finite(data, indptr[n]):
         return False
     if index_t is not dense_t:
-        if indptr[n] > indices.shape[0]:
+        if indptr[n] > n_indices:
             return False
         for i in range(n):
             last = -1
@@ -64,10 +76,10 @@ cdef inline bint are_rows(const floating[::1] data, const index_t[::1] indices, 
     return True
 
 
-cdef inline bint are_weights(const double[::1] weights, Py_ssize_t n) noexcept nogil:
-    """n finite numbers >= 0."""
+cdef inline bint are_weights(const double* weights, Py_ssize_t n) noexcept nogil:
+    """Return True for n finite numbers >= 0."""
     cdef Py_ssize_t i
-    if weights.shape[0] != n or not is_aligned(&weights[0], 8) or not are_finite(weights, n):
+    if not are_finite(weights, n):
         return False
     for i in range(n):
         if not weights[i] >= 0.0:
@@ -80,13 +92,12 @@ ctypedef fused number_t:
     double
 
 
-cdef inline bint match_numbers(const number_t[::1] y, const number_t[::1] classes, int32_t* labels) noexcept nogil:
-    """The place of each label among the classes; False if one is not among them."""
+cdef inline bint match_numbers(const number_t* y, Py_ssize_t n, const number_t* classes, Py_ssize_t n_classes,
+                               int32_t* labels) noexcept nogil:
+    """Find the place of each label among the classes; return False if one is not among them."""
     cdef Py_ssize_t i, c
-    if y.shape[0] and not is_aligned(&y[0], 8):
-        return False
-    for i in range(y.shape[0]):
-        for c in range(classes.shape[0]):
+    for i in range(n):
+        for c in range(n_classes):
             if y[i] == classes[c]:
                 break
         else:
@@ -95,17 +106,16 @@ cdef inline bint match_numbers(const number_t[::1] y, const number_t[::1] classe
     return True
 
 
-cdef inline bint match_texts(const uint32_t[:, ::1] y, const uint32_t[:, ::1] classes, int32_t* labels) noexcept nogil:
-    """The same for texts as numpy keeps them: code points, zeros behind the last."""
-    cdef Py_ssize_t i, c, j, width = max(y.shape[1], classes.shape[1])
+cdef inline bint match_texts(const uint32_t* y, Py_ssize_t n, Py_ssize_t y_width, const uint32_t* classes, Py_ssize_t n_classes,
+                             Py_ssize_t class_width, int32_t* labels) noexcept nogil:
+    """Do as `match_numbers` does for texts as numpy keeps them: so many code points each, zeros behind the last."""
+    cdef Py_ssize_t i, c, j, width = max(y_width, class_width)
     cdef uint32_t a, b
-    if y.shape[0] and not is_aligned(&y[0, 0], 4):
-        return False
-    for i in range(y.shape[0]):
-        for c in range(classes.shape[0]):
+    for i in range(n):
+        for c in range(n_classes):
             for j in range(width):
-                a = y[i, j] if j < y.shape[1] else 0
-                b = classes[c, j] if j < classes.shape[1] else 0
+                a = y[i * y_width + j] if j < y_width else 0
+                b = classes[c * class_width + j] if j < class_width else 0
                 if a != b:
                     break
             else:
@@ -117,7 +127,7 @@ cdef inline bint match_texts(const uint32_t[:, ::1] y, const uint32_t[:, ::1] cl
 
 
 cdef inline bint match_list(list y, list classes, int32_t* labels) except -1:
-    """The same for a list of Python's own integers, or of its own texts."""
+    """Do as `match_numbers` does for a list of Python's own integers and texts."""
     cdef Py_ssize_t i, c
     cdef int overflow = 0
     cdef long long number

@@ -19,7 +19,7 @@ from .. import _core
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
-from .._input.compat import not_fitted, random_state
+from .._input.compat import data_frame_columns, not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
 from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
@@ -179,6 +179,9 @@ class Estimator(Routing):
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         validate.same_names(who, seen, names)
+        if seen is not None and names is not None and isinstance(state := self.__dict__.get("_state"), model.Model):
+            columns = data_frame_columns(X)
+            state.columns = None if columns is None else (seen, columns)
 
     def save(
         self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
@@ -598,8 +601,11 @@ class OnlineLearner(saving.Describing, Estimator):
             say(False)
             del self._are_seen
 
-    def _enable_fast_path(self) -> None:
-        """Let the model take small calls by itself as long as they need none of the checks and steps of this class."""
+    def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
+        """Let the model take small calls by itself as long as they need none of the checks and steps of this class.
+
+        named : the `classes` argument of the call, if there was one and it named the classes that there are now.
+        """
         state, cls = self.__dict__.get("_state"), type(self)
         if not isinstance(state, model.Model):
             return
@@ -607,12 +613,12 @@ class OnlineLearner(saving.Describing, Estimator):
         compiled = self._params_of[0] is not None and self._compiled[2] is self._params_of[0]
         classes = self.__dict__.get("classes_")
         n_known = 1 if classes is None else len(classes)
-        plain = "feature_names_in_" not in self.__dict__ and getattr(self, "class_weight", None) is None
+        plain = getattr(self, "class_weight", None) is None
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
             state.enable_fast_path(self.__dict__, None, 0)
             return
         task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
-        state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes)
+        state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes, named)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
         """Return the parameters with the numbers that depend on the model and its labels."""

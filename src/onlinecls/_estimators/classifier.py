@@ -75,7 +75,7 @@ class OnlineClassifier(WithWeights):
             If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
         """
         state = self.__dict__.get("_state")
-        if classes is not None or state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
+        if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight, classes):
             self._partial_fit_labels(X, y, classes, sample_weight)
         return self
 
@@ -107,7 +107,7 @@ class OnlineClassifier(WithWeights):
                     state = self._start(params, rows.n_features, len(known), rows.data.dtype)
                     self._begin(X, rows, params, state, classes=known, is_open=is_open)
                 self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
-                self._enable_fast_path()
+                self._enable_fast_path(classes)
                 return predictions
         self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
         self._enable_fast_path()

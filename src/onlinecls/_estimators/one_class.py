@@ -92,7 +92,7 @@ class OnlineOneClass(OnlineLearner):
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
         return NO_WEIGHTS
 
-    def _enable_fast_path(self) -> None:
+    def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
         """Do nothing: a centre has no fast path for small calls."""
 
     def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:

@@ -74,7 +74,8 @@ class WithProbabilities(OnlineClassifier):
         return bool(self.probability)
 
     def _predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        return np.exp(self._predict_log_proba(X))
+        logs = self._predict_log_proba(X)
+        return np.exp(logs, logs)
 
     def _predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
         state = self._fitted_state()

@@ -118,6 +118,11 @@ def sparse_rows(rows):
     return rows
 
 
+def data_frame_columns(X) -> Any:
+    """Return the columns of a pandas data frame, an object that does not change; None of anything else."""
+    return X.columns if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
+
+
 def random_state(who: str, seed):
     """Return a numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn does."""
     if seed is None:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._compiled import model
+
 A, B, HAA, HAB, HBB, RIDGE, SEEN = range(7)
 SIZE = 7
 NO_SCORE = 2.0**-20  # smaller ones tell little
+_ZERO = np.zeros(())  # (an array: `logaddexp` of a small call takes a third less than with a float)
 
 
 def fresh(n: int) -> np.ndarray:
@@ -61,19 +64,13 @@ def finite(z: np.ndarray) -> np.ndarray:
 
 def log_probabilities(scores: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return (rows, classes): one against the rest, normalised; of one vector of weights, its two sides."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        z = finite(pairs[:, A] * scores + pairs[:, B])
-    if len(pairs) == 1:
-        return sides(z[:, 0])
-    return normalised(-np.logaddexp(0.0, -z))
-
-
-def sides(z: np.ndarray) -> np.ndarray:
-    """Return the logarithms of the sigmoid of -z and z."""
-    return -np.logaddexp(0.0, np.column_stack([z, -z]))
+    logs = np.logaddexp(_ZERO, model.logits(scores, pairs))
+    np.negative(logs, logs)
+    return logs if len(pairs) == 1 else normalised(logs)
 
 
 def normalised(logs: np.ndarray) -> np.ndarray:
-    """Return logarithms of numbers > 0, of which those of a row are to sum up to 1."""
-    logs = logs - logs.max(axis=1, keepdims=True)
-    return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place; return them."""
+    model.less_largest(logs)
+    sums = np.add.reduce(np.exp(logs), 1, None, None, True)
+    return np.subtract(logs, np.log(sums, sums), logs)
