@@ -1,59 +1,141 @@
 """The training loops, the updates of a diagonal and of a full covariance, and the model they belong to.
 
-For each row the task says what the row is about (`Stats`), the rule which step to take (`Step`, _rules.pxd), and the geometry
-takes it. The two updates that narrow a covariance are
+For each row the task turns scores into a margin (`Stats`), the rule of the paper makes a step of it (`Step`, _rules.pxd), and
+the geometry applies the step. The two updates that narrow a covariance stand here:
 
-    sparse, diagonal    `move_feature` of _compiled/sparse.pxd     σ_i <- σ_i / (1 + β x_i² σ_i)  for the non-zeros of a row
-    dense, full         `sherman_morrison` of _compiled/full.pxd   Σ <- Σ - k u u',  u = Σx,  k = β / (1 + β x'u)
+    sparse, diagonal    `apply_step_feature`    μ_i += τ σ_i x_i,   σ_i <- σ_i / (1 + β x_i² σ_i)   for the non-zeros of a row
+    dense, full         `sherman_morrison`      μ += τ u,   Σ <- Σ - k u u',   u = Σx,   k = β / (1 + β x'u)
 
-Loops trust their input: the Python layer has checked all of it before the first write. State and counters are changed in place,
-row by row, so that an interrupt leaves a whole number of rows.
+What else happens to a row (its weight, mistakes, averages, records, signals) are the hooks `next_round`, `before_step`,
+`count_loss` and `after_step` of _compiled/rounds.pxd. Loops trust their input: the Python layer has checked all of it before the
+first write. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._compiled.average cimport correction_score, update_average
 from ._compiled.blas cimport symm
-from ._compiled.classes cimport are_many, move_all, move_some, lookahead_margin, scan_classes, variances, variances_of_two
+from ._compiled.classes cimport apply_step_all, are_many, lookahead_margin, scan_classes, variances, variances_of_two
 from ._compiled.full cimport (
-    ALWAYS, LIKELY, NEVER, NOISE, SPAN, Full, close_full, dot, expand, form, grow_full, look_ahead, open_full, cannot_step,
-    lookahead, product, score_all, sherman_morrison,
+    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, close_full, dot, expand, find_most, form, grow_full, look_ahead,
+    lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
 )
 from ._compiled.rounds cimport (
-    BINARY, OVR, QUANTUM, REGRESSION, Batch, PassContext, Example, Record, Round, Counters, Task, averaged, add_loss,
-    check_signals, example, step_fits, count_mistake, count_error, begin_row, is_usable, observe_scores, row_at, predict_class,
-    top, unlikely,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round, Task, after_step,
+    average_lag, averaged, before_step, check_signals, correction_score, count_loss, example, is_usable, next_round, row_at,
+    step_fits, top, unlikely, update_average,
 )
 from ._compiled.sparse cimport (
-    Moves, Row, Sums, column, dense_t, floating, index_t, larger, move_one, lookahead_margin_one, scan, write_variances_down,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one, root_of_sum, scan,
+    smaller, storage_of, write_variances_down,
 )
 from ._rules cimport (
-    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step, apply_rule,
-    precision, margin_suffices,
+    ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
+    Stats, Step, apply_rule, margin_suffices, precision,
 )
 
 
+cdef enum:
+    BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
+
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
+
+
+# --- the diagonal update -------------------------------------------------------------------------------------------------------
+
+cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau,
+                                    floating beta, const Params* p) noexcept nogil:
+    """Apply the step (tau, beta) along x to one feature, whose slots are a and b.
+
+    In the model's own precision, in which the result is stored: converting float32 to double and back would take as long as the
+    step. _compiled/lanes.h has the same operations in the same order for several features at a time.
+    """
+    cdef floating second, one = 1.0, g = tau * x
+    if geometry == ADDITIVE:            # w += τ x
+        state[a] += g
+    elif geometry == GAUSSIAN:          # w += τ σ x,   σ /= 1 + β x² σ
+        second = state[b]
+        g = x * second
+        state[a] += tau * g
+        state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
+    elif geometry == FORGETTING:        # the same, of σ = s min(b, σ_0/s)
+        second = smaller(state[b], <floating>p.stored_cap)
+        g = x * (second * <floating>p.growth)
+        state[a] += tau * g
+        if x != 0.0:                    # (a zero that is stored changes nothing, not what is stored either)
+            state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor / <floating>p.growth)
+    elif geometry == POTENTIAL:         # θ += τ x,   σ /= 1 + β x² σ
+        second = state[b]
+        state[a] += g
+        state[b] = larger(second / (one + beta * (x * (x * second))), <floating>p.floor)
+    elif geometry == MIRROR:            # w += η g / (δ + √(G + g²)),   G += g²
+        state[a] += <floating>(p.eta0 * (g / (p.delta + root_of_sum(state[b], g))))
+        state[b] += g * g
+    else:                               # z += g,   G += g²
+        state[a] += g
+        state[b] += g * g
+
+
+cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, const floating[::1] data,
+                                const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply a step to the only vector of weights: to several features at a time where they have two slots and take divisions."""
+    cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
+    cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
+    cdef floating *places[4]
+    if geometry == FORGETTING:
+        least /= <floating>p.growth
+    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1, which is not below its floor)
+        for k in range(row.lo, row.hi):
+            state[2 * column(indices, k, row.lo)] += tau * data[k]
+        state[state.shape[0] - 2] += tau * <floating>p.bias
+        return
+    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR:
+        while k + several <= row.hi:
+            places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
+            if floating is float:
+                places[2], places[3] = &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)]
+            apply_step_lanes(geometry, places, &data[k], tau, beta, least, p)
+            k += several
+    for k in range(k, row.hi):
+        apply_step_feature(geometry, state, width * column(indices, k, row.lo), width * column(indices, k, row.lo) + 1, data[k],
+                           tau, beta, p)
+    apply_step_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
+
+
+cdef inline void apply_step_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Steps* steps,
+                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply the steps of some of n_classes vectors, feature by feature."""
+    cdef Py_ssize_t k, i, at, gap = 0 if geometry == ADDITIVE else n_classes, width = n_classes + gap
+    cdef floating x
+    for k in range(row.lo, row.hi + 1):
+        at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
+        x = data[k] if k < row.hi else <floating>p.bias
+        for i in range(steps.n):
+            apply_step_feature(geometry, state, at + steps.classes[i], at + gap + steps.classes[i], x,
+                               <floating>steps.each[i].tau, <floating>steps.each[i].beta, p)
 
 
 cdef inline bint has_variances(const Params* p) noexcept nogil:
     return p.geometry == GAUSSIAN or p.geometry == FORGETTING or p.geometry == POTENTIAL
 
 
-cdef inline void grow(floating[::1] state, PassContext* context, Params* p) noexcept nogil:
-    """Before a row of a learner that forgets: all variances grow by 1/(1 - λ), up to the initial one."""
-    context.counters.growth = (context.counters.growth if context.counters.growth else 1.0) / (1.0 - p.forgetting)
-    p.growth, p.threshold = context.counters.growth, p.variance / context.counters.growth
-    if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
-        write_variances_down(state, context.columns, p)
-        context.counters.growth = p.growth
+cdef inline void advance(int geometry, floating[::1] state, PassContext* context, Params* p) noexcept nogil:
+    """Change what depends on the number of rounds: dual averaging's λt; variances of a learner that forgets, which grow by
+    1/(1 - λ) before each row, up to the initial one."""
+    if geometry == DUAL:
+        p.l1_sum = p.l1 * (context.counters.rounds - 1.0)
+    elif geometry == FORGETTING:
+        context.counters.growth = (context.counters.growth if context.counters.growth else 1.0) / (1.0 - p.forgetting)
+        p.growth, p.stored_cap = context.counters.growth, p.variance / context.counters.growth
+        if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
+            write_variances_down(state, context.columns, p)
+            context.counters.growth = p.growth
 
 
 cdef void note_step(Record* record, double sign, double v, const floating[::1] state, const floating[::1] data,
                     const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
-    """Note of a diagonal potential what its variances are about to become by the step beta. (9 arguments: a row and its step.)"""
+    """Record how the step beta is about to change the variances of a potential. (9 arguments: a row and its step.)"""
     cdef Py_ssize_t k, a
     cdef double x, theta, sigma, after
     record.v = v
@@ -68,88 +150,111 @@ cdef void note_step(Record* record, double sign, double v, const floating[::1] s
 
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
 
-cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* caller, floating[::1] state,
-                          const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
-    """One pass over rows, label 1 on the positive side of the only vector (BINARY), or its scores towards targets (REGRESSION).
+cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
+                          const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
+    """Learn rows with one vector: label 1 on its positive side (BINARY), or its scores towards targets (REGRESSION).
 
     (task and geometry are constants where this is called: a loop of its own for each.)
     """
-    cdef Py_ssize_t i
-    cdef int64_t only = 0
-    cdef int taken
-    cdef double sign, lag, said
-    cdef PassContext context = caller[0]
-    cdef Params p = given[0]
+    cdef double sign
     cdef Round r
     cdef Sums sums
     cdef Stats s
     cdef Step step
-    cdef Moves moves = Moves(1, &only, &step, NULL)
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            p.threshold = p.l1 * (context.counters.rounds - 1.0)
-            if geometry == FORGETTING:
-                grow(state, &context, &p)
-            sums = scan(geometry, state, data, indices, r.row, &p)
-            s.weight, s.q, s.v = r.weight, sums.q, sums.v
-            lag = 0.0
-            if averaged(&context) > 0.0:          # what the average's score lacks
-                lag = correction_score(context.correction, 1, 0, state.shape[0] // (1 if geometry == ADDITIVE else 2) - 1, data,
-                                       indices, r.row, p.bias) / averaged(&context)
-            if task == REGRESSION:
-                sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
-                s.margin = p.epsilon - fabs(b.targets[r.at] - sums.score)
-                count_error((b.targets[r.at] - sums.score) + lag, &context)
-            else:
-                sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
-                s.margin = sign * sums.score
-                said = sums.score - lag
-                count_mistake(1 - r.label if r.newcomer else said > 0.0, &r, b, &context)
-                observe_scores(&said, sums.q, &r, b, &context)
-            if not is_usable(&s, &context):
-                continue
-            add_loss(s.weight * (p.margin - s.margin), &context)
-            if geometry == POTENTIAL and precision(&s, &p) != 0.0:      # (else Σ stays as it is, and m' = m)
-                s.margin = sign * lookahead_margin_one(state, data, indices, r.row, precision(&s, &p), &p)
-            step = apply_rule(&s, &p)
-            # Least squares learns from a residual of 0 too: how certain the model is.
-            if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, &context, &p):
-                step.tau *= sign
-                if context.correction != NULL:
-                    update_average(-1.0, state, &context, &moves, data, indices, r.row, &p)
-                if geometry == POTENTIAL and unlikely(context.record != NULL):
-                    note_step(context.record, sign, s.v, state, data, indices, r.row, step.beta, &p)
-                move_one(geometry, state, step, data, indices, r.row, &p)
-                if context.correction != NULL:
-                    update_average(1.0, state, &context, &moves, data, indices, r.row, &p)
-                context.counters.updates += 1.0
-    finally:
-        caller[0] = context
+    while next_round(&r, b, context):
+        advance(geometry, state, context, p)
+        sums = scan(geometry, state, data, indices, r.row, p)
+        before_step(task, &sums.score, average_lag(context, 0, data, indices, r.row, p.bias), sums.q, &r, b, context)
+        s.weight, s.q, s.v = r.weight, sums.q, sums.v
+        if task == REGRESSION:
+            sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
+            s.margin = p.epsilon - fabs(b.targets[r.at] - sums.score)
+        else:
+            sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
+            s.margin = sign * sums.score
+        if not count_loss(&s, context, p):
+            continue
+        if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
+            s.margin = sign * lookahead_margin_one(state, data, indices, r.row, precision(&s, p), p)
+        step = apply_rule(&s, p)
+        # Least squares learns from a residual of 0 too: how certain the model is.
+        if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
+            if geometry == POTENTIAL and unlikely(context.record != NULL):
+                note_step(context.record, sign, s.v, state, data, indices, r.row, step.beta, p)
+            step.tau *= sign
+            step_one(geometry, state, step, data, indices, &r, context, p)
     return 0
 
 
-cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                      const index_t[::1] indices, const Params* p) except -1 nogil:
-    if task == REGRESSION:
+cdef inline void step_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
+                          const Round* r, PassContext* context, const Params* p) noexcept nogil:
+    """Take the step of a row: update the vector and its average."""
+    cdef int64_t only = 0
+    cdef Steps steps = Steps(1, &only, &step, NULL)
+    if context.correction != NULL:
+        update_average(-1.0, state, context, &steps, data, indices, r.row, p)
+    apply_step_one(geometry, state, step, data, indices, r.row, p)
+    if context.correction != NULL:
+        update_average(1.0, state, context, &steps, data, indices, r.row, p)
+    after_step(r, True, context)
+
+
+cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept nogil:
+    """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
+    return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
+            and not context.open_classes and not context.balanced and context.correction == NULL and not context.has_observers)
+
+
+cdef inline int learn_plain(int geometry, int rule, const Batch* batch, PassContext* caller, floating[::1] state,
+                            const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
+    """Run `learn_one` for a plain pass: its rule is a constant, and so are the fields for which its hooks would have work."""
+    cdef Batch b = batch[0]
+    cdef PassContext context = caller[0]
+    cdef Params p = given[0]
+    b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
+    context.columns, context.open_classes, context.balanced = 1, False, False
+    context.correction, context.record, context.has_observers = NULL, NULL, False
+    p.rule, p.geometry = rule, geometry
+    try:
+        return learn_one(BINARY, geometry, &b, &context, state, data, indices, &p)
+    finally:
+        caller.counters = context.counters
+
+
+cdef int learn_vector(Task task, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
+                      const index_t[::1] indices, const Params* given) except -1 nogil:
+    """Run the loop of a task and geometry with one vector of weights, on local copies, whose numbers stay in registers."""
+    cdef PassContext context = caller[0]
+    cdef Params p = given[0]
+    if index_t is int32_t and task == BINARY and is_plain(b, caller):       # the rules most in use, on CSR rows
+        if p.rule == PERCEPTRON and p.geometry == ADDITIVE:
+            return learn_plain(ADDITIVE, PERCEPTRON, b, caller, state, data, indices, given)
+        elif p.rule == PA1 and p.geometry == ADDITIVE:
+            return learn_plain(ADDITIVE, PA1, b, caller, state, data, indices, given)
+        elif p.rule == AROW and p.geometry == GAUSSIAN:
+            return learn_plain(GAUSSIAN, AROW, b, caller, state, data, indices, given)
+        elif p.rule == NAROW and p.geometry == POTENTIAL:
+            return learn_plain(POTENTIAL, NAROW, b, caller, state, data, indices, given)
+    try:
+        if task == REGRESSION:
+            if p.geometry == ADDITIVE:
+                return learn_one(REGRESSION, ADDITIVE, b, &context, state, data, indices, &p)
+            elif p.geometry == FORGETTING:
+                return learn_one(REGRESSION, FORGETTING, b, &context, state, data, indices, &p)
+            return learn_one(REGRESSION, GAUSSIAN, b, &context, state, data, indices, &p)
         if p.geometry == ADDITIVE:
-            return learn_one(REGRESSION, ADDITIVE, b, context, state, data, indices, p)
+            return learn_one(BINARY, ADDITIVE, b, &context, state, data, indices, &p)
+        elif p.geometry == GAUSSIAN:
+            return learn_one(BINARY, GAUSSIAN, b, &context, state, data, indices, &p)
         elif p.geometry == FORGETTING:
-            return learn_one(REGRESSION, FORGETTING, b, context, state, data, indices, p)
-        return learn_one(REGRESSION, GAUSSIAN, b, context, state, data, indices, p)
-    if p.geometry == ADDITIVE:
-        return learn_one(BINARY, ADDITIVE, b, context, state, data, indices, p)
-    elif p.geometry == GAUSSIAN:
-        return learn_one(BINARY, GAUSSIAN, b, context, state, data, indices, p)
-    elif p.geometry == FORGETTING:
-        return learn_one(BINARY, FORGETTING, b, context, state, data, indices, p)
-    elif p.geometry == POTENTIAL:
-        return learn_one(BINARY, POTENTIAL, b, context, state, data, indices, p)
-    elif p.geometry == MIRROR:
-        return learn_one(BINARY, MIRROR, b, context, state, data, indices, p)
-    return learn_one(BINARY, DUAL, b, context, state, data, indices, p)
+            return learn_one(BINARY, FORGETTING, b, &context, state, data, indices, &p)
+        elif p.geometry == POTENTIAL:
+            return learn_one(BINARY, POTENTIAL, b, &context, state, data, indices, &p)
+        elif p.geometry == MIRROR:
+            return learn_one(BINARY, MIRROR, b, &context, state, data, indices, &p)
+        return learn_one(BINARY, DUAL, b, &context, state, data, indices, &p)
+    finally:
+        caller.counters = context.counters
 
 
 # --- a vector of weights for each class ----------------------------------------------------------------------------------------
@@ -158,162 +263,136 @@ cdef enum:
     FEW_CLASSES = 16
 
 
-ctypedef struct Space:      # room for numbers of each class
+ctypedef struct Workspace:  # numbers of each class
     double* scores
     double* averages        # the scores by the average, by which predict goes; without one the scores themselves
-    double* room            # for those by the average
+    double* own_averages    # where these are computed
     double* v
-    Moves moves
+    Steps steps
 
 
-cdef inline void take_steps(floating[::1] state, PassContext* context, const Moves* moves, const floating[::1] data,
-                            const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take the steps of a row, and update the average."""
-    if moves.n == 0:
-        return
-    if context.correction != NULL:
-        update_average(-1.0, state, context, moves, data, indices, row, p)
-    if p.geometry == ADDITIVE and are_many(moves, context.columns):
-        move_all(ADDITIVE, state, context.columns, moves, data, indices, row, p)
-    elif p.geometry == GAUSSIAN and are_many(moves, context.columns):
-        move_all(GAUSSIAN, state, context.columns, moves, data, indices, row, p)
+cdef inline void apply_steps(floating[::1] state, const PassContext* context, const Steps* steps, const floating[::1] data,
+                             const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply the steps of a row: many of them to all classes side by side, few of them one by one."""
+    if p.geometry == ADDITIVE and are_many(steps, context.columns):
+        apply_step_all(ADDITIVE, state, context.columns, steps, data, indices, row, p)
+    elif p.geometry == GAUSSIAN and are_many(steps, context.columns):
+        apply_step_all(GAUSSIAN, state, context.columns, steps, data, indices, row, p)
     elif p.geometry == ADDITIVE:
-        move_some(ADDITIVE, state, context.columns, moves, data, indices, row, p)
+        apply_step_some(ADDITIVE, state, context.columns, steps, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
-        move_some(GAUSSIAN, state, context.columns, moves, data, indices, row, p)
+        apply_step_some(GAUSSIAN, state, context.columns, steps, data, indices, row, p)
     elif p.geometry == FORGETTING:
-        move_some(FORGETTING, state, context.columns, moves, data, indices, row, p)
+        apply_step_some(FORGETTING, state, context.columns, steps, data, indices, row, p)
     elif p.geometry == POTENTIAL:
-        move_some(POTENTIAL, state, context.columns, moves, data, indices, row, p)
+        apply_step_some(POTENTIAL, state, context.columns, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
-        move_some(MIRROR, state, context.columns, moves, data, indices, row, p)
+        apply_step_some(MIRROR, state, context.columns, steps, data, indices, row, p)
     else:
-        move_some(DUAL, state, context.columns, moves, data, indices, row, p)
-    if context.correction != NULL:
-        update_average(1.0, state, context, moves, data, indices, row, p)
-    context.counters.updates += 1.0
+        apply_step_some(DUAL, state, context.columns, steps, data, indices, row, p)
 
 
-cdef inline double score_classes(const floating[::1] state, const PassContext* context, Space* space, const floating[::1] data,
-                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """The scores of all classes, and those by the average; returns ||x||²."""
-    cdef Py_ssize_t c, k = context.columns, n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
-    cdef double rounds = averaged(context), q = scan_classes(p.geometry, state, data, indices, row, space.scores, k, p)
-    space.averages = space.scores
-    if rounds > 0.0:
-        space.averages = space.room
-        for c in range(k):
-            space.room[c] = space.scores[c] - correction_score(context.correction, k, c, n_features, data, indices, row,
-                                                               p.bias) / rounds
+cdef inline void step_classes(floating[::1] state, const Steps* steps, const floating[::1] data, const index_t[::1] indices,
+                              const Round* r, PassContext* context, const Params* p) noexcept nogil:
+    """Take the steps of a row: update the vectors and their average."""
+    if steps.n > 0:
+        if context.correction != NULL:
+            update_average(-1.0, state, context, steps, data, indices, r.row, p)
+        apply_steps(state, context, steps, data, indices, r.row, p)
+        if context.correction != NULL:
+            update_average(1.0, state, context, steps, data, indices, r.row, p)
+    after_step(r, steps.n > 0, context)
+
+
+cdef inline double score_classes(const floating[::1] state, const PassContext* context, Workspace* work,
+                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Compute the scores of all classes, and those by the average; return ||x||²."""
+    cdef Py_ssize_t c
+    cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, context.columns, p)
+    work.averages = work.scores
+    if averaged(context) > 0.0:
+        work.averages = work.own_averages
+        for c in range(context.columns):
+            work.averages[c] = work.scores[c] - average_lag(context, c, data, indices, row, p.bias)
     return q
 
 
-cdef int crammer_singer(const Batch* b, PassContext* caller, Space* space, floating[::1] state, const floating[::1] data,
-                        const index_t[::1] indices, const Params* given) except -1 nogil:
-    """One pass over rows: the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
-    cdef Py_ssize_t i, rival
-    cdef int taken
+cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
+                        const index_t[::1] indices, Params* p) except -1 nogil:
+    """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
+    cdef Py_ssize_t rival
     cdef double[2] v
-    cdef PassContext context = caller[0]
-    cdef Params p = given[0]
-    cdef Moves moves = space.moves
+    cdef Steps steps = work.steps
     cdef Round r
     cdef Stats s
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            p.threshold = p.l1 * (context.counters.rounds - 1.0)
-            if p.geometry == FORGETTING:
-                grow(state, &context, &p)
-            s.weight, s.v = r.weight, 0.0
-            s.q = 2.0 * score_classes(state, &context, space, data, indices, r.row, &p)
-            count_mistake(predict_class(space.averages, &r, &context), &r, b, &context)
-            observe_scores(space.averages, s.q, &r, b, &context)
-            rival = top(space.scores, &context, r.label)
-            s.margin = space.scores[r.label] - space.scores[rival]
-            if not is_usable(&s, &context):
-                continue
-            add_loss(s.weight * (p.margin - s.margin), &context)
-            if margin_suffices(s.margin, &p):
-                continue
-            moves.n, moves.which[0], moves.which[1] = 2, r.label, rival
-            if has_variances(&p):
-                variances_of_two(state, context.columns, moves.which, data, indices, r.row, v, &p)
-                s.v = v[0] + v[1]
-            if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
-                s.margin = (lookahead_margin(state, context.columns, r.label, data, indices, r.row, precision(&s, &p), &p)
-                            - lookahead_margin(state, context.columns, rival, data, indices, r.row, precision(&s, &p), &p))
-            moves.steps[0] = apply_rule(&s, &p)
-            moves.steps[1] = Step(-moves.steps[0].tau, moves.steps[0].beta)
-            if moves.steps[0].tau != 0.0 and step_fits(p.geometry, &s, moves.steps[0], &context, &p):
-                take_steps(state, &context, &moves, data, indices, r.row, &p)
-    finally:
-        caller[0] = context
+    while next_round(&r, b, context):
+        advance(p.geometry, state, context, p)
+        s.weight, s.v = r.weight, 0.0
+        s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
+        before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
+        rival = top(work.scores, context, r.label)
+        s.margin = work.scores[r.label] - work.scores[rival]
+        if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
+            continue
+        steps.n, steps.classes[0], steps.classes[1] = 2, r.label, rival
+        if has_variances(p):
+            variances_of_two(state, context.columns, steps.classes, data, indices, r.row, v, p)
+            s.v = v[0] + v[1]
+        if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
+            s.margin = (lookahead_margin(state, context.columns, r.label, data, indices, r.row, precision(&s, p), p)
+                        - lookahead_margin(state, context.columns, rival, data, indices, r.row, precision(&s, p), p))
+        steps.each[0] = apply_rule(&s, p)
+        steps.each[1] = Step(-steps.each[0].tau, steps.each[0].beta)
+        steps.n = 2 if steps.each[0].tau != 0.0 and step_fits(p.geometry, &s, steps.each[0], context, p) else 0
+        step_classes(state, &steps, data, indices, &r, context, p)
     return 0
 
 
-cdef int one_vs_rest(const Batch* b, PassContext* caller, Space* space, floating[::1] state, const floating[::1] data,
-                     const index_t[::1] indices, const Params* given) except -1 nogil:
-    """One pass over rows: for each class an independent binary learner, that class against the rest."""
-    cdef Py_ssize_t i, j, c
-    cdef int taken
-    cdef double sign, skipped
-    cdef PassContext context = caller[0]
-    cdef Params p = given[0]
-    cdef Moves open = space.moves       # the classes whose margin alone does not settle the row
-    cdef Moves moves = space.moves      # and of these, those that take a step
+cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
+                     const index_t[::1] indices, Params* p) except -1 nogil:
+    """Learn rows with an independent binary learner for each class, that class against the rest."""
+    cdef Py_ssize_t j, c
+    cdef double sign
+    cdef Steps open = work.steps        # the classes whose margin alone does not rule out a step
+    cdef Steps steps = work.steps       # and of these, those that take a step
     cdef Round r
     cdef Stats s
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
+    while next_round(&r, b, context):
+        advance(p.geometry, state, context, p)
+        s.weight, s.v = r.weight, 0.0
+        s.q = score_classes(state, context, work, data, indices, r.row, p)
+        before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
+        open.n = steps.n = 0
+        for c in range(context.columns):
+            s.margin = work.scores[c] if c == r.label else -work.scores[c]
+            if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
-            p.threshold = p.l1 * (context.counters.rounds - 1.0)
-            if p.geometry == FORGETTING:
-                grow(state, &context, &p)
-            s.weight, s.v = r.weight, 0.0
-            s.q = score_classes(state, &context, space, data, indices, r.row, &p)
-            count_mistake(predict_class(space.averages, &r, &context), &r, b, &context)
-            observe_scores(space.averages, s.q, &r, b, &context)
-            skipped = context.counters.skipped
-            open.n = moves.n = 0
-            for c in range(context.columns):
-                s.margin = space.scores[c] if c == r.label else -space.scores[c]
-                if (context.open_classes and context.counts[c] == 0.0) or not is_usable(&s, &context):
-                    continue
-                add_loss(s.weight * (p.margin - s.margin), &context)
-                if not margin_suffices(s.margin, &p):
-                    open.which[open.n] = c
-                    open.n += 1
-            if has_variances(&p):
-                variances(state, context.columns, &open, data, indices, r.row, space.v, &p)
+            if not margin_suffices(s.margin, p):
+                open.classes[open.n] = c
+                open.n += 1
+        if has_variances(p):
+            variances(state, context.columns, &open, data, indices, r.row, work.v, p)
 
-            for j in range(open.n):
-                c = open.which[j]
-                sign = 1.0 if c == r.label else -1.0
-                s.margin = sign * space.scores[c]
-                if has_variances(&p):
-                    s.v = space.v[j]
-                if p.geometry == POTENTIAL and precision(&s, &p) != 0.0:
-                    s.margin = sign * lookahead_margin(state, context.columns, c, data, indices, r.row, precision(&s, &p), &p)
-                moves.steps[moves.n] = apply_rule(&s, &p)
-                if moves.steps[moves.n].tau != 0.0 and step_fits(p.geometry, &s, moves.steps[moves.n], &context, &p):
-                    moves.steps[moves.n].tau *= sign
-                    moves.which[moves.n] = c    # (compacts in place)
-                    moves.n += 1
-            if context.counters.skipped > skipped:   # rows are counted, not classes
-                context.counters.skipped = skipped + 1.0
-            take_steps(state, &context, &moves, data, indices, r.row, &p)
-    finally:
-        caller[0] = context
+        for j in range(open.n):
+            c = open.classes[j]
+            sign = 1.0 if c == r.label else -1.0
+            s.margin = sign * work.scores[c]
+            if has_variances(p):
+                s.v = work.v[j]
+            if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
+                s.margin = sign * lookahead_margin(state, context.columns, c, data, indices, r.row, precision(&s, p), p)
+            steps.each[steps.n] = apply_rule(&s, p)
+            if steps.each[steps.n].tau != 0.0 and step_fits(p.geometry, &s, steps.each[steps.n], context, p):
+                steps.each[steps.n].tau *= sign
+                steps.classes[steps.n] = c    # (compacts in place)
+                steps.n += 1
+        step_classes(state, &steps, data, indices, &r, context, p)
     return 0
 
 
 cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                       const index_t[::1] indices, const Params* p) except -1:
+                       const index_t[::1] indices, const Params* given) except -1:
+    """Run the loop of a task with a vector of weights for each class."""
     cdef Py_ssize_t k = context.columns
     cdef double[7 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
     cdef int64_t[FEW_CLASSES] few_places
@@ -321,102 +400,148 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
     cdef int64_t* places = few_places
     cdef double[::1] many_numbers
     cdef int64_t[::1] many_places
-    cdef Space space
+    cdef Params p = given[0]
+    cdef Workspace work
     if k > FEW_CLASSES:
         many_numbers, many_places = np.empty(7 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
-    space = Space(numbers, numbers, numbers + k, numbers + 2 * k, Moves(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
+    work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
         if task == OVR:
-            return one_vs_rest(b, context, &space, state, data, indices, p)
-        return crammer_singer(b, context, &space, state, data, indices, p)
+            return one_vs_rest(b, context, &work, state, data, indices, &p)
+        return crammer_singer(b, context, &work, state, data, indices, &p)
 
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------
 
-cdef inline double score_and_count(const Full* f, double* averages, const Round* r, const Batch* b, PassContext* context,
-                                   const floating[::1] state, const floating[::1] data,
-                                   const index_t[::1] indices) noexcept nogil:
-    """The scores of all vectors, and by the average's, which come to `averages`, what predict would have said. Returns ||x||²."""
+cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
+                                floating[:, ::1] work, const PassContext* context) noexcept nogil:
+    """Apply w_c += τ u, and put s = √k u beside Σ_c, for Σ_c -= s s' when steps are written (`write_down`).
+
+    No step takes more from a Σ_jj than there is: noise would make more of it.
+    """
+    cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
+    cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), shrink = 1.0
+    cdef double rounds = averaged(context)
+    cdef bint fallen = False
+    for j in range(f.D):
+        before = state[j * f.k + c]
+        state[j * f.k + c] = before + step * work[at, j]
+        if rounds != 0.0:
+            context.correction[j * f.k + c] += rounds * (<double>state[j * f.k + c] - before)
+        s = root * work[at, j]
+        if s * s > work[left, j]:
+            shrink = smaller(shrink, <floating>(sqrt(work[left, j]) / fabs(s)))
+    if k == 0.0:
+        return
+    for j in range(f.D):
+        s = shrink * root * work[at, j]
+        work[waiting, j] = s
+        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)       # (its root is taken; rounding may pass 0)
+        fallen |= FALL * work[left, j] < work[left - 1, j] * work[left - 1, j]
+    f.n_waiting[c] += 1
+    if fallen or f.n_waiting[c] == f.depth:
+        write_down(S, work, f, c)
+
+
+cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
+                                  floating[:, :, ::1] sigma, floating[:, ::1] work, PassContext* context) noexcept nogil:
+    """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each of its vectors.
+
+    A potential's stored weights are w = Σθ:  Δw = Σ_t τx - k u u'θ. Return False if the model would leave the dtype's range.
+    """
     cdef Py_ssize_t j
-    cdef double rounds = averaged(context), q = score_all(state, data, indices, r.row, f.scores, f.k, f.p)
+    cdef double[2] k, tau
+    cdef double grown
+    for j in range(z.n):
+        k[j] = rank_one_gain(step.beta, f.v[j], f.p.spacing)
+        tau[j] = z.sign[j] * step.tau
+        if f.p.geometry == FULL_POTENTIAL:
+            tau[j] = tau[j] * (1.0 - k[j] * f.v[j]) - k[j] * f.scores[z.c[j]]
+    step.tau = larger(fabs(tau[0]), fabs(tau[z.n - 1]))
+    if not step_fits(f.p.geometry, s, step, context, f.p):
+        return False
+    for j in range(z.n):
+        grown = f.growth[z.c[j]]
+        apply_rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, context)
+        if f.p.forgetting > 0.0:
+            find_most(f, z.c[j], work)
+    return True
+
+
+cdef inline double score_full(const Full* f, double* averages, const PassContext* context, const floating[::1] state,
+                              const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
+    """Compute the scores of all vectors, and those by the average; return ||x||²."""
+    cdef Py_ssize_t j
+    cdef double q = score_all(state, data, indices, row, f.scores, f.k, f.p)
     for j in range(f.k):
-        averages[j] = f.scores[j]
-        if rounds > 0.0:
-            averages[j] -= correction_score(context.correction, f.k, j, f.D - 1, data, indices, r.row, f.p.bias) / rounds
-    if f.task == REGRESSION:
-        count_error(b.targets[r.at] - averages[0], context)
-    else:
-        count_mistake(predict_class(averages, r, context), r, b, context)
-        observe_scores(averages, q, r, b, context)
+        averages[j] = f.scores[j] - average_lag(context, j, data, indices, row, f.p.bias)
     return q
 
 
-cdef int learn_full(Full* f, const Batch* b, PassContext* caller, floating[::1] state, floating[:, :, ::1] sigma,
+cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, floating[::1] state, floating[:, :, ::1] sigma,
+                           floating[:, ::1] work, const floating[::1] data, const index_t[::1] indices,
+                           PassContext* context) noexcept nogil:
+    """Take the step of one example of a row, for which the row is expanded. (10 arguments: a row, the matrix, the workspace.)"""
+    cdef Py_ssize_t j
+    cdef const Params* p = f.p
+    cdef Stats s
+    cdef Step step
+    s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
+    for j in range(z.n):
+        context.budget -= f.D * f.D // 4
+        f.v[j] = f.growth[z.c[j]] * product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
+        s.v += f.v[j]
+    if not is_usable(&s, context):        # u or x'Σx overflows
+        return False
+    if p.geometry == FULL_POTENTIAL:
+        s.margin = lookahead(z, f.scores, precision(&s, p), f.v, p)
+    step = apply_rule(&s, p)
+    if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
+        return False
+    if context.record != NULL:
+        context.record.v = s.v
+    return sherman_morrison(f, z, &s, step, state, sigma, work, context)
+
+
+cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
-    """One pass over rows with a full covariance of each vector, of which the lower triangles count. (62 lines: the round of every
-    task, whose parts share a dozen numbers.)"""
-    cdef Py_ssize_t i, j, number, k = f.k
+    """Learn rows of any task with a full covariance of each vector, of which the lower triangles count."""
+    cdef Py_ssize_t number, k = f.k
     cdef double[:, ::1] numbers = np.empty((4, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
-    cdef double q, skipped
-    cdef int taken
+    cdef double q
     cdef bint expanded, updated
-    cdef PassContext context = caller[0]
-    cdef Params p = f.p[0]
+    cdef const Params* p = f.p
     cdef Round r
     cdef Stats s
-    cdef Step step
     cdef Example z
     f.scores, f.ahead_scores, f.most = &numbers[0, 0], &numbers[1, 0], &numbers[3, 0]
     open_full(f, &places[0], sigma, work)
     try:
         with nogil:
-            for i in range(b.n):
-                taken = begin_row(&r, i, b, &context)
-                if taken == 0:
-                    continue
-                f.now = i
+            while next_round(&r, b, context):
+                f.now = r.i
                 if p.forgetting > 0.0 and p.variance > 0.0:     # (0: it waits for the first row that is not all zeros)
                     grow_full(f, sigma, work)
-                if i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
+                if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
                     context.budget -= QUANTUM     # (pending signals wait for the end of the row)
-                    look_ahead(f, b, &context, state, sigma, work, data, indices)
-
-                q = score_and_count(f, &numbers[2, 0], &r, b, &context, state, data, indices)
+                    look_ahead(f, b, context, state, sigma, work, data, indices)
+                q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
+                before_step(f.task, &numbers[2, 0], 0.0, q, &r, b, context)
                 expanded = updated = False
-                skipped = context.counters.skipped
                 for number in range(k if f.task == OVR else 1):
-                    z = example(f.task, number, &r, b, f.scores, &context, p.epsilon)
+                    z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
                     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
-                    if z.n == 0 or not is_usable(&s, &context):
-                        continue
-                    add_loss(s.weight * (p.margin - s.margin), &context)
-                    if cannot_step(f, &z, f.scores, q):
+                    if z.n == 0 or not count_loss(&s, context, p) or cannot_step(f, &z, f.scores, q):
                         continue
                     if not expanded:
                         expand(data, indices, r.row, work[f.present], p.bias)
                         expanded = True
-                    for j in range(z.n):
-                        context.budget -= f.D * f.D // 4
-                        f.v[j] = f.growth[z.c[j]] * product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
-                        s.v += f.v[j]
-                    if not is_usable(&s, &context):        # u or x'Σx overflows
-                        continue
-                    if p.geometry == FULL_POTENTIAL:
-                        s.margin = lookahead(&z, f.scores, precision(&s, &p), f.v, &p)
-                    step = apply_rule(&s, &p)
-                    if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
-                        continue
-                    if context.record != NULL:
-                        context.record.v = s.v
-                    updated |= sherman_morrison(f, &z, &s, step, state, sigma, work, &context)
-                if context.counters.skipped > skipped:       # rows are counted, not classes
-                    context.counters.skipped = skipped + 1.0
-                context.counters.updates += updated
+                    updated |= step_full(f, &r, &z, q, state, sigma, work, data, indices, context)
+                after_step(&r, updated, context)
     finally:
-        caller[0] = context
         close_full(f, sigma, work)
     return 0
 
@@ -429,65 +554,51 @@ cdef class QuadraticModel(Model):
     Its state is a flat array: for each feature the first slots of all vectors, then the second slots; the constant feature last.
     """
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        cdef int storage = storage_of(self.values, rows.indices)
+        if storage == FLOAT_INT32:
+            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_INT64:
+            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_DENSE:
+            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT32:
+            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT64:
+            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
+        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
 
-    cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    PassContext* context) except -1:
-        cdef const int32_t[::1] short_indices
-        cdef const int64_t[::1] long_indices
-        cdef const dense_t[::1] no_indices
-        if indices.itemsize == 4:
-            short_indices = indices
-            return self.run_on(task, state, data, short_indices, b, context)
-        elif indices.itemsize == 8:
-            long_indices = indices
-            return self.run_on(task, state, data, long_indices, b, context)
-        no_indices = indices
-        return self.run_on(task, state, data, no_indices, b, context)
-
-    cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-        """Which loop: other families of learners have loops of their own."""
-        cdef floating[:, :, ::1] sigma
-        cdef double[::1] growth
-        cdef Full f
+    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                        PassContext* context) except -1:
+        cdef floating[::1] state
+        if context.task == DECISION:
+            return self.decide(data, indices, b, context)
+        elif context.task == DEVIATION:
+            return self.deviate(data, indices, b, context)
+        state = self.values
         if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
-            sigma, growth = self.sigma, self.growth
-            f.growth = &growth[0]
-            f.task, f.foresight, f.p = task, self.foresight, &self.p
-            f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
-            f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
-            return learn_full(&f, b, context, state, sigma, data, indices)
-        if context.columns > 1:
-            return learn_classes(task, b, context, state, data, indices, &self.p)
+            return self.learn_with_sigma(state, data, indices, b, context)
+        elif context.columns > 1:
+            return learn_classes(context.task, b, context, state, data, indices, &self.p)
         with nogil:
-            return learn_vector(task, b, context, state, data, indices, &self.p)
+            return learn_vector(context.task, b, context, state, data, indices, &self.p)
 
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        if self.values.itemsize == 4:
-            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
-        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
+    cdef int learn_with_sigma(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                              PassContext* context) except -1:
+        """Learn rows with full covariances."""
+        cdef floating[:, :, ::1] sigma = self.sigma
+        cdef double[::1] growth = self.growth
+        cdef Full f
+        f.growth = &growth[0]
+        f.task, f.foresight, f.p = context.task, self.foresight, &self.p
+        f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
+        f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
+        return learn_full(&f, b, context, state, sigma, data, indices)
 
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
-                         Py_ssize_t k) except -1:
-        cdef const int32_t[::1] short_indices
-        cdef const int64_t[::1] long_indices
-        cdef const dense_t[::1] no_indices
-        if indices.itemsize == 4:
-            short_indices = indices
-            return self.decision_on(state, data, short_indices, b, scores, k)
-        elif indices.itemsize == 8:
-            long_indices = indices
-            return self.decision_on(state, data, long_indices, b, scores, k)
-        no_indices = indices
-        return self.decision_on(state, data, no_indices, b, scores, k)
-
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
-        cdef Py_ssize_t i, c, budget = QUANTUM, n_features
+    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
+        cdef Py_ssize_t i, c, k = context.n_found, constant
+        cdef const floating[::1] state = self.values
         cdef const double[::1] correction, counters
         cdef double rounds = 0.0
         cdef Params p = self.p
@@ -495,93 +606,69 @@ cdef class QuadraticModel(Model):
         if p.average_from >= 0 or p.l1 > 0.0:
             correction, counters = self.correction, self.counters
             rounds = (<const Counters*>&counters[0]).rounds - p.average_from if correction.shape[0] else 0.0
-            p.threshold = p.l1 * (<const Counters*>&counters[0]).rounds
+            p.l1_sum = p.l1 * (<const Counters*>&counters[0]).rounds
         if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
             p.geometry = ADDITIVE
         elif p.geometry == FORGETTING:      # so are these
             p.geometry = GAUSSIAN
-        n_features = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
+        constant = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
-                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 if k == 1:
-                    scores[i * k] = scan(p.geometry, state, data, indices, row, &p).score
+                    context.found[i] = scan(p.geometry, state, data, indices, row, &p).score
                 else:
-                    scan_classes(p.geometry, state, data, indices, row, &scores[i * k], k, &p)
+                    scan_classes(p.geometry, state, data, indices, row, &context.found[i * k], k, &p)
                 if rounds > 0.0:
                     for c in range(k):
-                        scores[i * k + c] -= correction_score(&correction[0], k, c, n_features, data, indices, row,
-                                                              p.bias) / rounds
+                        context.found[i * k + c] -= correction_score(&correction[0], k, c, constant, data, indices, row,
+                                                                     p.bias) / rounds
         return 0
 
     def deviation(self, rows, double[:, ::1] deviations):
-        """deviations[i, c] = √(x_i'Σ_c x_i)."""
-        self.bind()
-        if self.values.itemsize == 4:
-            self.deviation_in[float](self.values, self.sigma, rows.data, rows.indices, rows.indptr, deviations)
-        else:
-            self.deviation_in[double](self.values, self.sigma, rows.data, rows.indices, rows.indptr, deviations)
+        """Compute deviations[i, c] = √(x_i'Σ_c x_i)."""
+        cdef const int64_t[::1] indptr = rows.indptr
+        if deviations.shape[0]:
+            self.read(DEVIATION, rows, &indptr[0], deviations.shape[0], &deviations[0, 0], deviations.shape[1])
 
-    cdef int deviation_in(self, const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data, indices,
-                          const int64_t[::1] indptr, double[:, ::1] deviations) except -1:
-        cdef const int32_t[::1] short_indices
-        cdef const int64_t[::1] long_indices
-        cdef const dense_t[::1] no_indices
+    cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = √(x_i'Σ_c x_i). A full Σ meets many dense rows at once, sparse ones singly."""
+        cdef Py_ssize_t i, j, c, k = context.n_found, n_dense = 0
+        cdef const floating[::1] state = self.values
+        cdef const floating[:, :, ::1] sigma = self.sigma
+        cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
+        cdef int64_t[::1] every = np.arange(k), chosen = np.empty(block, np.int64)
+        cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
         cdef const double[::1] counters = self.counters
+        cdef double* found = context.found
+        cdef Steps all_classes = Steps(k, &every[0], NULL, NULL)
         cdef Params p = self.p
+        cdef Row row
         p.growth = (<const Counters*>&counters[0]).growth or 1.0
-        p.threshold = p.variance / p.growth
-        if indices.itemsize == 4:
-            short_indices = indices
-            return deviations_of(state, sigma, data, short_indices, indptr, deviations, &p)
-        elif indices.itemsize == 8:
-            long_indices = indices
-            return deviations_of(state, sigma, data, long_indices, indptr, deviations, &p)
-        no_indices = indices
-        return deviations_of(state, sigma, data, no_indices, indptr, deviations, &p)
-
-
-cdef enum:
-    BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
-
-
-cdef int deviations_of(const floating[::1] state, const floating[:, :, ::1] sigma, const floating[::1] data,
-                       const index_t[::1] indices, const int64_t[::1] indptr, double[:, ::1] deviations,
-                       const Params* p) except -1:
-    """√(x'Σx). A full Σ (if sigma is not empty) meets many dense rows at once, sparse ones singly."""
-    cdef Py_ssize_t i, j, c, k = deviations.shape[1], n = deviations.shape[0], n_dense = 0, budget = QUANTUM
-    cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
-    cdef int64_t[::1] which = np.arange(k), chosen = np.empty(block, np.int64)
-    cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
-    cdef Batch b
-    cdef Row row
-    cdef Moves all_of_them = Moves(k, &which[0], NULL, NULL)
-    b.n = b.n_rows = n
-    b.order, b.indptr = NULL, &indptr[0]
-    with nogil:
-        for i in range(n):
-            row = row_at(&b, i)
-            if sigma.shape[0] == 0:
-                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
-                variances(state, k, &all_of_them, data, indices, row, &deviations[i, 0], p)
-                continue
-            if 4 * (row.hi - row.lo) < D:
-                budget = check_signals(budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
-                for c in range(k):
-                    deviations[i, c] = form(sigma[c], data, indices, row, p.bias)
-            else:
-                chosen[n_dense] = i
-                expand(data, indices, row, work[n_dense], p.bias)
-                n_dense += 1
-            if n_dense == block or (n_dense and i == n - 1):
-                for c in range(k):
-                    budget = check_signals(budget, D * D)
-                    symm(sigma[c], work, work[block:], <int>n_dense)
-                    for j in range(n_dense):
-                        deviations[chosen[j], c] = dot(work[j], work[block + j])
-                n_dense = 0
-        for i in range(n):
-            for c in range(k):
-                deviations[i, c] = sqrt(larger(deviations[i, c], <double>0.0))
-    return 0
+        p.stored_cap = p.variance / p.growth
+        with nogil:
+            for i in range(b.n):
+                row = row_at(b, i)
+                if sigma.shape[0] == 0:
+                    context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
+                    variances(state, k, &all_classes, data, indices, row, &found[i * k], &p)
+                    continue
+                if 4 * (row.hi - row.lo) < D:
+                    context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
+                    for c in range(k):
+                        found[i * k + c] = form(sigma[c], data, indices, row, p.bias)
+                else:
+                    chosen[n_dense] = i
+                    expand(data, indices, row, work[n_dense], p.bias)
+                    n_dense += 1
+                if n_dense == block or (n_dense and i == b.n - 1):
+                    for c in range(k):
+                        context.budget = check_signals(context.budget, D * D)
+                        symm(sigma[c], work, work[block:], <int>n_dense)
+                        for j in range(n_dense):
+                            found[chosen[j] * k + c] = dot(work[j], work[block + j])
+                    n_dense = 0
+            for i in range(b.n * k):
+                found[i] = sqrt(larger(found[i], <double>0.0))
+        return 0

@@ -71,10 +71,11 @@ ctypedef struct Params:
     double phi              # CW: the normal quantile of the confidence
     double delta
     double l1
-    double threshold        # dual averaging: l1 * rounds so far; forgetting: the most that counts of what is stored, σ_0/s
+    double l1_sum           # dual averaging: λt, l1 times the rounds so far
     double variance         # the initial variance, which no variance ever exceeds
     double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
     double growth           # s: what all variances have grown by since they were last written down
+    double stored_cap       # forgetting: σ_0/s, the most that counts of what is stored of a variance
     double floor            # the least variance
     double power            # p-norm: p
     double root             # p-norm: (p - 1) / 2^squarings

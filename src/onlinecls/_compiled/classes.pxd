@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, POTENTIAL, Params
 from .sparse cimport (
-    CACHE_LINE, Moves, Pair, Row, column, dense_t, floating, forgetful_variance, index_t, move_feature, pair_at, pair_first,
-    pair_of, pair_plus, pair_second, pair_times, lookahead_weight, prefetch, weight_of,
+    CACHE_LINE, Pair, Row, Steps, column, dense_t, floating, forgetful_variance, index_t, lookahead_weight, pair_at, pair_first,
+    pair_of, pair_plus, pair_second, pair_times, prefetch, weight_of,
 )
 
 cdef extern from "_compiled/classes.h":
@@ -115,9 +115,9 @@ cdef inline double scan_classes(int geometry, const floating[::1] state, const f
     return q
 
 
-cdef inline bint are_many(const Moves* moves, Py_ssize_t n_classes) noexcept nogil:
+cdef inline bint are_many(const Steps* steps, Py_ssize_t n_classes) noexcept nogil:
     """Whether all classes side by side take less time than these one by one."""
-    return 3 * moves.n >= n_classes
+    return 3 * steps.n >= n_classes
 
 
 cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const Params* p) noexcept nogil:
@@ -127,23 +127,23 @@ cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const P
     return state[at]
 
 
-cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
+cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Steps* steps, const floating[::1] data,
                            const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
     """v[i] = x'Σx of class which[i], which rise. (v has room for all classes.)"""
     cdef Py_ssize_t k, i, at, width = 2 * n_classes
     cdef double x
-    if p.geometry != FORGETTING and n_classes > 1 and are_many(moves, n_classes):
+    if p.geometry != FORGETTING and n_classes > 1 and are_many(steps, n_classes):
         sum_classes(state, Run(n_classes, width, True, False), data, indices, row, p.bias, v, n_classes)
-        for i in range(moves.n):
-            v[i] = v[moves.which[i]]
+        for i in range(steps.n):
+            v[i] = v[steps.classes[i]]
         return
-    for i in range(moves.n):
+    for i in range(steps.n):
         v[i] = 0.0
     for k in range(row.lo, row.hi + 1):
         at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
         x = data[k] if k < row.hi else p.bias
-        for i in range(moves.n):
-            v[i] += x * x * variance_at(state, at + n_classes + moves.which[i], p)
+        for i in range(steps.n):
+            v[i] += x * x * variance_at(state, at + n_classes + steps.classes[i], p)
 
 
 cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classes, const int64_t* which, const floating[::1] data,
@@ -176,22 +176,7 @@ cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t n_clas
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline void move_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
-                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take steps[i] for class which[i] of n_classes."""
-    cdef Py_ssize_t k, i, at, gap = 0 if geometry == ADDITIVE else n_classes, width = n_classes + gap
-    for k in range(row.lo, row.hi):
-        at = width * column(indices, k, row.lo)
-        for i in range(moves.n):
-            move_feature(geometry, state, at + moves.which[i], at + gap + moves.which[i], data[k],
-                         <floating>moves.steps[i].tau, <floating>moves.steps[i].beta, p)
-    at = state.shape[0] - width
-    for i in range(moves.n):
-        move_feature(geometry, state, at + moves.which[i], at + gap + moves.which[i], <floating>p.bias,
-                     <floating>moves.steps[i].tau, <floating>moves.steps[i].beta, p)
-
-
-cdef inline void move_classes(int geometry, floating[::1] state, Py_ssize_t at, floating x, const floating* taus,
+cdef inline void apply_step_classes(int geometry, floating[::1] state, Py_ssize_t at, floating x, const floating* taus,
                               Py_ssize_t n_classes, const Params* p) noexcept nogil:
     """All classes move at one feature, whose run begins at `at`. Their betas stand behind their taus."""
     if geometry == ADDITIVE:
@@ -206,16 +191,16 @@ cdef inline void move_classes(int geometry, floating[::1] state, Py_ssize_t at, 
             gaussian_classes_of_doubles(&state[at], taus, taus + n_classes, n_classes, x, p.floor)
 
 
-cdef inline void move_all(int geometry, floating[::1] state, Py_ssize_t n_classes, const Moves* moves, const floating[::1] data,
+cdef inline void apply_step_all(int geometry, floating[::1] state, Py_ssize_t n_classes, const Steps* steps, const floating[::1] data,
                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """The same as move_some, of weights or of Gaussians: all classes side by side, those without a step by nothing."""
-    cdef floating* taus = <floating*>moves.room
+    """The same as apply_step_some, of weights or of Gaussians: all classes side by side, those without a step by nothing."""
+    cdef floating* taus = <floating*>steps.workspace
     cdef Py_ssize_t k, c, i, width = n_classes if geometry == ADDITIVE else 2 * n_classes
     for c in range(2 * n_classes):
         taus[c] = 0.0
-    for i in range(moves.n):
-        taus[moves.which[i]] = <floating>moves.steps[i].tau
-        taus[n_classes + moves.which[i]] = <floating>moves.steps[i].beta
+    for i in range(steps.n):
+        taus[steps.classes[i]] = <floating>steps.each[i].tau
+        taus[n_classes + steps.classes[i]] = <floating>steps.each[i].beta
     for k in range(row.lo, row.hi):
-        move_classes(geometry, state, width * column(indices, k, row.lo), data[k], taus, n_classes, p)
-    move_classes(geometry, state, state.shape[0] - width, <floating>p.bias, taus, n_classes, p)
+        apply_step_classes(geometry, state, width * column(indices, k, row.lo), data[k], taus, n_classes, p)
+    apply_step_classes(geometry, state, state.shape[0] - width, <floating>p.bias, taus, n_classes, p)

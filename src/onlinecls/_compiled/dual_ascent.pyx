@@ -31,18 +31,19 @@ from .dual_params cimport (
 from .model cimport Model
 from .powers cimport exp_all, with_sign
 from .rounds cimport (
-    QUANTUM, REGRESSION, Batch, PassContext, Round, Task, averaged, add_loss, check_signals, observe_scores, count_mistake,
-    count_error, begin_row, row_at, predict_class, top,
+    BINARY, DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
+    next_round, row_at, top,
 )
 from .simplex cimport (
-    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, scan_sums, step,
-    whole,
+    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up, scan_sums, step,
 )
 from .simplex import GROUP, GROUP_SIZE
-from .sparse cimport Row, column, dense_t, floating, index_t, larger
+from .sparse cimport (
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, storage_of,
+)
 
 #: The numbers of a model in `shared`, by their names in Python: three that its groups share, and those of each group.
-SHARED = {"gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
+SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
 
 LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
@@ -55,7 +56,7 @@ LARGEST_STEP = HUGE
 cdef enum:
     SIZES = 8               # of |x| in a row: so many are told apart
 
-ctypedef struct Work:       # of a row, a number for each vector
+ctypedef struct Workspace:       # of a row, a number for each vector
     double* sums            # Σ x_i (what is stored of feature i)
     double* scores
     double* averages        # the scores by the average
@@ -92,7 +93,7 @@ ctypedef struct Ascent:     # a pass: where the model's numbers are, what is kno
     Simplex simplex         # of the group at hand
     Entries row
     Line line
-    Work work
+    Workspace work
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
@@ -149,8 +150,8 @@ cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
             and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
 
 
-cdef inline void take_group(Ascent* a, Py_ssize_t g) noexcept nogil:
-    """The group at hand."""
+cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
+    """Make g the group at hand."""
     a.simplex.group = &a.groups[g]
     a.simplex.first = g if a.n_groups > 1 else 0
     a.simplex.last = g + 1 if a.n_groups > 1 else a.k
@@ -179,7 +180,7 @@ cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* contex
     a.shared.sigma = wanted
     if old > 0.0:
         for g in range(a.n_groups):
-            take_group(a, g)
+            select_group(a, g)
             compute_powers(state, &a.simplex, old / wanted)
     return old > 0.0
 
@@ -202,8 +203,10 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
 
 
 cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept nogil:
-    """The weights after this round are in the average."""
+    """Add the weights after this round to the average, and record σ."""
     cdef Py_ssize_t g
+    if context.record != NULL:
+        context.record.sigma = a.shared.sigma
     if a.correction != NULL and context.counters.rounds > context.average_from:
         for g in range(a.n_groups):
             a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
@@ -259,7 +262,7 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
         for i in range(a.n_moves):
             move(state, a, a.work.moves[i], d[i], data, indices, row)
         a.simplex.group.squares += squares
-    a.shared.gain += a.gain
+    a.shared.dual_gain += a.gain
     return True
 
 
@@ -310,7 +313,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
     closed form), where there are few sizes of x, as of counts; else of each."""
     cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
     cdef const floating* x = <const floating*>a.row.x
-    cdef floating* sinh = <floating*>a.row.x + a.row.room
+    cdef floating* sinh = <floating*>a.row.x + a.row.capacity
     cdef floating[SIZES] met
     cdef Line* line = &a.line
     cdef double* up
@@ -328,10 +331,10 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
         down = line.down + which[i] * line.room
         for j in range(m):
             sinh[j] = state[a.row.places[j] + which[i]]
-        for j in range(m, whole(m)):
+        for j in range(m, round_up(m)):
             sinh[j] = 0.0
         if a.p.is_signed:
-            masses_of(sinh, up, down, root, whole(m))
+            masses_of(sinh, up, down, root, round_up(m))
         else:
             for j in range(m):
                 up[j], down[j] = sinh[j], 0.0
@@ -521,96 +524,82 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
 
 # --- a pass --------------------------------------------------------------------------------------------------------------------
 
+cdef inline bint step_label(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Round* r,
+                            PassContext* context) noexcept nogil:
+    """Take the step of a row's label in the group at hand; return False if there is none. Steps beyond range are counted."""
+    cdef Py_ssize_t g = a.simplex.first
+    if a.joint:
+        joint_step(a, state, r.label, context)
+    elif not (context.open_classes and context.counts[g] == 0.0):
+        own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
+    add_loss(a.weight * a.loss, context)
+    if a.n_moves == 0:
+        return False
+    if take_step(a, state, data, indices, r.row, context.counters.rounds):
+        return True
+    context.counters.skipped += 1.0
+    return False
+
+
 cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                      PassContext* caller) except -1 nogil:
-    """One pass over labelled rows, one vector for two classes, else one a class."""
-    cdef Py_ssize_t i, c, g
-    cdef int taken
-    cdef bint fine, updated, skipped
-    cdef PassContext context = caller[0]
+                      PassContext* context) except -1 nogil:
+    """Learn labelled rows with one vector for two classes, else one a class."""
+    cdef Py_ssize_t c, g
+    cdef bint fine, updated
     cdef Round r
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            read_row(a, state, data, indices, &r, &context)
-            count_mistake(predict_class(a.work.averages, &r, &context), &r, b, &context)
-            observe_scores(a.work.averages, a.size.q, &r, b, &context)
-            a.steepness = a.weight * (
-                a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
-            fine = in_range(a, a.size.largest == 0.0)
-            for c in range(a.k):
-                fine &= isfinite(a.work.scores[c])
-            updated = skipped = False
-            if a.size.largest == 0.0:
-                a.shared.gain += a.weight * loss_of_zeros(a, &context) if fine else 0.0
-            elif not fine:
-                skipped = True
-            else:
-                prepare(a, state, data, indices, r.row, &context)
-                for g in range(1 if a.joint else a.k):
-                    take_group(a, g)
-                    if a.joint:
-                        joint_step(a, state, r.label, &context)
-                    elif not (context.open_classes and context.counts[g] == 0.0):
-                        own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
-                    add_loss(a.weight * a.loss, &context)
-                    if a.n_moves == 0:
-                        continue
-                    if take_step(a, state, data, indices, r.row, context.counters.rounds):
-                        updated = True
-                    else:
-                        skipped = True
-            context.counters.updates += updated
-            context.counters.skipped += skipped          # rows are counted, not classes
-            close_row(a, &context)
-            if context.record != NULL:
-                context.record.sigma = a.shared.sigma
-    finally:
-        caller[0] = context
+    while next_round(&r, b, context):
+        read_row(a, state, data, indices, &r, context)
+        before_step(BINARY, a.work.averages, 0.0, a.size.q, &r, b, context)
+        a.steepness = a.weight * (
+            a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
+        fine = in_range(a, a.size.largest == 0.0)
+        for c in range(a.k):
+            fine &= isfinite(a.work.scores[c])
+        updated = False
+        if not fine:
+            context.counters.skipped += a.size.largest != 0.0
+        elif a.size.largest == 0.0:
+            a.shared.dual_gain += a.weight * loss_of_zeros(a, context)
+        else:
+            prepare(a, state, data, indices, r.row, context)
+            for g in range(1 if a.joint else a.k):
+                select_group(a, g)
+                updated |= step_label(a, state, data, indices, &r, context)
+        after_step(&r, updated, context)
+        close_row(a, context)
     return 0
 
 
 cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                       PassContext* caller) except -1 nogil:
-    """One pass over rows with targets, one vector."""
-    cdef Py_ssize_t i
-    cdef int taken
-    cdef bint fine, squared = a.p.loss == SQUARED_LOSS
+                       PassContext* context) except -1 nogil:
+    """Learn rows with targets, with one vector."""
+    cdef bint fine, updated, squared = a.p.loss == SQUARED_LOSS
     cdef double y, error, size, slope
-    cdef PassContext context = caller[0]
     cdef Round r
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            y = b.targets[r.at]
-            read_row(a, state, data, indices, &r, &context)
-            count_error(y - a.work.averages[0], &context)
-            error = y - a.work.scores[0]
-            size = fabs(y) + fabs(a.work.scores[0])
-            slope = 2.0 * a.weight * fabs(error) if squared else a.weight
-            a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
-            fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
-            fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
-            if a.size.largest == 0.0:               # (as in loss_of_zeros)
-                a.shared.gain += a.weight * (y * y if squared else fabs(y)) if fine else 0.0
-            elif not fine:
-                context.counters.skipped += 1.0
-            else:
-                prepare(a, state, data, indices, r.row, &context)
-                take_group(a, 0)
-                number_step(a, state, y, squared)
-                add_loss(a.weight * a.loss, &context)
-                if a.n_moves and take_step(a, state, data, indices, r.row, context.counters.rounds):
-                    context.counters.updates += 1.0
-                else:
-                    context.counters.skipped += a.n_moves
-            close_row(a, &context)
-    finally:
-        caller[0] = context
+    while next_round(&r, b, context):
+        y = b.targets[r.at]
+        read_row(a, state, data, indices, &r, context)
+        before_step(REGRESSION, a.work.averages, 0.0, a.size.q, &r, b, context)
+        error = y - a.work.scores[0]
+        size = fabs(y) + fabs(a.work.scores[0])
+        slope = 2.0 * a.weight * fabs(error) if squared else a.weight
+        a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
+        fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
+        fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+        updated = False
+        if not fine:
+            context.counters.skipped += a.size.largest != 0.0
+        elif a.size.largest == 0.0:                 # (as in loss_of_zeros)
+            a.shared.dual_gain += a.weight * (y * y if squared else fabs(y))
+        else:
+            prepare(a, state, data, indices, r.row, context)
+            select_group(a, 0)
+            number_step(a, state, y, squared)
+            add_loss(a.weight * a.loss, context)
+            updated = a.n_moves > 0 and take_step(a, state, data, indices, r.row, context.counters.rounds)
+            context.counters.skipped += a.n_moves - updated
+        after_step(&r, updated, context)
+        close_row(a, context)
     return 0
 
 
@@ -625,10 +614,10 @@ cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noe
     a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.bias > 0.0)
 
 
-cdef void share_room(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
+cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
     """Places of the work of a row in the room for it; k : at least 2."""
-    cdef Work* w = &a.work
-    cdef Py_ssize_t c, room = a.row.room
+    cdef Workspace* w = &a.work
+    cdef Py_ssize_t c, room = a.row.capacity
     w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
     w.alpha, w.start, w.direction = numbers + 5 * k, numbers + 6 * k, numbers + 7 * k
     w.open, w.scratch, w.room = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
@@ -655,27 +644,31 @@ cdef class AscentModel(Model):
                 self.bound = self.params
         return 0
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        if self.values.itemsize == 4:
-            return self.learn_in[float](task, self.values, rows.data, rows.indices, b, context)
-        return self.learn_in[double](task, self.values, rows.data, rows.indices, b, context)
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        cdef int storage = storage_of(self.values, rows.indices)
+        if storage == FLOAT_INT32:
+            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_INT64:
+            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_DENSE:
+            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT32:
+            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT64:
+            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
+        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
 
-    cdef int learn_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                      PassContext* context) except -1:
-        cdef const int32_t[::1] short_indices
-        cdef const int64_t[::1] long_indices
-        cdef const dense_t[::1] no_indices
-        if indices.itemsize == 4:
-            short_indices = indices
-            return self.learn_on(task, state, data, short_indices, b, context)
-        elif indices.itemsize == 8:
-            long_indices = indices
-            return self.learn_on(task, state, data, long_indices, b, context)
-        no_indices = indices
-        return self.learn_on(task, state, data, no_indices, b, context)
+    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                        PassContext* context) except -1:
+        cdef floating[::1] state
+        if context.task == DECISION:
+            return self.decide(data, indices, b, context)
+        state = self.values
+        return self.learn_rows(state, data, indices, b, context)
 
-    cdef int learn_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                      PassContext* context) except -1:
+    cdef int learn_rows(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                        PassContext* context) except -1:
+        """Allocate the workspace of a pass, and learn."""
         cdef Py_ssize_t i, n_masses, longest = 0, k = max(context.columns, 2)
         cdef double[::1] own = self.shared, numbers
         cdef Py_ssize_t[::1] places
@@ -691,46 +684,28 @@ cdef class AscentModel(Model):
         a.simplex.counts, a.simplex.correction, a.simplex.limit = NULL, context.correction, a.p.limit
         for i in range(b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
-        a.row.room = whole(longest + 1)
+        a.row.capacity = round_up(longest + 1)
         n_masses = 2 * a.k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
-        numbers = np.zeros(13 * k + (3 + n_masses) * a.row.room)
-        places = np.zeros(3 * k + 2 * a.row.room, np.intp)
-        entries = np.empty(n_work(a.k) * a.row.room if a.p.entropic else 1, np.float32 if floating is float else np.float64)
+        numbers = np.zeros(13 * k + (3 + n_masses) * a.row.capacity)
+        places = np.zeros(3 * k + 2 * a.row.capacity, np.intp)
+        entries = np.empty(n_work(a.k) * a.row.capacity if a.p.entropic else 1, np.float32 if floating is float else np.float64)
         a.row.x = &entries[0]
-        share_room(&a, &numbers[0], &places[0], k)
+        place_workspace(&a, &numbers[0], &places[0], k)
         with nogil:
-            if task == REGRESSION:
+            if context.task == REGRESSION:
                 return learn_numbers(&a, state, data, indices, b, context)
             return learn_labels(&a, state, data, indices, b, context)
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        """scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
-        if self.values.itemsize == 4:
-            return self.read_in[float](self.values, rows.data, rows.indices, b, scores, k)
-        return self.read_in[double](self.values, rows.data, rows.indices, b, scores, k)
-
-    cdef int read_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
-                     Py_ssize_t k) except -1:
-        cdef const int32_t[::1] short_indices
-        cdef const int64_t[::1] long_indices
-        cdef const dense_t[::1] no_indices
-        if indices.itemsize == 4:
-            short_indices = indices
-            return self.read_on(state, data, short_indices, b, scores, k)
-        elif indices.itemsize == 8:
-            long_indices = indices
-            return self.read_on(state, data, long_indices, b, scores, k)
-        no_indices = indices
-        return self.read_on(state, data, no_indices, b, scores, k)
-
-    cdef int read_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                     double* scores, Py_ssize_t k) except -1:
-        cdef Py_ssize_t i, c, budget = QUANTUM
+    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        cdef Py_ssize_t i, c, k = context.n_found
+        cdef const floating[::1] state = self.values
         cdef const double[::1] own = self.shared, correction = self.correction, counters = self.counters
         cdef double[::1] scales, ages = np.empty(k)
         cdef double rounds = counters[0] - self.p.average_from if correction.shape[0] else 0.0
+        cdef double* scores
         cdef Ascent a
         cdef Row row
         a.p = self.q
@@ -742,16 +717,17 @@ cdef class AscentModel(Model):
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
-                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
+                scores = &context.found[i * k]
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 if a.p.experts:
-                    scores[i * k] = chance(scales, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
+                    scores[0] = chance(scales, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
                     continue
-                scan_sums(state, a.width, k, data, indices, row, a.p.bias, &scores[i * k])
+                scan_sums(state, a.width, k, data, indices, row, a.p.bias, scores)
                 for c in range(k):
                     if rounds > 0.0:
-                        scores[i * k + c] = score_of_average(ages[c] * scores[i * k + c], &a, c, data, indices, row) / rounds
+                        scores[c] = score_of_average(ages[c] * scores[c], &a, c, data, indices, row) / rounds
                     else:
-                        scores[i * k + c] *= scales[c]
+                        scores[c] *= scales[c]
         return 0
 
     def scales(self, Py_ssize_t k):
@@ -796,7 +772,7 @@ cdef class AscentModel(Model):
         a.simplex.n, a.simplex.counts, a.simplex.correction = n_live, NULL, NULL
         with nogil:
             for g in range(a.n_groups):
-                take_group(&a, g)
+                select_group(&a, g)
                 begin(state, &a.simplex)
         return 0
 

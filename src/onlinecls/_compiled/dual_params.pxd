@@ -20,6 +20,6 @@ ctypedef struct AscentParams:
     double limit
 
 ctypedef struct Shared:     # the numbers of a model that all of its groups share
-    double gain             # what the losses' conjugates give the dual value: D = gain - f*(θ). Hedge: the expected loss
+    double dual_gain        # what the losses' conjugates give the dual value: D = gain - f*(θ). Hedge: the expected loss
     double lipschitz        # the largest dual norm of a (weighted) step c W Δφ so far
     double sigma            # σ of the last round

@@ -2,7 +2,7 @@
 from libc.math cimport exp, log, sqrt
 
 from .dual_params cimport AUTO, AscentParams, Shared
-from .rounds cimport Batch, PassContext, Round, add_loss, count_mistake, begin_row
+from .rounds cimport Batch, PassContext, Round, add_loss, after_step, count_mistake, next_round
 from .sparse cimport Row, column, floating, index_t, larger
 
 
@@ -33,42 +33,33 @@ cdef inline double chance(const double[::1] w, const floating[::1] data, const i
     return total
 
 
-cdef inline int learn_experts(double[::1] w, Shared* numbers, floating[::1] state, const floating[::1] data,
-                              const index_t[::1] indices, const Batch* b, PassContext* caller,
+cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const floating[::1] data,
+                              const index_t[::1] indices, const Batch* b, PassContext* context,
                               const AscentParams* p) except -1 nogil:
-    """One pass over rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
+    """Learn rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
 
-    The expected loss of the randomised prediction is summed, weighted in counters.loss and as it is in numbers.gain.
-    w : room for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, for all experts share the other part.
+    The expected loss of the randomised prediction is summed, weighted in counters.loss and as it is in shared.dual_gain.
+    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, as the other part is common to all.
     """
-    cdef Py_ssize_t i, j
-    cdef int taken
+    cdef Py_ssize_t j
     cdef bint moved
-    cdef double score, share = 0.5 if p.is_signed else 1.0
-    cdef PassContext context = caller[0]
+    cdef double score, loss, share = 0.5 if p.is_signed else 1.0
     cdef Round r
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            context.budget -= 4 * w.shape[0]
-            weigh_experts(state, context.counters.rounds, w, p)
-            score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
-            count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, &context)
-            if r.label:
-                score = 1.0 - score
-            numbers.gain += score
-            add_loss(r.weight * score, &context)
-            if context.counters.reach + r.weight > p.limit:
-                context.counters.skipped += 1.0
-                continue
-            context.counters.reach += r.weight
-            moved = False       # (dense rows have zeros, too)
-            for j in range(r.row.lo, r.row.hi):
-                state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
-                moved |= data[j] != 0.0
-            context.counters.updates += moved
-    finally:
-        caller[0] = context
+    while next_round(&r, b, context):
+        context.budget -= 4 * w.shape[0]
+        weigh_experts(state, context.counters.rounds, w, p)
+        score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
+        count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, context)
+        loss = 1.0 - score if r.label else score
+        shared.dual_gain += loss
+        add_loss(r.weight * loss, context)
+        if context.counters.reach + r.weight > p.limit:
+            context.counters.skipped += 1.0
+            continue
+        context.counters.reach += r.weight
+        moved = False       # (dense rows have zeros, too)
+        for j in range(r.row.lo, r.row.hi):
+            state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
+            moved |= data[j] != 0.0
+        after_step(&r, moved, context)
     return 0

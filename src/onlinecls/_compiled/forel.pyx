@@ -19,8 +19,8 @@ import numpy as np
 from .line_search cimport balance, entropy, log_sum, share_out, squash
 from .dual_params cimport HINGE, LOG_LOSS
 from .rounds cimport (
-    QUANTUM, Batch, PassContext, Round, Counters, add_loss, check_signals, observe_scores, count_mistake, begin_row,
-    open_records, predict_class,
+    BINARY, QUANTUM, Batch, Counters, PassContext, Round, add_loss, after_step, before_step, check_signals, next_round,
+    open_records,
 )
 from .sparse cimport floating, larger
 
@@ -290,44 +290,35 @@ cdef bint in_range(Leader leader, double weight, double q, double reach) noexcep
     return fine
 
 
-cdef int learn_rows(Leader leader, const floating[::1] data, Py_ssize_t first, const Batch* b,
-                    PassContext* caller) except -1 nogil:
-    """The rows first .. b.n - 1; what came before them has been learnt."""
-    cdef Py_ssize_t i
-    cdef double q, stride, loss
+cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, PassContext* context) except -1 nogil:
+    """Learn the rows from context.next on; what came before them has been learnt."""
+    cdef double q, length, loss
     cdef bint fine
-    cdef PassContext context = caller[0]
     cdef Round r
-    try:
-        if leader.shared[PENDING] > 0.0:
-            sweep_rows(leader, data, first, &context)
-        for i in range(first, b.n):
-            if begin_row(&r, i, b, &context) == 0:
+    if leader.shared[PENDING] > 0.0:
+        sweep_rows(leader, data, context.next, context)
+    while next_round(&r, b, context):
+        leader.weights[r.i] = r.weight
+        q = score_row(leader, data, r.i)
+        before_step(BINARY, &leader.scores[0], 0.0, q, &r, b, context)
+        length = r.weight * sqrt(q)
+        fine = in_range(leader, r.weight, q, context.counters.reach + length)
+        if q == 0.0 and r.weight <= HUGE:
+            fill(leader, r.i, context)
+            if not r.newcomer:
                 continue
-            leader.weights[i] = r.weight
-            q = score_row(leader, data, i)
-            count_mistake(predict_class(&leader.scores[0], &r, &context), &r, b, &context)
-            observe_scores(&leader.scores[0], q, &r, b, &context)
-            stride = r.weight * sqrt(q)
-            fine = in_range(leader, r.weight, q, context.counters.reach + stride)
-            if q == 0.0 and r.weight <= HUGE:
-                fill(leader, i, &context)
-                if not r.newcomer:
-                    continue
-            elif not fine:
-                context.counters.skipped += q > 0.0
-                leader.weights[i] = 0.0
-                if not r.newcomer:
-                    continue
-            context.counters.reach += stride if leader.weights[i] > 0.0 else 0.0
-            loss = loss_of(leader, r.label, &context)
-            if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
-                add_loss(r.weight * loss if leader.weights[i] > 0.0 else 0.0, &context)
-                if leader.weights[i] > 0.0:
-                    context.counters.updates += ascend(leader, data, i, q, &context)
-                sweep_rows(leader, data, i + 1, &context)
-    finally:
-        caller[0] = context
+        elif not fine:
+            context.counters.skipped += q > 0.0
+            leader.weights[r.i] = 0.0
+            if not r.newcomer:
+                continue
+        context.counters.reach += length if leader.weights[r.i] > 0.0 else 0.0
+        loss = loss_of(leader, r.label, context)
+        if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
+            if leader.weights[r.i] > 0.0:
+                add_loss(r.weight * loss, context)
+                after_step(&r, ascend(leader, data, r.i, q, context), context)
+            sweep_rows(leader, data, r.i + 1, context)
     return 0
 
 
@@ -351,10 +342,11 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     context.platt = NULL
     open_records(&context, state.record, state.records_from)
     context.columns, context.correction, context.budget, context.average_from = leader.k, NULL, QUANTUM, -1
+    context.next = first
     context.open_classes, context.balanced = params["open_classes"], params["balanced"]
     try:
         with nogil:
-            learn_rows(leader, data, first, &b, &context)
+            learn_rows(leader, data, &b, &context)
     finally:
         (<Counters*>&counters[0])[0] = context.counters
 

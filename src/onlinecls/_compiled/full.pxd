@@ -26,10 +26,10 @@ matrix as written would be large beside what is left (Σ would no longer be posi
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, Step, never_steps, precision, smaller
+from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
 from .blas cimport gemv, gemv_t, symm, symv, syrk
 from .classes cimport scan_classes
-from .rounds cimport OVR, Batch, PassContext, Example, Round, Task, averaged, example, step_fits, row_at
+from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at
 from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
@@ -271,36 +271,10 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
     return larger(larger(v, least), most * most / f.p.variance)       # u_j² <= Σ_jj x'Σx
 
 
-cdef inline double gain(double beta, double v, double spacing) noexcept nogil:
+cdef inline double rank_one_gain(double beta, double v, double spacing) noexcept nogil:
     """k of Σ -= k u u'. The variance left, v - k v², is never less than rounding can tell from 0."""
     cdef double k = beta / (1.0 + beta * v)
     return k if k * v < 1.0 - 8.0 * spacing else (1.0 - 8.0 * spacing) / v
-
-
-cdef inline void rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
-                          floating[:, ::1] work, double* correction, double rounds) noexcept nogil:
-    """w_c += τ u; the step Σ_c -= k u u' waits. The average takes rounds * Δw. (9 arguments: what one vector's step moves.)"""
-    cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
-    cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), share = 1.0
-    cdef bint fallen = False
-    for j in range(f.D):
-        before = state[j * f.k + c]
-        state[j * f.k + c] = before + step * work[at, j]
-        if rounds != 0.0:
-            correction[j * f.k + c] += rounds * (<double>state[j * f.k + c] - before)
-        s = root * work[at, j]
-        if s * s > work[left, j]:
-            share = smaller(share, sqrt(work[left, j]) / fabs(s))
-    if k == 0.0:
-        return
-    for j in range(f.D):
-        s = share * root * work[at, j]
-        work[waiting, j] = s
-        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)       # (its root is taken; rounding may pass 0)
-        fallen |= FALL * work[left, j] < work[left - 1, j] * work[left - 1, j]
-    f.n_waiting[c] += 1
-    if fallen or f.n_waiting[c] == f.depth:
-        write_down(S, work, f, c)
 
 
 cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexcept nogil:
@@ -329,31 +303,6 @@ cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] 
             find_most(f, c, work)
 
 
-cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
-                                  floating[:, :, ::1] sigma, floating[:, ::1] work, PassContext* context) noexcept nogil:
-    """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each vector that it moves.
-
-    A potential's stored weights are w = Σθ:  Δw = Σ_t τx - k u u'θ. False if the model would leave the range of the dtype.
-    """
-    cdef Py_ssize_t j
-    cdef double[2] k, tau
-    cdef double grown, rounds = averaged(context)
-    for j in range(z.n):
-        k[j] = gain(step.beta, f.v[j], f.p.spacing)
-        tau[j] = z.sign[j] * step.tau
-        if f.p.geometry == FULL_POTENTIAL:
-            tau[j] = tau[j] * (1.0 - k[j] * f.v[j]) - k[j] * f.scores[z.c[j]]
-    step.tau = larger(fabs(tau[0]), fabs(tau[z.n - 1]))
-    if not step_fits(f.p.geometry, s, step, context, f.p):
-        return False
-    for j in range(z.n):
-        grown = f.growth[z.c[j]]
-        rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, context.correction, rounds)
-        if f.p.forgetting > 0.0:
-            find_most(f, z.c[j], work)
-    return True
-
-
 # --- deciding whether a row needs a product, and making those of several rows at once -------------------------------------------
 
 cdef inline double lookahead(const Example* z, const double* scores, double beta, const double* v,
@@ -362,7 +311,7 @@ cdef inline double lookahead(const Example* z, const double* scores, double beta
     cdef Py_ssize_t j
     cdef double margin = 0.0
     for j in range(z.n):
-        margin += z.sign[j] * scores[z.c[j]] * (1.0 - gain(beta, v[j], p.spacing) * v[j])
+        margin += z.sign[j] * scores[z.c[j]] * (1.0 - rank_one_gain(beta, v[j], p.spacing) * v[j])
     return margin
 
 

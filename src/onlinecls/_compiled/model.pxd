@@ -40,5 +40,5 @@ cdef class Model:
     cdef table(self, dict estimator, X)
     cdef bint learn_few(self, X, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
-    cdef int decide_rows(self, rows, const int64_t* indptr, Py_ssize_t n, double* scores, Py_ssize_t k) except -1
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1
+    cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1

@@ -1,6 +1,6 @@
 """The compiled base of all models: the arrays that a pass reads and changes, its begin, and small calls of one or a few rows.
 
-A geometry's model extends `Model` by `run`, its training loops, and `decide`, its scores.
+A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from cython cimport critical_section
@@ -11,7 +11,7 @@ import numpy as np
 from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, PassContext, Calibration, Counters, Task, open_records,
+    BINARY, CRAMMER_SINGER, DECISION, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, PassContext, Calibration, Counters, Task, open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -191,10 +191,12 @@ cdef class Model:
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1
         context.correction = correction
+        if correction != NULL:
+            context.constant = self.n_features
         self.open_platt(context)
         open_records(context, self.record, self.records_from)
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
-        context.budget = QUANTUM
+        context.budget, context.next = QUANTUM, 0
         return 0
 
     cdef int open_platt(self, PassContext* context) except -1:
@@ -311,13 +313,18 @@ cdef class Model:
 
     # --- what a geometry overrides ----------------------------------------------------------------------------------------------
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        """Learn the rows of a batch."""
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        """Learn the rows of a batch, or compute what is asked of them (`DECISION`, `DEVIATION`): as context.task says.
+
+        Each model chooses its loop by the types of the values and of the rows' indices (`storage_of`). (Fused methods are not
+        virtual in Cython.)
+        """
         raise NotImplementedError
 
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        """Fill in the scores of the rows of a batch, k a row."""
-        raise NotImplementedError
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
+        """Learn the rows of a batch."""
+        context.task = task
+        return self.visit(rows, b, context)
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
@@ -331,20 +338,22 @@ cdef class Model:
         if rows is None:
             return None
         scores = np.empty(rows.n * k)
-        self.decide_rows(rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
+        self.read(DECISION, rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
         return scores.reshape(rows.n, k)
 
     def decision(self, rows, double[:, ::1] scores):
         """Fill in scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
         cdef const int64_t[::1] indptr = rows.indptr
         if scores.shape[0]:
-            self.decide_rows(rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
+            self.read(DECISION, rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
 
-    cdef int decide_rows(self, rows, const int64_t* indptr, Py_ssize_t n, double* scores, Py_ssize_t k) except -1:
-        """Fill in the scores of n rows, one at least, k a row."""
+    cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1:
+        """Fill in what the task asks of n rows, one at least: n_found numbers a row."""
         cdef Batch b
+        cdef PassContext context
         b.n = b.n_rows = n
         b.order, b.indptr = NULL, indptr
         self.bind()
-        self.decide(rows, &b, scores, k)
+        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
+        self.visit(rows, &b, &context)
         return 0

@@ -11,11 +11,13 @@ import numpy as np
 from .model cimport Model
 from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
 from .rounds cimport (
-    OVR, QUANTUM, REGRESSION, Batch, PassContext, Example, Round, Task, add_loss, check_signals, example, step_fits,
-    observe_scores, count_mistake, count_error, begin_row, is_usable, row_at, predict_class,
+    DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
+    is_usable, next_round, row_at, step_fits,
 )
-from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, scan_sums, step, whole
-from .sparse cimport Row, column, dense_t, floating, index_t, larger
+from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, round_up, scan_sums, step
+from .sparse cimport (
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, storage_of,
+)
 
 from .simplex import GROUP, GROUP_SIZE
 
@@ -24,7 +26,7 @@ ctypedef struct Weights:    # of a model
     Group* groups           # one, or one of each vector
     Py_ssize_t n_groups
     double* scores          # room for a score of each vector
-    Simplex simplex         # of one group at a time: see `turn_to`
+    Simplex simplex         # of one group at a time: see `select_group`
     Entries row
 
 
@@ -37,20 +39,20 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     w.simplex.n = n_values // (2 * k) - (p.bias == 0.0)
     w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
     w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
-    w.row.n = w.row.room = 0
-    turn_to(&w, 0)
+    w.row.n = w.row.capacity = 0
+    select_group(&w, 0)
     return w
 
 
-cdef inline void turn_to(Weights* w, Py_ssize_t c) noexcept nogil:
-    """Make the simplex that of vector c."""
+cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
+    """Make the simplex that of vector c's group."""
     w.simplex.first, w.simplex.last, w.simplex.group = 0, w.simplex.k, w.groups
     if w.n_groups > 1:
         w.simplex.first, w.simplex.last, w.simplex.group = c, c + 1, &w.groups[c]
 
 
-cdef inline double gain_of(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
-    """What the powers of vector c are to be multiplied by."""
+cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
+    """Return W/Z of vector c, by which its powers are multiplied."""
     return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
 
 
@@ -59,7 +61,7 @@ cdef Py_ssize_t begin_unknown(floating[::1] state, Weights* w) noexcept nogil:
     cdef Py_ssize_t c, work = 0
     for c in range(w.n_groups):
         if w.groups[c].high == 0.0:
-            turn_to(w, c)
+            select_group(w, c)
             begin(state, &w.simplex)
             work += state.shape[0]
     return work
@@ -70,23 +72,24 @@ cdef inline Size score_all(const floating[::1] state, Weights* w, const floating
     """The scores of all vectors, into w.scores."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
-    cdef double gain = gain_of(w, 0, p)
+    cdef double scale = weight_scale(w, 0, p)
     for c in range(k):
         if w.n_groups > 1:
-            gain = gain_of(w, c, p)
-        w.scores[c] *= gain
+            scale = weight_scale(w, c, p)
+        w.scores[c] *= scale
     return size
 
 
-cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double tau, PassContext* context) noexcept nogil:
-    """Take the step tau along the joint example of the row that has been gathered."""
-    cdef Py_ssize_t[2] which
+cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, double tau,
+                            PassContext* context) noexcept nogil:
+    """Apply the step tau along the joint example of the row that has been gathered."""
+    cdef Py_ssize_t[2] vectors
     cdef double[2] d
     cdef double shift
-    which[0], which[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
-    turn_to(w, z.c[0])
+    vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
+    select_group(w, z.c[0])
     shift = w.simplex.group.shift
-    if not step(state, &w.simplex, &w.row, which, d, z.n):
+    if not step(state, &w.simplex, &w.row, vectors, d, z.n):
         context.counters.skipped += 1.0
         return False
     if w.simplex.group.shift != shift:              # all powers have been computed anew
@@ -94,56 +97,37 @@ cdef inline bint move(floating[::1] state, Weights* w, const Example* z, double 
     return True
 
 
-cdef int learn_products(Task task, Weights* w, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
+cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                         const index_t[::1] indices, const Params* p) except -1 nogil:
-    """One pass over rows of classes or numbers."""
-    cdef Py_ssize_t i, number, k = w.simplex.k, n_steps = w.simplex.k if task == OVR else 1
-    cdef double skipped
-    cdef int taken
+    """Learn rows of classes or numbers by steps that multiply weights."""
+    cdef Py_ssize_t number, k = w.simplex.k, n_steps = w.simplex.k if context.task == OVR else 1
     cdef bint updated, gathered
-    cdef PassContext context = caller[0]
     cdef Round r
     cdef Stats s
     cdef Step found
     cdef Example z
     cdef Size size
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
+    while next_round(&r, b, context):
+        if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
+            join(state, &w.simplex)
+        context.budget -= begin_unknown(state, w)
+        size = score_all(state, w, data, indices, r.row, p)
+        before_step(context.task, w.scores, 0.0, size.q, &r, b, context)
+        updated = gathered = False
+        for number in range(n_steps):
+            z = example(context.task, number, &r, b, w.scores, context, p.epsilon)
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
+            if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
-            if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
-                join(state, &w.simplex)
-            context.budget -= begin_unknown(state, w)
-            size = score_all(state, w, data, indices, r.row, p)
-            if task == REGRESSION:
-                count_error(b.targets[r.at] - w.scores[0], &context)
-            else:
-                count_mistake(predict_class(w.scores, &r, &context), &r, b, &context)
-                observe_scores(w.scores, size.q, &r, b, &context)
-            updated = gathered = False
-            skipped = context.counters.skipped
-            for number in range(n_steps):
-                z = example(task, number, &r, b, w.scores, &context, p.epsilon)
-                s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
-                if z.n == 0 or not is_usable(&s, &context):
-                    continue
-                add_loss(s.weight * (p.margin - s.margin), &context)
-                if margin_suffices(s.margin, p):
-                    continue
-                # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
-                s.v = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
-                found = apply_rule(&s, p)
-                if found.tau != 0.0 and step_fits(p.geometry, &s, found, &context, p):
-                    if not gathered:
-                        gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
-                        gathered = True
-                    updated |= move(state, w, &z, found.tau, &context)
-            if context.counters.skipped > skipped:       # rows are counted, not classes
-                context.counters.skipped = skipped + 1.0
-            context.counters.updates += updated
-    finally:
-        caller[0] = context
+            # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
+            s.v = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
+            found = apply_rule(&s, p)
+            if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
+                if not gathered:
+                    gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
+                    gathered = True
+                updated |= apply_step(state, w, &z, found.tau, context)
+        after_step(&r, updated, context)
     return 0
 
 
@@ -162,78 +146,74 @@ cdef void begin_centre(floating[::1] state, Weights* w) noexcept nogil:
 cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
                                     const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
     """||x - w||², a difference of numbers as large as size."""
-    cdef double product = 0.0, gain = gain_of(w, 0, p)
+    cdef double product = 0.0, scale = weight_scale(w, 0, p)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
-    size[0] = x.q + gain * gain * w.groups.squares
-    return larger(size[0] - 2.0 * gain * product, <double>0.0)
+    size[0] = x.q + scale * scale * w.groups.squares
+    return larger(size[0] - 2.0 * scale * product, <double>0.0)
 
 
-cdef inline double difference(const floating[::1] state, Py_ssize_t j, double gain, const floating[::1] data,
+cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
                               const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
     """x_j - w_j, for one j after the other; at : the row's next non-zero."""
-    cdef double found = -gain * state[2 * j]
+    cdef double found = -scale * state[2 * j]
     if at[0] < row.hi and column(indices, at[0], row.lo) == j:
         found += data[at[0]]
         at[0] += 1
     return found
 
 
-cdef int learn_centre(Weights* w, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
+cdef double learn_ball_step(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+                            const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Move the centre towards a row outside the ball; return the step, 0 if there is none."""
+    cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
+    cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
+    for j in range(n):      # (again without the difference of squares, which is worth nothing where x is near the centre)
+        way = difference(state, j, scale, data, indices, r.row, &at)
+        square += way * way
+        farthest = larger(farthest, fabs(way))
+    s.margin, s.v = p.epsilon - sqrt(square), p.norm_bound * farthest
+    tau = apply_rule(s, p).tau               # times x - w
+    if tau == 0.0:
+        return 0.0
+    if not (p.tiny <= tau <= p.limit and context.counters.reach + tau * farthest <= p.limit):
+        context.counters.skipped += 1.0
+        return 0.0
+    context.counters.reach += tau * farthest
+    at = r.row.lo
+    for j in range(n):
+        state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, &at))
+    begin_centre(state, w)
+    return tau
+
+
+cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
-    """One pass over rows: the centre of a ball of radius epsilon around them."""
-    cdef Py_ssize_t i, j, at, n = w.simplex.n
-    cdef int taken
-    cdef double way, square, farthest, share, gain, size = 0.0
-    cdef PassContext context = caller[0]
+    """Learn the centre of a ball of radius epsilon around the rows."""
+    cdef double size = 0.0
     cdef Round r
     cdef Stats s
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
-                continue
-            if w.groups.high == 0.0:
-                begin_centre(state, w)
-            s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
-            s.weight, s.q, s.v = r.weight, 1.0, size
-            if not is_usable(&s, &context) or s.margin >= 0.0:
-                continue
-            context.counters.mistakes += 1.0
-            add_loss(s.weight * (p.margin - s.margin), &context)
-            context.budget -= 4 * n
-
-            # Again without the difference of squares, which is worth nothing where x is near the centre.
-            at, square, farthest, gain = r.row.lo, 0.0, 0.0, gain_of(w, 0, p)
-            for j in range(n):
-                way = difference(state, j, gain, data, indices, r.row, &at)
-                square += way * way
-                farthest = larger(farthest, fabs(way))
-            s.margin, s.v = p.epsilon - sqrt(square), p.norm_bound * farthest
-            share = apply_rule(&s, p).tau               # of x - w
-            if share == 0.0:
-                continue
-            if not (p.tiny <= share <= p.limit and context.counters.reach + share * farthest <= p.limit):
-                context.counters.skipped += 1.0
-                continue
-            context.counters.reach += share * farthest
-            at = r.row.lo
-            for j in range(n):
-                state[2 * j + 1] += <floating>(share * difference(state, j, gain, data, indices, r.row, &at))
+    while next_round(&r, b, context):
+        if w.groups.high == 0.0:
             begin_centre(state, w)
-            context.counters.updates += 1.0
-    finally:
-        caller[0] = context
+        s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
+        s.weight, s.q, s.v = r.weight, 1.0, size
+        if not is_usable(&s, context) or s.margin >= 0.0:
+            continue
+        context.counters.mistakes += 1.0
+        add_loss(s.weight * (p.margin - s.margin), context)
+        context.budget -= 4 * w.simplex.n
+        after_step(&r, learn_ball_step(w, &r, &s, context, state, data, indices, p) != 0.0, context)
     return 0
 
 
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
-    """Room for the non-zeros of any row, the constant feature and the lanes."""
+    """Return how many numbers hold the non-zeros of any row and the constant feature, rounded up to whole registers."""
     cdef Py_ssize_t i, most = 0
     for i in range(b.n_rows):
         most = max(most, b.indptr[i + 1] - b.indptr[i])
-    return whole(most + 1)
+    return round_up(most + 1)
 
 
 cdef class SimplexModel(Model):
@@ -241,26 +221,31 @@ cdef class SimplexModel(Model):
 
     cdef public object groups
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        cdef int storage = storage_of(self.values, rows.indices)
+        if storage == FLOAT_INT32:
+            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_INT64:
+            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_DENSE:
+            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT32:
+            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT64:
+            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
+        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
 
-    cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    PassContext* context) except -1:
-        if indices.itemsize == 4:
-            return self.run_on[floating, int32_t](task, state, data, indices, b, context)
-        elif indices.itemsize == 8:
-            return self.run_on[floating, int64_t](task, state, data, indices, b, context)
-        return self.run_on[floating, dense_t](task, state, data, indices, b, context)
-
-    cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-        cdef Py_ssize_t k = context.columns, n = k if task == OVR else 1, room
-        cdef double[::1] scores = np.empty(k)
+    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                        PassContext* context) except -1:
+        cdef floating[::1] state
+        cdef Py_ssize_t k = context.columns, n = k if context.task == OVR else 1, capacity
+        cdef double[::1] scores
         cdef Py_ssize_t[::1] places
         cdef floating[::1] numbers
         cdef Weights w
+        if context.task == DECISION:
+            return self.decide(data, indices, b, context)
+        state, scores = self.values, np.empty(k)
         if len(self.groups) != n:       # the task has changed
             self.groups = np.zeros((n, GROUP_SIZE))
         w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
@@ -268,12 +253,12 @@ cdef class SimplexModel(Model):
         if self.p.rule == MULTIPLICATIVE_CENTRE:
             with nogil:
                 return learn_centre(&w, b, context, state, data, indices, &self.p)
-        room = longest(b)
-        places = np.empty(room, np.intp)
-        numbers = np.empty(room * (1 + n_work(2)), np.float32 if floating is float else np.float64)
-        w.row.room, w.row.places, w.row.x = room, &places[0], &numbers[0]
+        capacity = longest(b)
+        places = np.empty(capacity, np.intp)
+        numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
+        w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
         with nogil:
-            return learn_products(task, &w, b, context, state, data, indices, &self.p)
+            return learn_products(&w, b, context, state, data, indices, &self.p)
 
     def known(self):
         """(values, groups) to read with: copies where something of the groups is not known yet, for reading never writes."""
@@ -304,38 +289,24 @@ cdef class SimplexModel(Model):
             return <double>root_of(<float>shift)
         return root_of(shift)
 
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        if self.values.itemsize == 4:
-            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
-        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
-
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
-                         Py_ssize_t k) except -1:
-        if indices.itemsize == 4:
-            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
-        elif indices.itemsize == 8:
-            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
-        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
-
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
-        """scores[i, c] = w_c.x_i. Of a ball, scores[i] = ||x_i - w||² and the size of the numbers of which it is a difference."""
-        cdef Py_ssize_t i, budget = QUANTUM
+    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = w_c.x_i. Of a ball, found[i] = ||x_i - w||² and the size of the numbers that it is the
+        difference of."""
+        cdef Py_ssize_t i, k = context.n_found
         cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
         cdef const floating[::1] values
         cdef const double[:, ::1] groups
         cdef Weights w
         cdef Row row
-        found = self.known()
-        values, groups = found[0], found[1]
+        values, groups = self.known()
         w = weights_of(groups, n_vectors, values.shape[0], NULL, &self.p)
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
-                budget = check_signals(budget, (row.hi - row.lo + 8) * n_vectors)
-                w.scores = &scores[i * k]
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * n_vectors)
+                w.scores = &context.found[i * k]
                 if self.p.rule == MULTIPLICATIVE_CENTRE:
-                    scores[i * k] = squared_distance(values, &w, data, indices, row, &scores[i * k + 1], &self.p)
+                    w.scores[0] = squared_distance(values, &w, data, indices, row, &w.scores[1], &self.p)
                 else:
                     score_all(values, &w, data, indices, row, &self.p)
         return 0

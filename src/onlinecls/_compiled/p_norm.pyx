@@ -27,10 +27,13 @@ from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule
 from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
-    OVR, QUANTUM, Batch, PassContext, Example, Round, Task, add_loss, check_signals, example, step_fits, observe_scores,
-    count_mistake, begin_row, is_usable, row_at, predict_class,
+    DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, next_round,
+    row_at, step_fits,
 )
-from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
+from .sparse cimport (
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, prefetch,
+    storage_of,
+)
 
 #: The numbers of a norm, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "gain")
@@ -303,9 +306,9 @@ cdef inline void step_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* p
     add_all(sum, changes, 2 * n)
 
 
-cdef Py_ssize_t move(floating[::1] state, const Norms* norms, const Example* z, double tau, const floating[::1] data,
-                     const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Take the step tau along the joint example; returns the work beyond the row's own."""
+cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Example* z, double tau, const floating[::1] data,
+                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply the step tau along the joint example; return the work beyond the row's own."""
     cdef Py_ssize_t i, j, at, n = 0, k = norms.k
     cdef Norm* norm = norm_of(norms, z.c[0])
     cdef Py_ssize_t[BLOCK] places
@@ -340,51 +343,36 @@ cdef Py_ssize_t move(floating[::1] state, const Norms* norms, const Example* z, 
 
 # --- the pass ------------------------------------------------------------------------------------------------------------------
 
-cdef int learn_p_norm(Task task, const Norms* norms, const Batch* b, PassContext* caller, floating[::1] state,
+cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, floating[::1] state,
                       const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
-    """One pass over rows."""
-    cdef Py_ssize_t i, number, n_steps = norms.k if task == OVR else 1
-    cdef double q, skipped, size, least = pow(2.0, -80.0 / p.power)
-    cdef int taken
+    """Learn rows of classes by steps of θ."""
+    cdef Py_ssize_t number, n_steps = norms.k if context.task == OVR else 1
+    cdef double q, size, least = pow(2.0, -80.0 / p.power)
     cdef bint updated
-    cdef PassContext context = caller[0]
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
-    try:
-        for i in range(b.n):
-            taken = begin_row(&r, i, b, &context)
-            if taken == 0:
+    while next_round(&r, b, context):
+        context.budget -= sum_unknown(state, norms, p)
+        q = score_all(state, norms, data, indices, r.row, p)
+        before_step(context.task, norms.scores, 0.0, q, &r, b, context)
+        updated = False
+        size = -1.0
+        for number in range(n_steps):
+            z = example(context.task, number, &r, b, norms.scores, context, p.epsilon)
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
+            if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
-            context.budget -= sum_unknown(state, norms, p)
-            q = score_all(state, norms, data, indices, r.row, p)
-            count_mistake(predict_class(norms.scores, &r, &context), &r, b, &context)
-            observe_scores(norms.scores, q, &r, b, &context)
-            updated = False
-            size = -1.0
-            skipped = context.counters.skipped
-            for number in range(n_steps):
-                z = example(task, number, &r, b, norms.scores, &context, p.epsilon)
-                s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
-                if z.n == 0 or not is_usable(&s, &context):
-                    continue
-                add_loss(s.weight * (p.margin - s.margin), &context)
-                if margin_suffices(s.margin, p):
-                    continue
-                if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
-                    if size < 0.0:
-                        size = p_norm(data, r.row, z.n, least, p)
-                    s.v = size
-                step = apply_rule(&s, p)
-                if step.tau != 0.0 and step_fits(P_NORM, &s, step, &context, p):
-                    context.budget -= move(state, norms, &z, step.tau, data, indices, r.row, p)
-                    updated = True
-            if context.counters.skipped > skipped:       # rows are counted, not classes
-                context.counters.skipped = skipped + 1.0
-            context.counters.updates += updated
-    finally:
-        caller[0] = context
+            if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
+                if size < 0.0:
+                    size = p_norm(data, r.row, z.n, least, p)
+                s.v = size
+            step = apply_rule(&s, p)
+            if step.tau != 0.0 and step_fits(P_NORM, &s, step, context, p):
+                context.budget -= apply_step(state, norms, &z, step.tau, data, indices, r.row, p)
+                updated = True
+        after_step(&r, updated, context)
     return 0
 
 
@@ -402,29 +390,34 @@ cdef class PNormModel(Model):
     cdef Norms view_of(self, const double[:, ::1] norms, double* scores, Py_ssize_t k) noexcept:
         return Norms(<Norm*>&norms[0, 0], norms.shape[0], k, scores)
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        if self.values.itemsize == 4:
-            return self.run_in[float](task, self.values, rows.data, rows.indices, b, context)
-        return self.run_in[double](task, self.values, rows.data, rows.indices, b, context)
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        cdef int storage = storage_of(self.values, rows.indices)
+        if storage == FLOAT_INT32:
+            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_INT64:
+            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
+        elif storage == FLOAT_DENSE:
+            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT32:
+            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
+        elif storage == DOUBLE_INT64:
+            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
+        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
 
-    cdef int run_in(self, Task task, floating[::1] state, const floating[::1] data, indices, const Batch* b,
-                    PassContext* context) except -1:
-        if indices.itemsize == 4:
-            return self.run_on[floating, int32_t](task, state, data, indices, b, context)
-        elif indices.itemsize == 8:
-            return self.run_on[floating, int64_t](task, state, data, indices, b, context)
-        return self.run_on[floating, dense_t](task, state, data, indices, b, context)
-
-    cdef int run_on(self, Task task, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-        cdef Py_ssize_t n = context.columns if task == OVR else 1
-        cdef double[::1] scores = np.empty(context.columns)
+    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                        PassContext* context) except -1:
+        cdef floating[::1] state
+        cdef Py_ssize_t n = context.columns if context.task == OVR else 1
+        cdef double[::1] scores
         cdef Norms norms
+        if context.task == DECISION:
+            return self.decide(data, indices, b, context)
+        state, scores = self.values, np.empty(context.columns)
         if len(self.groups) != n:        # the task has changed
             self.groups = np.zeros((n, len(FIELDS)))
         norms = self.view_of(self.groups, &scores[0], context.columns)
         with nogil:
-            return learn_p_norm(task, &norms, b, context, state, data, indices, &self.p)
+            return learn_p_norm(&norms, b, context, state, data, indices, &self.p)
 
     cdef object known_of(self, const floating[::1] state, Py_ssize_t k):
         cdef Norms norms
@@ -443,30 +436,18 @@ cdef class PNormModel(Model):
             return self.known_of[float](self.values, k)
         return self.known_of[double](self.values, k)
 
-    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        if self.values.itemsize == 4:
-            return self.decision_in[float](self.values, rows.data, rows.indices, b, scores, k)
-        return self.decision_in[double](self.values, rows.data, rows.indices, b, scores, k)
-
-    cdef int decision_in(self, const floating[::1] state, const floating[::1] data, indices, const Batch* b, double* scores,
-                         Py_ssize_t k) except -1:
-        if indices.itemsize == 4:
-            return self.decision_on[floating, int32_t](state, data, indices, b, scores, k)
-        elif indices.itemsize == 8:
-            return self.decision_on[floating, int64_t](state, data, indices, b, scores, k)
-        return self.decision_on[floating, dense_t](state, data, indices, b, scores, k)
-
-    cdef int decision_on(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                         double* scores, Py_ssize_t k) except -1:
-        cdef Py_ssize_t i, budget = QUANTUM
+    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = w_c.x_i."""
+        cdef Py_ssize_t i, k = context.n_found
+        cdef const floating[::1] state = self.values
         cdef const double[:, ::1] known = self.known_of(state, k)
         cdef Norms norms = self.view_of(known, NULL, k)
         cdef Row row
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
-                budget = check_signals(budget, (row.hi - row.lo + 8) * k)
-                norms.scores = &scores[i * k]
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
+                norms.scores = &context.found[i * k]
                 score_all(state, &norms, data, indices, row, &self.p)
         return 0
 

@@ -1,15 +1,23 @@
-"""Bookkeeping shared by all training loops: which row is next, its weight, counters, what predict would have said, signals.
+"""Everything that happens to a row beside the mathematics of its algorithm. A training loop is
 
-A training loop calls `begin_row` for each row, scores it, calls `count_mistake`, takes its steps and counts updates
-and skipped rows. The counters live in a struct on the loop's stack, so that they stay in registers; `PassContext` is copied from
-the model's arrays when a pass begins and back when it ends, however it ends.
+    while next_round(&r, b, context):                       the next row of weight > 0; signals
+        score the row
+        before_step(task, scores, lag, q, &r, b, context)   mistake or error, calibration, records
+        Stats, Step, update
+        after_step(&r, updated, context)                    updates, skipped rows
+
+and `count_loss` for each of a row's Stats. `PassContext` is filled from the model's arrays when a pass begins, and its counters
+are copied back when it ends, however it ends. A caller that knows at compile time what nobody asks for (weights, an average,
+records ...) makes these fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step
-from .sparse cimport Row
+from .._rules cimport (
+    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step,
+)
+from .sparse cimport Row, Steps, column, floating, index_t, weight_of
 
 cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: what follows shall cost the others nothing
@@ -29,9 +37,11 @@ cdef enum Task:
     OVR                     # a vector for each class, independent binary learners
     REGRESSION              # one vector, whose scores are to be the targets
     ONE_CLASS               # no targets: the centre of a ball around the rows
+    DECISION                # scores of rows: nothing is learnt
+    DEVIATION               # their standard deviations
 
 
-ctypedef struct Counters:      # a model's counters, in the order of its array `counters`
+ctypedef struct Counters:   # a model's counters, in the order of its array `counters`
     double rounds           # rows of weight > 0
     double mistakes         # of them, those that predict would have got wrong just before the update
     double updates          # of them, those that changed the model
@@ -51,23 +61,28 @@ ctypedef struct Record:     # what a row has left, for certificates; but for the
     double updates          # the counter before it
     double v                # x'Σx before it
     double spread           # a diagonal Σ of a potential: x'Σx after it, Σ'
-    double lookahead           # x'Σ'θ, θ from before it
+    double lookahead        # x'Σ'θ, θ from before it
     double forgotten        # θ'(Σ' - Σ)θ
     double sigma            # dual ascent: σ of the round (of each)
 
 
-ctypedef struct PassContext:      # what a pass counts in
+ctypedef struct PassContext:    # what a pass counts in; of one that only reads: task, budget and the place of what it finds
+    Task task
+    double* found           # n_found numbers for each row
+    Py_ssize_t n_found
     Counters counters
     double* counts          # rows seen of each class
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
-    double* correction           # see average.pxd; NULL: no average
+    double* correction      # see `update_average`; NULL: no average
+    Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
     Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
     bint has_observers      # somebody asks for the scores: a calibration or a record
+    Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
@@ -86,12 +101,14 @@ ctypedef struct Batch:      # the rows of one call, beside their features
     int32_t* predictions    # what predict would have said, by number of row; NULL: not asked for
 
 
-ctypedef struct Round:
+ctypedef struct Round:      # the row at hand
+    Py_ssize_t i            # its place in the pass
     Row row
     Py_ssize_t at           # the row's number
     Py_ssize_t label        # its class; 0 where there are none
     double weight           # c
-    bint newcomer           # its label has just joined: predict could not have said it
+    bint newcomer           # its label has just joined: predict could not have named it
+    double skipped          # the counter before it
 
 
 cdef inline Py_ssize_t check_signals(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
@@ -124,19 +141,28 @@ cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
     return row
 
 
-cdef inline int begin_row(Round* r, Py_ssize_t i, const Batch* b, PassContext* context) except -1 nogil:
-    """Count row i of the pass in. 0: its weight is 0, it is an exact no-op. 1: it is to be learnt. Signals come before."""
-    cdef double c = 1.0
-    r.row = row_at(b, i)
-    context.budget = check_signals(context.budget, (r.row.hi - r.row.lo + 8) * context.columns)
-    r.at = i if b.order == NULL else b.order[i]
-    r.label = 0 if b.labels == NULL else b.labels[r.at]
-    if b.weights != NULL:
-        c = b.weights[r.at]
-    if b.class_weights != NULL:
-        c *= b.class_weights[r.label]
-    if c <= 0.0:
-        return 0
+cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) except -1 nogil:
+    """Move to the next row of weight > 0 and count it; return False after the last. Pending signals are let through first."""
+    cdef double c
+    while context.next < b.n:
+        r.i = context.next
+        r.row = row_at(b, r.i)
+        context.budget = check_signals(context.budget, (r.row.hi - r.row.lo + 8) * context.columns)
+        context.next += 1
+        r.at = r.i if b.order == NULL else b.order[r.i]
+        r.label = 0 if b.labels == NULL else b.labels[r.at]
+        c = 1.0 if b.weights == NULL else b.weights[r.at]
+        if b.class_weights != NULL:
+            c *= b.class_weights[r.label]
+        if c > 0.0:
+            count_round(r, c, context)
+            return True
+    return False
+
+
+cdef inline void count_round(Round* r, double c, PassContext* context) noexcept nogil:
+    """Count a row of weight c, and find by how much it counts."""
+    r.skipped = context.counters.skipped
     context.counters.rounds += 1.0
     context.counts[r.label] += 1.0
     r.newcomer = False
@@ -147,23 +173,87 @@ cdef inline int begin_row(Round* r, Py_ssize_t i, const Batch* b, PassContext* c
         c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
         c = c if c > 0.0 else 5e-324        # (it has been counted: what underflows is the least number there is)
     r.weight = c
-    return 1
 
+
+# --- the average of all w_t ----------------------------------------------------------------------------------------------------
+
+# It is kept lazily, so that a step costs O(nnz) and rows without one nothing: correction = Σ_s s Δw_s, the steps weighted by the
+# rounds before them, makes the average over T rounds w - correction / T.
 
 cdef inline double averaged(const PassContext* context) noexcept nogil:
-    """Over how many w_t the average runs, before the present row."""
+    """Return over how many w_t the average runs, before the present row."""
     cdef double rounds = context.counters.rounds - 1.0 - context.average_from
     return rounds if context.correction != NULL and rounds > 0.0 else 0.0
 
 
-cdef inline void count_mistake(Py_ssize_t said, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """What predict, asked just before the update, would have said: count a mistake, and note it if asked for.
+cdef inline void update_average(double sign, const floating[::1] state, PassContext* context, const Steps* steps,
+                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Add sign * rounds * w to correction on the row's features, for the vectors that step: sign is -1 before a step, 1 after."""
+    cdef double rounds = sign * averaged(context)
+    cdef Py_ssize_t i, k, j, c, width = context.columns if p.geometry == ADDITIVE else 2 * context.columns
+    for i in range(steps.n):
+        c = steps.classes[i]
+        for k in range(row.lo, row.hi + 1):
+            if k < row.hi and data[k] == 0.0:   # a stored zero changes no weight: leave no rounding either
+                continue
+            j = column(indices, k, row.lo) if k < row.hi else context.constant
+            context.correction[j * context.columns + c] += rounds * weight_of(
+                p.geometry, state[j * width + c], state[j * width + width - context.columns + c], p)
+
+
+cdef inline double correction_score(const double* correction, Py_ssize_t columns, Py_ssize_t c, Py_ssize_t constant,
+                                    const floating[::1] data, const index_t[::1] indices, Row row, double bias) noexcept nogil:
+    """Return correction.x of vector c."""
+    cdef Py_ssize_t k
+    cdef double total = 0.0
+    for k in range(row.lo, row.hi):
+        total += data[k] * correction[columns * column(indices, k, row.lo) + c]
+    return total + bias * correction[columns * constant + c]
+
+
+cdef inline double average_lag(const PassContext* context, Py_ssize_t c, const floating[::1] data, const index_t[::1] indices,
+                               Row row, double bias) noexcept nogil:
+    """Return the score of vector c less the average's; 0 without an average."""
+    cdef double rounds = averaged(context)
+    if rounds > 0.0:
+        return correction_score(context.correction, context.columns, c, context.constant, data, indices, row, bias) / rounds
+    return 0.0
+
+
+# --- before a step -------------------------------------------------------------------------------------------------------------
+
+cdef inline void before_step(Task task, const double* scores, double lag, double q, const Round* r, const Batch* b,
+                             PassContext* context) noexcept nogil:
+    """Compare a row's prediction with its label or target, and pass its scores on to those who observe them.
+
+    scores : of all vectors, of the average where there is one; of one vector its own, from which the average's differs by lag.
+    """
+    cdef double score = scores[0] - lag
+    if task == REGRESSION:
+        count_error((b.targets[r.at] - scores[0]) + lag, context)
+        return
+    if context.columns == 1:
+        scores = &score
+    count_mistake(predict_class(scores, r, context), r, b, context)
+    observe_scores(scores, q, r, b, context)
+
+
+cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
+    """Add a row's weighted loss to the sum by which epochs end; return False for a row that no step can use."""
+    if not is_usable(s, context):
+        return False
+    add_loss(s.weight * (p.margin - s.margin), context)
+    return True
+
+
+cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
+    """Count a mistake if the predicted class is wrong, and write the class down if asked to.
 
     (Branch-free: mispredicted branches dominate otherwise.)
     """
-    context.counters.mistakes += (said > r.label) + (said < r.label)
+    context.counters.mistakes += (predicted > r.label) + (predicted < r.label)
     if b.predictions != NULL:
-        b.predictions[r.at] = <int32_t>said
+        b.predictions[r.at] = <int32_t>predicted
 
 
 cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
@@ -242,14 +332,16 @@ cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_
 
 
 cdef inline Py_ssize_t predict_class(const double* scores, const Round* r, const PassContext* context) noexcept nogil:
-    """The class that these scores name: of one vector by its sign, else the top one."""
-    if context.n_classes > 2:
+    """Return the class that these scores predict: by the sign of the only one, else the top one."""
+    if context.columns > 1:
         return top(scores, context, r.label if r.newcomer else -1)
     return 1 - r.label if r.newcomer else scores[0] > 0.0
 
 
+# --- a step ----------------------------------------------------------------------------------------------------------------------
+
 cdef inline bint is_usable(const Stats* s, PassContext* context) noexcept nogil:
-    """False for a zero row, which teaches nothing, and (counted) for one whose scores overflow double."""
+    """Return False for a row of zeros, and (counted) for one whose scores overflow double."""
     if isfinite(s.margin) and isfinite(s.q) and isfinite(s.v):
         return s.q > 0.0 or s.v > 0.0
     context.counters.skipped += 1.0
@@ -286,9 +378,16 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
     return True
 
 
-# --- which vectors a step moves ------------------------------------------------------------------------------------------------
+cdef inline void after_step(const Round* r, bint updated, PassContext* context) noexcept nogil:
+    """Count a row that has changed the model, and one whose step was skipped: rows, not classes."""
+    context.counters.updates += updated
+    if context.counters.skipped > r.skipped:
+        context.counters.skipped = r.skipped + 1.0
 
-ctypedef struct Example:    # the joint example z of a step: the vectors that it moves, the sign of x in each, and its margin w.z
+
+# --- which vectors a step steps ------------------------------------------------------------------------------------------------
+
+ctypedef struct Example:    # the joint example z of a step: the vectors that it steps, the sign of x in each, and its margin w.z
     Py_ssize_t n
     int64_t[2] c
     double[2] sign

@@ -62,12 +62,12 @@ ctypedef struct Simplex:    # where a group is in a model, and what its steps ar
 
 ctypedef struct Entries:    # a row without its zeros, side by side
     Py_ssize_t n
-    Py_ssize_t room         # there may be, a `whole` number
+    Py_ssize_t capacity     # how many there may be, as `round_up` returns it
     Py_ssize_t* places      # of their first slots in the state, those of vector 0
     void* x                 # in the model's type: room numbers, and after them room for n_work(vectors that move at once)
 
 
-cdef inline Py_ssize_t whole(Py_ssize_t n) noexcept nogil:
+cdef inline Py_ssize_t round_up(Py_ssize_t n) noexcept nogil:
     """n, or the next number above it that fills the lanes of the widest registers: the loops of simplex.h have no rest then."""
     return (n + 7) // 8 * 8
 

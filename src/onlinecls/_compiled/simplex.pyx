@@ -21,7 +21,7 @@ cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n)
     cdef Py_ssize_t j
     cdef double top = LEAST
     if s.is_signed:
-        return largest_of(theta, whole(n))
+        return largest_of(theta, round_up(n))
     for j in range(n):
         top = larger(top, <double>theta[j])
     return top
@@ -41,7 +41,7 @@ cdef inline bint has_joined(const Simplex* s, Py_ssize_t c) noexcept nogil:
 cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, const Py_ssize_t* places,
                                Py_ssize_t n) noexcept nogil:
     """θ *= factor at these places, their powers, and their part of Z and of the largest θ."""
-    cdef Py_ssize_t j, at, full = whole(n)
+    cdef Py_ssize_t j, at, full = round_up(n)
     cdef floating[BATCH] theta, zero, r, terms
     cdef Group* group = s.group
     cdef floating shift = <floating>group.shift, root = root_of(shift)
@@ -133,8 +133,8 @@ cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
 cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c, const floating* theta,
                               floating* before, floating* terms, floating root) noexcept nogil:
     """Of one vector, what is stored for its new θ; before : its powers until now. terms : room for two rows. root : e^-K."""
-    cdef Py_ssize_t j, at, full = whole(row.n)
-    cdef floating* r = terms + row.room
+    cdef Py_ssize_t j, at, full = round_up(row.n)
+    cdef floating* r = terms + row.capacity
     cdef Group* group = s.group
     powers_of(r, theta, s, <floating>group.shift, root, full)
     for j in range(full):
@@ -173,11 +173,11 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
 
     The row's numbers are changed all at once, powers, roots and quotients of several at a time, and put back.
     """
-    cdef Py_ssize_t i, j, at, full = whole(row.n)
+    cdef Py_ssize_t i, j, at, full = round_up(row.n)
     cdef const floating* x = <const floating*>row.x
-    cdef floating* theta = <floating*>row.x + row.room
-    cdef floating* before = theta + n * row.room
-    cdef floating* terms = before + n * row.room
+    cdef floating* theta = <floating*>row.x + row.capacity
+    cdef floating* before = theta + n * row.capacity
+    cdef floating* terms = before + n * row.capacity
     cdef floating largest = 0.0, root
     cdef double move, top = 0.0 if s.is_signed else LEAST
     cdef Group* group = s.group
@@ -185,13 +185,13 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
         move = s.rate * d[i]
         for j in range(row.n):
             at = row.places[j] + which[i]
-            before[i * row.room + j] = state[at]
-            theta[i * row.room + j] = state[at + s.k] + <floating>(move * x[j])
+            before[i * row.capacity + j] = state[at]
+            theta[i * row.capacity + j] = state[at + s.k] + <floating>(move * x[j])
         for j in range(row.n, full):
-            theta[i * row.room + j] = before[i * row.room + j] = 0.0
-        largest = larger(largest, largest_of(theta + i * row.room, full))
+            theta[i * row.capacity + j] = before[i * row.capacity + j] = 0.0
+        largest = larger(largest, largest_of(theta + i * row.capacity, full))
         if not s.is_signed:
-            top = larger(top, top_of(theta + i * row.room, s, row.n))
+            top = larger(top, top_of(theta + i * row.capacity, s, row.n))
     if largest > s.limit:
         return False
     if s.is_signed:
@@ -199,12 +199,12 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     group.top = larger(group.top, top)
     if top > group.shift + (SPREAD if s.correction == NULL else CLOSE):
         for i in range(n):
-            write_theta(state, s, row, which[i], theta + i * row.room)
+            write_theta(state, s, row, which[i], theta + i * row.capacity)
         compute_powers(state, s, 1.0)
         return True
     root = root_of(<floating>group.shift)
     for i in range(n):
-        write_powers(state, s, row, which[i], theta + i * row.room, before + i * row.room, terms, root)
+        write_powers(state, s, row, which[i], theta + i * row.capacity, before + i * row.capacity, terms, root)
     group.peak = larger(group.peak, group.high)
     if group.high < (SHRUNK if s.correction == NULL else <double>0.01) * group.peak:
         compute_powers(state, s, 1.0)

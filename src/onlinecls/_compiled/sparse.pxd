@@ -59,6 +59,21 @@ ctypedef fused floating:
     double
 
 
+cdef enum:                  # types of a model's values and of a row's indices: which loop visits rows
+    FLOAT_INT32
+    FLOAT_INT64
+    FLOAT_DENSE
+    DOUBLE_INT32
+    DOUBLE_INT64
+    DOUBLE_DENSE
+
+
+cdef inline int storage_of(values, indices) except -1:
+    """Return the number of a combination of types, for values and indices that have been checked."""
+    cdef Py_ssize_t size = indices.itemsize
+    return (FLOAT_INT32 if values.itemsize == 4 else DOUBLE_INT32) + (0 if size == 4 else 1 if size == 8 else 2)
+
+
 ctypedef struct Row:
     Py_ssize_t lo
     Py_ssize_t hi
@@ -71,11 +86,11 @@ ctypedef struct Sums:
     double v                # x'Σx
 
 
-ctypedef struct Moves:      # the vectors that take a step
+ctypedef struct Steps:      # the steps of a row
     Py_ssize_t n
-    int64_t* which          # rising; Crammer-Singer's two: the label, its rival
-    Step* steps
-    void* room              # for two numbers of the model's dtype for each class; NULL: there is but one vector
+    int64_t* classes        # whose vectors take them: rising; Crammer-Singer's two: the label, its rival
+    Step* each
+    void* workspace         # two numbers of the model's dtype for each class; NULL: there is but one vector
 
 
 # --- one feature -------------------------------------------------------------------------------------------------------------
@@ -99,7 +114,7 @@ cdef inline double weight_of(int geometry, double first, double second, const Pa
     if geometry == POTENTIAL:
         return first * second
     if geometry == DUAL:
-        return p.eta0 * soft(first, p.threshold) / (p.delta + sqrt(second))
+        return p.eta0 * soft(first, p.l1_sum) / (p.delta + sqrt(second))
     return first
 
 
@@ -111,37 +126,7 @@ cdef inline double root_of_sum(double G, double g) noexcept nogil:
 
 cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
     """σ of a feature, which has grown with every row since it was stored, up to the first variance."""
-    return <floating>p.growth * smaller(stored, <floating>p.threshold)
-
-
-cdef inline void move_feature(int geometry, floating[::1] state, Py_ssize_t a, Py_ssize_t b, floating x, floating tau,
-                              floating beta, const Params* p) noexcept nogil:
-    """The diagonal update: one feature takes the step tau, beta along x. In the model's own precision, which is what is kept of
-    it anyway: converting float32 to double and back would take as long as the step."""
-    cdef floating second, one = 1.0, g = tau * x
-    if geometry == ADDITIVE:
-        state[a] += g
-    elif geometry == GAUSSIAN:          # w += τ σ x,   1/σ += β x²
-        second = state[b]
-        g = x * second
-        state[a] += tau * g
-        state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
-    elif geometry == FORGETTING:        # the same, of σ = s min(second, σ_0/s)
-        second = smaller(state[b], <floating>p.threshold)
-        g = x * (second * <floating>p.growth)
-        state[a] += tau * g
-        if x != 0.0:                    # (a zero that is stored changes nothing, not what is stored either)
-            state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor / <floating>p.growth)
-    elif geometry == POTENTIAL:         # θ += τ x,   1/σ += β x²
-        second = state[b]
-        state[a] += g
-        state[b] = larger(second / (one + beta * (x * (x * second))), <floating>p.floor)
-    elif geometry == MIRROR:            # w += η g / (δ + √G),   G += g²
-        state[a] += <floating>(p.eta0 * (g / (p.delta + root_of_sum(state[b], g))))
-        state[b] += g * g
-    else:                               # z += g,   G += g²
-        state[a] += g
-        state[b] += g * g
+    return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
 
 
 cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes, Params* p) noexcept nogil:
@@ -156,7 +141,7 @@ cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes,
         write_down_floats(&state[0], n // 2, <float>p.growth, <float>p.variance)
     else:
         write_down_doubles(&state[0], n // 2, p.growth, p.variance)
-    p.growth, p.threshold = 1.0, p.variance
+    p.growth, p.stored_cap = 1.0, p.variance
 
 
 # --- one row, one vector of weights --------------------------------------------------------------------------------------------
@@ -209,7 +194,7 @@ cdef inline Sums scan_gaussian(const floating[::1] state, const floating[::1] da
 cdef inline Sums scan_forgetting(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                  const Params* p) noexcept nogil:
     """The same where variances grow: σ is s times what is stored, of which no more than σ_0/s counts."""
-    cdef Pair sums = pair_of(0.0, 0.0), most = pair_of(INFINITY, <floating>p.threshold)
+    cdef Pair sums = pair_of(0.0, 0.0), most = pair_of(INFINITY, <floating>p.stored_cap)
     cdef Py_ssize_t k
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
@@ -282,9 +267,9 @@ cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py
     return x * state[at] * sigma / (1.0 + beta * x * x * sigma)
 
 
-cdef inline void move_several(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
+cdef inline void apply_step_lanes(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
                               const Params* p) noexcept nogil:
-    """`move_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
+    """`apply_step_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
     if geometry == MIRROR:
         if floating is float:
             rates_of_floats(places, x, tau, p.eta0, p.delta)
@@ -292,40 +277,14 @@ cdef inline void move_several(int geometry, floating** places, const floating* x
             rates_of_doubles(places, x, tau, p.eta0, p.delta)
     elif geometry == FORGETTING:
         if floating is float:
-            growing_of_floats(places, x, tau, beta, least, <float>p.growth, <float>p.threshold)
+            growing_of_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
         else:
-            growing_of_doubles(places, x, tau, beta, least, p.growth, p.threshold)
+            growing_of_doubles(places, x, tau, beta, least, p.growth, p.stored_cap)
     else:
         if floating is float:
             variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, least)
         else:
             variances_of_doubles(geometry == POTENTIAL, places, x, tau, beta, least)
-
-
-cdef inline void move_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
-                          Row row, const Params* p) noexcept nogil:
-    """One vector of weights takes a step: several features at a time where they are pairs and take divisions."""
-    cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
-    cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
-    cdef floating *places[4]
-    if geometry == FORGETTING:
-        least /= <floating>p.growth
-    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1, which is not below its floor)
-        for k in range(row.lo, row.hi):
-            state[2 * column(indices, k, row.lo)] += tau * data[k]
-        state[state.shape[0] - 2] += tau * <floating>p.bias
-        return
-    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR:
-        while k + several <= row.hi:
-            places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
-            if floating is float:
-                places[2], places[3] = &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)]
-            move_several(geometry, places, &data[k], tau, beta, least, p)
-            k += several
-    for k in range(k, row.hi):
-        move_feature(geometry, state, width * column(indices, k, row.lo), width * column(indices, k, row.lo) + 1, data[k],
-                     tau, beta, p)
-    move_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
 
 
 cdef inline double lookahead_margin_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,

@@ -19,8 +19,7 @@ import numpy as np
 
 from .model cimport Model
 from .rounds cimport (
-    ONE_CLASS, OVR, REGRESSION, Batch, PassContext, Example, Round, Task, add_loss, example, count_mistake, count_error,
-    begin_row, predict_class,
+    ONE_CLASS, OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, before_step, example, next_round,
 )
 from .._rules cimport (
     LOSS, LOOKAHEAD_MISTAKE, Params, Stats, Step, apply_rule, margin_suffices, precision, smaller,
@@ -132,7 +131,7 @@ cdef class SupportSet(Model):
     cdef double[:, ::1] alpha, P, u
     cdef const double[:, ::1] K
     cdef double[::1] scale, Q, norms, k, e, g, taus, betas, v, scores
-    cdef int64_t[::1] origin, slot_of, which
+    cdef int64_t[::1] origin, slot_of, classes
     cdef const int64_t[::1] numbers
     cdef Py_ssize_t budget, n_columns, n_old, row, n_steps
     cdef bint second_order, potential
@@ -150,7 +149,7 @@ cdef class SupportSet(Model):
         self.k, self.e, self.g = np.empty(capacity), np.empty(capacity), np.empty(capacity)
         self.u = np.empty((k, capacity if self.second_order else 0))
         self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-        self.which = np.empty(k, np.int64)
+        self.classes = np.empty(k, np.int64)
 
     cdef int bind(self) except -1:
         """The parameters that the task has; its rules read no others."""
@@ -165,12 +164,12 @@ cdef class SupportSet(Model):
         self.p, self.potential = p, p.trigger != LOSS
         return 0
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         self.K = rows.array()
         with nogil:
-            if task == ONE_CLASS:
+            if context.task == ONE_CLASS:
                 return enclose(self, b, context)
-            return learn_rows(self, task, b, context)
+            return learn_rows(self, b, context)
 
     cdef inline void look(self, Py_ssize_t i, PassContext* context) noexcept nogil:
         """Gather the kernel values of the block's row i."""
@@ -221,7 +220,7 @@ cdef class SupportSet(Model):
         cdef bint fits = True
         for j in range(z.n):
             c, tau = z.c[j], z.sign[j] * step.tau
-            self.which[self.n_steps + j], self.betas[self.n_steps + j] = c, step.beta
+            self.classes[self.n_steps + j], self.betas[self.n_steps + j] = c, step.beta
             if self.potential:
                 tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
             if self.second_order:
@@ -272,17 +271,17 @@ cdef class SupportSet(Model):
         self.size += 1
         return s
 
-    cdef void commit(self, PassContext* context) noexcept nogil:
-        """Take the steps that were put down, then give up vectors beyond the budget."""
+    cdef bint commit(self, PassContext* context) noexcept nogil:
+        """Take the proposed steps, then give up vectors beyond the budget; return False, and count it, if a step cannot be taken."""
         cdef Py_ssize_t i, j, c, at, s
         cdef double tau, weight
         at = self.place()
         if at == NOWHERE:
             context.counters.skipped += 1.0
-            return
+            return False
         s = self.size
         for i in range(self.n_steps):
-            c, tau = self.which[i], self.taus[i]
+            c, tau = self.classes[i], self.taus[i]
             weight = self.scale[c]
             if not self.second_order and at >= 0:
                 self.alpha[c, at] += tau * weight
@@ -296,9 +295,9 @@ cdef class SupportSet(Model):
             add(&self.alpha[c, 0], tau, &self.g[0], s)
             if self.betas[i] > 0.0:
                 rank_one(&self.P[c, 0], self.betas[i], &self.g[0], s)
-        context.counters.updates += 1.0
         while self.size > self.budget:
             self.drop()
+        return True
 
     cdef void drop(self) noexcept nogil:
         """Give up the vector without which w changes least, the oldest of equals.
@@ -361,33 +360,23 @@ cdef class SupportSet(Model):
 
 # --- the tasks -----------------------------------------------------------------------------------------------------------------
 
-cdef int learn_rows(SupportSet model, Task task, const Batch* b, PassContext* context) except -1 nogil:
+cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) except -1 nogil:
     """Learn a block of rows with labels or targets."""
-    cdef Py_ssize_t i, j, number, n_examples = context.columns if task == OVR else 1
-    cdef int taken
-    cdef double skipped
+    cdef Py_ssize_t j, number, n_examples = context.columns if context.task == OVR else 1
     cdef const Params* p = &model.p
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
-    for i in range(b.n):
-        taken = begin_row(&r, i, b, context)
-        if taken == 0:
-            continue
-        model.look(i, context)
+    while next_round(&r, b, context):
+        model.look(r.i, context)
         for j in range(context.columns):
             model.scores[j] = model.score(j)
-        if task == REGRESSION:
-            count_error(b.targets[i] - model.scores[0], context)
-        else:
-            count_mistake(predict_class(&model.scores[0], &r, context), &r, b, context)
-        if not model.is_usable(context) or model.self_product == 0.0:      # φ(x) = 0 teaches nothing
+        before_step(context.task, &model.scores[0], 0.0, 0.0, &r, b, context)
+        if not model.is_usable(context) or model.self_product == 0.0:      # (φ(x) = 0 changes nothing)
             continue
-
-        skipped = context.counters.skipped
         for number in range(n_examples):
-            z = example(task, number, &r, b, &model.scores[0], context, p.epsilon)
+            z = example(context.task, number, &r, b, &model.scores[0], context, p.epsilon)
             if z.n == 0:
                 continue
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * model.self_product, 0.0
@@ -400,12 +389,9 @@ cdef int learn_rows(SupportSet model, Task task, const Batch* b, PassContext* co
                 s.margin = model.lookahead(&z, precision(&s, p))
             step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: how certain the model is.
-            if step.tau != 0.0 or (task == REGRESSION and step.beta > 0.0):
+            if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
                 model.propose(&z, step, context)
-        if model.n_steps:
-            model.commit(context)
-        if context.counters.skipped > skipped:       # rows are counted, not classes
-            context.counters.skipped = skipped + 1.0
+        after_step(&r, model.n_steps > 0 and model.commit(context), context)
     return 0
 
 
@@ -414,21 +400,17 @@ cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except 
 
     n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept beside.
     """
-    cdef Py_ssize_t i, j
-    cdef int taken
+    cdef Py_ssize_t j
     cdef double score, square, distance, share, epsilon = model.p.epsilon
+    cdef bint first
     cdef Round r
-    for i in range(b.n):
-        taken = begin_row(&r, i, b, context)
-        if taken == 0:
-            continue
-        model.look(i, context)
+    while next_round(&r, b, context):
+        model.look(r.i, context)
         if not model.is_usable(context):
             continue
-        if context.counters.rounds - context.counters.skipped == 1.0:     # the first row is the centre: a beginning, no update
-            share, score = 1.0, 0.0
-            context.counters.updates -= 1.0
-        else:
+        score, share = 0.0, 1.0
+        first = context.counters.rounds - context.counters.skipped == 1.0
+        if not first:               # (the first row is the centre: a beginning, no update)
             score = model.score(0)
             square = model.self_product - 2.0 * score + model.norm
             distance = sqrt(square) if square > 0.0 else 0.0
@@ -443,6 +425,6 @@ cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except 
             model.alpha[0, j] *= 1.0 - share
         model.norm *= (1.0 - share) * (1.0 - share)
         model.norm += share * (2.0 * (1.0 - share) * score + share * model.self_product)
-        model.which[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
-        model.commit(context)
+        model.classes[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
+        after_step(&r, model.commit(context) and not first, context)
     return 0

@@ -300,4 +300,4 @@ class HedgeClassifier(AscentClassifier):
     @property
     def expected_loss_(self) -> float:
         """Sum over the rounds of the chance of the randomised prediction to be wrong."""
-        return float(self._fitted_state().shared[_SHARED["gain"]])
+        return float(self._fitted_state().shared[_SHARED["dual_gain"]])

@@ -56,8 +56,11 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
     """
     cdef Py_ssize_t k, i, start, stop, lo, nnz, n = indptr.shape[0] - 1
     cdef column_t wrong = 0, falls, last        # (falls of the columns' width: no widening in the loop)
-    cdef bits_t carry = 0
+    cdef bits_t carry = 0, mask = 0x7f800000, one = 0x00800000
     cdef bint broken = False, in_order = True
+    if bits_t is uint64_t:
+        mask = <bits_t>0x7ff0000000000000
+        one = <bits_t>0x0010000000000000
     if n < 0 or indptr[0] != 0:
         return "indptr"
     with nogil:
@@ -78,17 +81,22 @@ def check_rows(const column_t[::1] indices, const int64_t[::1] indptr, int64_t n
             falls = 0
             if start == 0:
                 wrong = outside(indices[0], last)
-            for k in range(max(start, 1), stop):
-                wrong |= outside(indices[k], last)
-                falls += indices[k] <= indices[k - 1]
+            if bits.shape[0]:       # (values and columns in one loop: in two, each would wait for memory in turn)
+                carry |= (bits[start] & mask) + one
+                for k in range(max(start, 1), stop):
+                    wrong |= outside(indices[k], last)
+                    falls += indices[k] <= indices[k - 1]
+                    carry |= (bits[k] & mask) + one
+            else:
+                for k in range(max(start, 1), stop):
+                    wrong |= outside(indices[k], last)
+                    falls += indices[k] <= indices[k - 1]
             while i < n and indptr[i] < stop:       # a fall from one row to the next does not count
                 lo = indptr[i]
                 if 0 < lo < indptr[i + 1]:
                     falls -= indices[lo] <= indices[lo - 1]
                 i += 1
             in_order &= falls == 0
-            if bits.shape[0]:
-                carry |= carries(&bits[start], stop - start)
             start = stop
     if wrong < 0:
         return "indices"

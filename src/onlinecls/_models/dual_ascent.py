@@ -192,8 +192,8 @@ class AscentState(State, ascent.AscentModel):
             shared[SHARED["lipschitz"]] = max(lengths)
             shared[SHARED["sigma"]] = self._sigma(float(self.counters[self.COUNTERS["t"]]), max(lengths))
             factors = [share * self._factor(shard, shared) for shard, share in zip(shards, shares, strict=True)]
-            shared[SHARED["gain"]] = sum(
-                share * self._worth(shard, shared) * float(shard.state.shared[SHARED["gain"]])
+            shared[SHARED["dual_gain"]] = sum(
+                share * self._worth(shard, shared) * float(shard.state.shared[SHARED["dual_gain"]])
                 for shard, share in zip(shards, shares, strict=True)
             )
         super()._merge_values(shards, factors)

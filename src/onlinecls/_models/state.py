@@ -387,7 +387,7 @@ class State(OfFile, model.Model):
     def reading_params(self, params: dict) -> dict:
         """The Params that the model was last learnt with, as its weights are read with them now."""
         geometry = model.GEOMETRIES[self.geometry]
-        return {**params, "threshold": params["l1"] * self.count("t"), "geometry": geometry}
+        return {**params, "l1_sum": params["l1"] * self.count("t"), "geometry": geometry}
 
     def weights(self, params: dict, features: slice) -> np.ndarray:
         """(columns, features) weights that predict: a read-only view where they are stored as they are."""
