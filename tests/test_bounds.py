@@ -315,6 +315,11 @@ HAND = {
     "Corollary 1, SOP": ("fixed_rate", SecondOrderPerceptron(1.0, **ONE, **NO), [[1.0]], [1], [0.5], (1, 1.0)),
     # 1/beta is p - 1 = 3.
     "Corollary 1, p = 4": ("fixed_rate", PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 0.5 + 3 / 2)),
+    # x = 1 twice, r = 1: Σ = 1, 1/2, 1/3, the second m = 1/2, m' = 1/3 and χ = 1/2. Q = 1/2 + (1/3 + 2/3 - 1/6) = 4/3.
+    "Corollary 2": ("potential_based", SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+                    (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(4 / 3))),
+    "SOP, full": ("second_order_perceptron", SecondOrderPerceptron(1.0, aggressive=True, **FULL, **ONE, **NO), [[1.0], [1.0]],
+                  [1, 1], [0.5], (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(np.log(3) + 0.5 * 1.5 / 1.5))),
     # A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2.
     "p-norm": ("p_norm", PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.5, 0.0]], [1, 1], [1.0, 0.0],
                (1, 0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1)),
@@ -361,6 +366,26 @@ def test_corollary_1_by_its_definition(learner):
     both, at_best = bounds.potential_based(course, u)  # the same at the best rate, with U on the left side
     assert at_best - (both - M) <= allowed
     assert allowed == pytest.approx(rest + u @ (u / walker.covariance_[0]) / 2 + B, rel=1e-9)
+
+
+@pytest.mark.parametrize("learner", [
+    DualAscentClassifier("auto", norm_bound=2.0, **NO), DualAscentRegressor("auto", norm_bound=2.0, loss="squared", **NO),
+    DualAscentClassifier("auto", norm_bound=2.0, regularizer="entropic", **NO),
+    DualAscentRegressor("auto", norm_bound=2.0, regularizer="entropic", loss="squared", **NO)], ids=repr)
+def test_dual_ascent_that_sets_its_own_sigma_by_its_definition(learner):
+    """Against u = 0, where f(u) = 0."""
+    X, y = continuous_problem(40, 3, seed=11)
+    X *= np.geomspace(0.1, 3.0, 40)[:, None]
+    course, before, paid, allowed, n_rises = bounds.follow(learner, X, y), 0.0, 0.0, 0.0, 0
+    for x, label, s, sigma in zip(X, y, course.scores, course.sigma, strict=True):
+        entropic, squared = learner.regularizer == "entropic", learner.loss == "squared"
+        rose, L = entropic and 0.0 < before < sigma, 2.0 * np.abs(x).max() if entropic else np.linalg.norm(x)
+        s = s if entropic else s * before / sigma  # (the weights of the round are those of its σ)
+        loss, least = ((label - s) ** 2, max(0.0, 1.0 - L) ** 2) if squared else (max(0.0, 1 - label * s), max(0.0, 1.0 - L))
+        slope = 1.0 if not squared else 2.0 * (1.0 + L) if rose else 2.0 * abs(label - s)
+        paid, before, n_rises = paid + loss, sigma, n_rises + rose
+        allowed += 1.0 + (slope * L) ** 2 / (2.0 * sigma) + rose * (loss - least)
+    assert bounds.dual_ascent(course, np.zeros(3)) == pytest.approx((paid, allowed)) and (n_rises > 3) == entropic
 
 
 def test_the_entropy_of_a_competitor_is_the_least():
