@@ -2,7 +2,6 @@
 
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
-from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 from cython cimport critical_section
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -58,16 +57,17 @@ def logits(const double[:, ::1] scores, const double[:, ::1] pairs):
     cdef double z
     cdef double[:, ::1] found
     if pairs.shape[0] != k or pairs.shape[1] < 2:
-        raise ValueError("onlinecls: the model must stay as it is while rows are read, got another one, fitted in another thread.")
+        raise RuntimeError("onlinecls: the model must stay the same while rows are read, got one fitted in another thread.")
     result = np.empty((scores.shape[0], max(k, 2)))
     found = result
-    for i in range(scores.shape[0]):
-        for c in range(k):
-            z = pairs[c, 0] * scores[i, c] + pairs[c, 1]
-            z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
-            if k == 1:
-                found[i, 0] = z
-            found[i, 1 if k == 1 else c] = -z
+    with nogil:
+        for i in range(scores.shape[0]):
+            for c in range(k):
+                z = pairs[c, 0] * scores[i, c] + pairs[c, 1]
+                z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
+                if k == 1:
+                    found[i, 0] = z
+                found[i, 1 if k == 1 else c] = -z
     return result
 
 
@@ -75,12 +75,13 @@ def less_largest(double[:, ::1] rows):
     """Subtract from each row its largest number, in place."""
     cdef Py_ssize_t i, c
     cdef double largest
-    for i in range(rows.shape[0]):
-        largest = rows[i, 0]
-        for c in range(1, rows.shape[1]):
-            largest = max(largest, rows[i, c])
-        for c in range(rows.shape[1]):
-            rows[i, c] -= largest
+    with nogil:
+        for i in range(rows.shape[0]):
+            largest = rows[i, 0]
+            for c in range(1, rows.shape[1]):
+                largest = max(largest, rows[i, c])
+            for c in range(rows.shape[1]):
+                rows[i, c] -= largest
 
 
 cdef class Call:
@@ -114,20 +115,12 @@ cdef class Call:
 
 
 cdef bint is_the_same(given, known) except -1:
-    """Return True for a list, tuple or array of the very labels in `known`, a copy of one; False where that is not sure."""
-    cdef Py_ssize_t i
+    """Return True for a list, tuple or array that holds the very labels of `known`, a copy of one (see `enable_fast_path`)."""
     if type(given) is not type(known):
         return False
     if type(given) is np.ndarray:
-        return given is known or (given.dtype == known.dtype and given.shape == known.shape and given.dtype.kind in "biufU"
-                                  and given.tobytes() == known.tobytes())
-    if type(given) is not list and type(given) is not tuple or len(given) != len(known):
-        return False
-    for i in range(len(known)):
-        if given[i] is not known[i] and not (type(given[i]) is type(known[i]) and type(known[i]) in PLAIN
-                                             and PyObject_RichCompareBool(given[i], known[i], Py_EQ)):
-            return False
-    return True
+        return given.dtype == known.dtype and given.shape == known.shape and given.tobytes() == known.tobytes()
+    return len(given) == len(known) and all([type(a) is type(b) and a == b for a, b in zip(given, known)])
 
 
 cdef inline const double* doubles(const double[::1] numbers) noexcept:
@@ -136,7 +129,7 @@ cdef inline const double* doubles(const double[::1] numbers) noexcept:
 
 
 cdef class Model:
-    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) says how they start and grow.
+    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see average.pxd, or empty.
@@ -227,9 +220,11 @@ cdef class Model:
         call.classes, call.labels, call.width = classes, None if classes is None else classes.tolist(), 0
         if classes is not None and classes.dtype.kind == "U":
             call.classes, call.width = np.ascontiguousarray(classes).view(np.uint32), classes.dtype.itemsize // 4
-        call.named = None
-        if type(named) is np.ndarray or (type(named) in (list, tuple) and all([type(label) in PLAIN for label in named])):
-            call.named = named.copy() if type(named) is np.ndarray else named[:]
+        call.named = None               # (labels that may change have no copy)
+        if type(named) is np.ndarray and named.dtype.kind in "biufU":
+            call.named = named.copy()
+        elif type(named) in (list, tuple) and all([type(label) in PLAIN for label in named]):
+            call.named = named[:]
         call.task, call.parameters = task, self.params
         call.n_features, call.dtype = estimator["n_features_in_"], self.values.dtype
         self.call = call
@@ -268,7 +263,7 @@ cdef class Model:
         return table_of(X, known[1], self.values.dtype)
 
     cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """Read and check X, the labels and the weights in C, and learn them; return False, with nothing written, if one fails."""
+        """Check X, the labels and the weights in C, and learn them; return False, with nothing written, if one check fails."""
         cdef int64_t[FEW + 1] indptr
         cdef int32_t[FEW] labels
         cdef Call call = self.call

@@ -22,10 +22,11 @@ cdef enum:
 
 
 cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=False):
-    """Return the address of the first number of a numpy array, and in n how many there are; NULL if they cannot be used in place.
+    """Return the address of the first number of a numpy array, and their count in n; NULL if they cannot be used in place.
 
-    They can if they lie in one dimension, in one piece, at a multiple of their `size` in bytes, and may be written to if that is
-    asked for. The address is valid as long as the caller holds the array. (This takes a fifth of a typed memoryview's time.)
+    They can if they lie in one dimension, in one piece, at a multiple of their `size` in bytes, and, where `writable` is asked
+    for, are not read-only. The address is valid as long as the caller holds the array. (This takes a fifth of a typed
+    memoryview's time.)
     """
     cdef Py_buffer buffer
     if get_buffer(array, &buffer, PyBUF_ND | (PyBUF_WRITABLE if writable else 0)) < 0:
