@@ -55,9 +55,7 @@ GROUPS = [
         ("return s.margin >= p.phi * s.v", "return s.margin >= 0.5 * p.phi * s.v"),
         ("return s.margin > 0.0", "return s.margin >= 0.0"),
     ]),
-    ("_rules.pxd", "_core", ["batch"], [
-        ("> p.slack:\n        step.tau = smaller(", "> 0.0:\n        step.tau = smaller("),
-    ]),
+    ("_rules.pxd", "_core", ["batch"], [("> p.slack:\n        step.tau = smaller(", "> 0.0:\n        step.tau = smaller(")]),
     ("_rules.pxd", "_compiled/p_norm", ["p_norm"], [
         ("0.5 * p.radius * p.radius", "p.radius * p.radius"),
         ("lack / s.v if lack < s.v else 1.0", "lack / s.v"),
@@ -166,9 +164,7 @@ GROUPS = [
         ("context.counters.skipped = skipped + 1.0", "pass"),
         ("if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:", "if p.rule == AGGRESSIVE_P_NORM:"),
     ]),
-    ("_compiled/centre.pyx", "_compiled/centre", ["batch", "one_class"], [
-        ("if -s.margin <= p.slack:", "if False:"),
-    ]),
+    ("_compiled/centre.pyx", "_compiled/centre", ["batch", "one_class"], [("if -s.margin <= p.slack:", "if False:")]),
     ("_compiled/centre.pyx", "_compiled/centre", ["one_class"], [
         ("add(sum, -<double>state[at] * state[at])", "add(sum, <double>state[at] * state[at] * 1)"),
         ("double a = (1.0 - share) * centre.scale", "double a = centre.scale"),

@@ -318,10 +318,7 @@ class MultiplicativePassiveAggressiveOneClass(Simplex):
         return True
 
 
-ONE_CLASS = {
-    "pa_one_class": PassiveAggressiveOneClass,
-    "multiplicative_pa_one_class": MultiplicativePassiveAggressiveOneClass,
-}
+ONE_CLASS = {"pa_one_class": PassiveAggressiveOneClass, "multiplicative_pa_one_class": MultiplicativePassiveAggressiveOneClass}
 
 REGRESSION = {
     "pa1_regression": PA1Regression,

@@ -35,7 +35,7 @@ def parameters(form, sigma, **others):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @both_sigmas
 @every_form
-def test_binary_equals_the_slow_twin(form, sigma, dtype):
+def test_dual_ascent_of_two_classes_equals_the_slow_twin(form, sigma, dtype):
     X, y = continuous_problem(60, 9, seed=30, dtype=dtype)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     twin = DualAscent(9, **parameters(form, sigma))
@@ -52,7 +52,7 @@ def test_binary_equals_the_slow_twin(form, sigma, dtype):
 
 @both_sigmas
 @every_form
-def test_multiclass_equals_the_slow_twin(form, sigma):
+def test_dual_ascent_of_four_classes_equals_the_slow_twin(form, sigma):
     X, y = continuous_problem(25, 6, seed=31, n_classes=4)
     weights = np.random.default_rng(0).choice([0.3, 1.0, 2.5], size=len(y))
     twin = DualAscent(6, 4, **parameters(form, sigma))
@@ -122,7 +122,7 @@ def test_features_of_one_size_take_the_closed_form():
     assert_allclose(learner.coef_[0], W * np.sinh(u) / np.cosh(u).sum(), rtol=1e-9, atol=1e-12)
 
 
-def test_known_learners_are_special_cases():
+def test_da1_is_the_aggressive_perceptron_and_da2_is_pa1():
     X, y = continuous_problem(150, 9, seed=33, n_classes=3)
     for labels, others in ((y % 2, {}), (y, {"multi_class": "crammer_singer"})):
         first = DualAscentClassifier(0.5, update="DA1").partial_fit(X, labels)
@@ -225,7 +225,7 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
     (4, "crammer_singer", {"hinge": 0.8, "log_loss": np.log(4)}),
     (4, "ovr", {"hinge": 3.2, "log_loss": 4 * np.log(2)}),
 ])
-def test_rows_of_zeros_pay_their_loss(n_classes, multi_class, paid, regularizer, sigma):
+def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, paid, regularizer, sigma):
     """No weights make it less: any primal value has it, and so has the dual."""
     for loss, each in paid.items():
         learner = DualAscentClassifier(
@@ -249,41 +249,7 @@ def test_classes_join_with_half_of_theta_each(regularizer):
         assert_allclose(two.coef_, (3.0 * np.sinh(u) / np.cosh(u).sum()).T, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "changed, message",
-    [
-        ({"sigma": 0.0}, "sigma must be None or 'auto' or a finite number > 0, got sigma=0.0."),
-        ({"sigma": "best"}, "sigma must be "),
-        ({"regularizer": "l1"}, "regularizer must be one of 'euclidean', 'entropic', got regularizer='l1'."),
-        ({"update": "DA4"}, "update must be one of 'DA1', 'DA2', 'DA3', got update='DA4'."),
-        ({"loss": "squared"}, "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
-        ({"margin": 0.0}, "margin must be a finite number > 0, got margin=0.0."),
-        ({"norm_bound": np.inf}, "norm_bound must be 'auto' or a finite number > 0, got norm_bound=inf."),
-        ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
-        (
-            {"regularizer": "entropic", "sigma": "auto", "average": True},
-            "average must be False with regularizer='entropic' and sigma='auto', got average=True: with a sigma that grows, the "
-            "weights are no common number times what is stored of each feature. Use a number for sigma, or "
-            "regularizer='euclidean'.",
-        ),
-        ({"regularizer": "entropic"}, "partial_fit must go on with the kind of model it began with"),
-    ],
-)
-def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
-    X, y = continuous_problem(30, 5, seed=42)
-    learner = DualAscentClassifier().partial_fit(X, y)
-    before = fingerprint(learner)
-    with pytest.raises(ValueError, match="DualAscentClassifier: ") as error:
-        learner.set_params(**changed).partial_fit(X, y)
-    assert message in str(error.value)
-    with pytest.raises(ValueError, match="NaN"):
-        learner.set_params(**DualAscentClassifier().get_params()).partial_fit(X * np.nan, y)
-    assert fingerprint(learner) == before
-    with pytest.raises(ValueError, match=r"OGDClassifier: alpha must be 'auto' or a finite number > 0, got alpha=0\."):
-        OGDClassifier(alpha=0.0).fit(X, y)
-
-
-def test_many_rows_leave_the_normaliser_exact():
+def test_the_normaliser_stays_exact_over_many_rows():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)
     learner = DualAscentClassifier(0.05, regularizer="entropic", update="DA1", norm_bound=2.0, fit_intercept=False)
@@ -299,7 +265,7 @@ def test_many_rows_leave_the_normaliser_exact():
     assert seen > 100.0
 
 
-def test_a_row_costs_its_non_zeros():
+def test_a_row_of_dual_ascent_costs_its_non_zeros():
     """No state of another feature is touched, however many there are."""
     from scipy.sparse import csr_matrix
 
@@ -333,7 +299,7 @@ def test_powers_are_exact_to_an_ulp_and_the_same_wherever_they_stand(dtype, end,
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_what_is_stored_of_a_feature_is_exact_near_0_and_far_from_it(dtype):
+def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
     """e^-K sinh u to a few ulp, whether a step of its own or a new scale wrote it, and Z to what the masses are known to."""
     rng = np.random.default_rng(5)
     learner = DualAscentClassifier(1.0, regularizer="entropic", update="DA1", norm_bound=2.0, margin=50.0, fit_intercept=False)
@@ -418,7 +384,7 @@ def test_hedge_predicts_both_ways():
     assert (learner.predict_randomised(X, 3) == learner.predict_randomised(X, 3)).all()
 
 
-def test_hedge_refuses_what_is_no_advice_and_a_third_class():
+def test_hedge_refuses_advice_outside_0_to_1_and_a_third_class():
     X, y = advice(20, 3, seed=3)
     learner = HedgeClassifier().partial_fit(X, y)
     before = fingerprint(learner)
@@ -430,8 +396,6 @@ def test_hedge_refuses_what_is_no_advice_and_a_third_class():
             learner.partial_fit(rows, labels)
     with pytest.raises(ValueError, match="Only binary"):
         HedgeClassifier().fit(X, np.arange(20) % 3)
-    with pytest.raises(ValueError, match="eta0 must be 'auto' or a finite number > 0, got eta0=0"):
-        learner.set_params(eta0=0).partial_fit(X, y)
     assert fingerprint(learner) == before
 
 

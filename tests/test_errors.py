@@ -349,10 +349,8 @@ def test_other_column_names_are_refused():
     mixed = (
         "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
         "feature name / column name types. If you want feature names to be stored and validated, you must convert them all to "
-        "strings, by "
-        "using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
-        "your input data, "
-        "or convert them all to a non-string data type."
+        "strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
+        "your input data, or convert them all to a non-string data type."
     )
     refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
 
@@ -360,47 +358,40 @@ def test_other_column_names_are_refused():
 # --- y -------------------------------------------------------------------------------------------------------------------------
 
 LABELS = {
-    "none": (None, "Perceptron: requires y to be passed, but the target y is None."),
-    "sparse": (sparse.csr_matrix([[0, 1, 0, 1]]), "Perceptron: y must be a dense array of labels, got a sparse "
-        "matrix. Use y.toarray()."),
-    "2d": (np.zeros((4, 2)), "Perceptron: y should be a 1d array, got an array of shape (4, 2) instead."),
-    "short": (Y[:3], "Perceptron: X and y must have the same number of rows, got inconsistent numbers of samples: 4 "
-        "in X and 3 in y."),
+    "none": (None, "requires y to be passed, but the target y is None."),
+    "sparse": (sparse.csr_matrix([[0, 1, 0, 1]]), "y must be a dense array of labels, got a sparse matrix. Use y.toarray()."),
+    "2d": (np.zeros((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
+    "short": (Y[:3], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
     "nan": (
-        [0, 1, np.nan, 1], "Perceptron: y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
+        [0, 1, np.nan, 1], "y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
     "inf": (
-        [0, 1, np.inf, 1], "Perceptron: y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
-    "continuous": ([0, 1, 0.25, 1], "Perceptron: Unknown label type: continuous. y must be classes, got 0.25. Use a "
-        "regressor, or turn "
-                   "the values into classes."),
-    "complex": (Y * 1j, "Perceptron: Unknown label type: y must be integers, booleans or strings, got dtype complex128."),
-    "dates": (Y.astype("M8[D]"), "Perceptron: Unknown label type: y must be integers, booleans or strings, got dtype "
-        "datetime64[D]."),
-    "mixed": (np.array([0, "b", 0, "b"], object), "Perceptron: Unknown label type: y must be all strings or all "
-        "numbers, got a mixture of "
-              "int, str."),
-    "None among texts": (["a", None, "a", "b"], "Perceptron: y must be labels, got None at row 1: a label is missing. Drop "
-        "that row."),
-    "None among numbers": (
-        [0, 1, 0, None], "Perceptron: y must be labels, got None at row 3: a label is missing. Drop that row."),
-    "bytes among texts": (["a", b"a", "b", "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
-        "mixture of bytes, str."),
-    "a text of many MB": (["a", "b", "x" * 10**7, "b"], "Perceptron: y must have labels of at most 4096 characters, got one of "
-        f"10000000 at place 2, '{'x' * 196}.... Number such texts, and give the numbers."),
-    "one among objects": (np.array(["a", "b", "a", "x" * 5000], object), "Perceptron: y must have labels of at most 4096 "
-        f"characters, got one of 5000 at place 3, '{'x' * 196}.... Number such texts, and give the numbers."),
-    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Perceptron: Unknown label type: y must be all strings or all "
-        "numbers, got labels of type list."),
-    "mixed list": ([0, "b", 0, "b"], "Perceptron: Unknown label type: y must be all strings or all numbers, got a "
+        [0, 1, np.inf, 1], "y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
+    "continuous": ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. Use a regressor, "
+        "or turn the values into classes."),
+    "complex": (Y * 1j, "Unknown label type: y must be integers, booleans or strings, got dtype complex128."),
+    "dates": (Y.astype("M8[D]"), "Unknown label type: y must be integers, booleans or strings, got dtype datetime64[D]."),
+    "mixed": (np.array([0, "b", 0, "b"], object), "Unknown label type: y must be all strings or all numbers, got a "
         "mixture of int, str."),
-    "nan among strings": (["a", "b", float("nan"), "b"], "Perceptron: y must be labels, got nan at row 2: a label is missing. "
+    "None among texts": (["a", None, "a", "b"], "y must be labels, got None at row 1: a label is missing. Drop that row."),
+    "None among numbers": (
+        [0, 1, 0, None], "y must be labels, got None at row 3: a label is missing. Drop that row."),
+    "bytes among texts": (["a", b"a", "b", "b"], "Unknown label type: y must be all strings or all numbers, got a "
+        "mixture of bytes, str."),
+    "a text of many MB": (["a", "b", "x" * 10**7, "b"], "y must have labels of at most 4096 characters, got one of "
+        f"10000000 at place 2, '{'x' * 196}.... Number such texts, and give the numbers."),
+    "one among objects": (np.array(["a", "b", "a", "x" * 5000], object), "y must have labels of at most 4096 "
+        f"characters, got one of 5000 at place 3, '{'x' * 196}.... Number such texts, and give the numbers."),
+    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Unknown label type: y must be all strings or all "
+        "numbers, got labels of type list."),
+    "mixed list": ([0, "b", 0, "b"], "Unknown label type: y must be all strings or all numbers, got a mixture of int, str."),
+    "nan among strings": (["a", "b", float("nan"), "b"], "y must be labels, got nan at row 2: a label is missing. "
         "Drop that row."),
 }
 
 
 @pytest.mark.parametrize("y, message", LABELS.values(), ids=LABELS)
 def test_wrong_labels_are_refused(y, message):
-    refused_everywhere(message, X, y)
+    refused_everywhere("Perceptron: " + message, X, y)
 
 
 def test_a_label_outside_the_named_classes_is_refused():
@@ -446,26 +437,23 @@ def test_fit_refuses_labels_of_one_class():
 # --- weights -------------------------------------------------------------------------------------------------------------------
 
 WEIGHTS = {
-    "negative": ([1, 1, -0.5, 1], "Perceptron: sample_weight must be finite and >= 0, got -0.5 at row 2. Leave a row "
-        "out with weight 0."),
-    "nan": ([1, np.nan, 1, 1], "Perceptron: sample_weight must be finite and >= 0, got nan at row 1. Leave a row out "
-        "with weight 0."),
-    "inf": ([1, 1, 1, np.inf], "Perceptron: sample_weight must be finite and >= 0, got inf at row 3. Leave a row out "
-        "with weight 0."),
-    "short": ([1, 1], "Perceptron: sample_weight.shape == (2,), expected (4,): one weight a row of X."),
-    "2d": (np.ones((4, 1)), "Perceptron: sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
-    "a huge integer": ([1, 10**400, 1, 1], "Perceptron: sample_weight must be numbers that fit float64, got one beyond it (int "
+    "negative": ([1, 1, -0.5, 1], "sample_weight must be finite and >= 0, got -0.5 at row 2. Leave a row out with weight 0."),
+    "nan": ([1, np.nan, 1, 1], "sample_weight must be finite and >= 0, got nan at row 1. Leave a row out with weight 0."),
+    "inf": ([1, 1, 1, np.inf], "sample_weight must be finite and >= 0, got inf at row 3. Leave a row out with weight 0."),
+    "short": ([1, 1], "sample_weight.shape == (2,), expected (4,): one weight a row of X."),
+    "2d": (np.ones((4, 1)), "sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
+    "a huge integer": ([1, 10**400, 1, 1], "sample_weight must be numbers that fit float64, got one beyond it (int "
         "too large to convert to float). Scale them."),
-    "scalar, a huge integer": (10**400, "Perceptron: sample_weight must be numbers that fit float64, got one beyond it (int "
+    "scalar, a huge integer": (10**400, "sample_weight must be numbers that fit float64, got one beyond it (int "
         "too large to convert to float). Scale them."),
-    "dates": (np.ones(4, "M8[s]"), "Perceptron: sample_weight must be numbers, got something else (dtype datetime64[s])."),
-    "scalar nan": (np.nan, "Perceptron: sample_weight must be finite and >= 0, got nan at row 0. Leave a row out with weight 0."),
+    "dates": (np.ones(4, "M8[s]"), "sample_weight must be numbers, got something else (dtype datetime64[s])."),
+    "scalar nan": (np.nan, "sample_weight must be finite and >= 0, got nan at row 0. Leave a row out with weight 0."),
 }
 
 
 @pytest.mark.parametrize("weights, message", WEIGHTS.values(), ids=WEIGHTS)
 def test_wrong_sample_weights_are_refused(weights, message):
-    refused_everywhere(message, X, sample_weight=weights)
+    refused_everywhere("Perceptron: " + message, X, sample_weight=weights)
 
 
 def test_fit_and_score_refuse_weights_that_are_all_zero():
@@ -495,21 +483,21 @@ def test_wrong_targets_of_a_regressor_are_refused(learner):
 
 
 CLASS_WEIGHTS = {
-    "negative": ({1: -2.0}, "Perceptron: class_weight must be finite and >= 0, got -2 for class 1."),
-    "nan": ({0: np.nan}, "Perceptron: class_weight must be finite and >= 0, got nan for class 0."),
-    "a huge integer": ({0: 10**400}, "Perceptron: class_weight must be numbers that fit float64, got one beyond it (int too "
+    "negative": ({1: -2.0}, "class_weight must be finite and >= 0, got -2 for class 1."),
+    "nan": ({0: np.nan}, "class_weight must be finite and >= 0, got nan for class 0."),
+    "a huge integer": ({0: 10**400}, "class_weight must be numbers that fit float64, got one beyond it (int too "
         "large to convert to float). Scale them."),
     "lists of one": (
-        {0: [1.0], 1: [1.0]}, "Perceptron: class_weight must have one number for a label, got {0: [1.0], 1: [1.0]}."),
-    "text": ("auto", "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
-    "list": ([1.0, 2.0], "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
-    "array": (np.array([1.0, 2.0]), "Perceptron: class_weight must be None, 'balanced' or a dict of label: weight, "
-        "got array([1., 2.])."),
+        {0: [1.0], 1: [1.0]}, "class_weight must have one number for a label, got {0: [1.0], 1: [1.0]}."),
+    "text": ("auto", "class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
+    "list": ([1.0, 2.0], "class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
+    "array": (np.array([1.0, 2.0]), "class_weight must be None, 'balanced' or a dict of label: weight, got array([1., 2.])."),
 }
 
 
 @pytest.mark.parametrize("weights, message", CLASS_WEIGHTS.values(), ids=CLASS_WEIGHTS)
 def test_wrong_class_weights_are_refused(weights, message):
+    message = "Perceptron: " + message
     for classes in (None, [0, 1]):
         fresh, learner = LEARNER(class_weight=weights), LEARNER().partial_fit(X, Y).set_params(class_weight=weights)
         refused(message, lambda: fresh.partial_fit(X, Y, classes=classes), fresh)  # noqa: B023
@@ -534,15 +522,15 @@ OUT_OF_RANGE = {
         "one row: 0.01 to 10 times the squared length of a row."),
     "epsilon": ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got epsilon={!r}. Residuals up to "
         "epsilon, in units of y, are no loss."),
-    "p": ([1, 1.5, 0.0, np.nan, np.inf, "2"], "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
+    "p": ([1, 1.5, 0.0, 501, np.nan, np.inf, "2", True],
+          "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
           "None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
     "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of "
                "the rows; 2**0.5 makes the steps of p = 2 those of PA-I."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
-            "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; "
-                "0.5 would ask for "
-            "nothing."),
+            "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; 0.5 would "
+                "ask for nothing."),
     "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be 'auto' or a finite number > 0, got "
         "initial_variance={!r}. It is the variance of each weight before the first row."),
     "eta0": ([0.0, -1.0, np.inf, np.nan, "a"],
@@ -563,9 +551,8 @@ OUT_OF_RANGE = {
     "loss": (["log", None], "loss must be one of 'hinge', 'squared_hinge', got loss={!r}."),
     "variant": (["SCW-I", None], "variant must be one of 'stdev', 'variance', got variant={!r}."),
     "update": (["sgd", None], "update must be one of 'mirror_descent', 'dual_averaging', got update={!r}."),
-    "penalty": (["l2", "elasticnet"], "penalty must be None, got penalty={!r}. Online learners of this library take "
-        "no penalty; for L1 "
-                "see AdaGradClassifier(update='dual_averaging', l1=...)."),
+    "penalty": (["l2", "elasticnet"], "penalty must be None, got penalty={!r}. Online learners of this library take no "
+        "penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."),
     "fit_intercept": (["yes", None], "fit_intercept must be True or False, got fit_intercept={!r}."),
     "intercept_scaling": ([0.0, -1.0, np.inf, "a"], "intercept_scaling must be 'auto' or a finite number > 0, got "
         "intercept_scaling={!r}. It is the value of the constant feature, in units of the features."),
@@ -726,9 +713,8 @@ def test_l1_of_dual_averaging_is_no_negative_number_and_goes_with_no_average():
     refused("AdaGradClassifier: l1 must be a finite number >= 0, got l1=-1.0.", lambda: learner.fit(X, Y), learner)
     learner.set_params(l1=0.1, average=True)
     message = (
-        "AdaGradClassifier: average must be False with l1 > 0, got average=True and l1=0.1: the weights then change "
-        "on every row, so "
-        "that their average has no O(nnz) form."
+        "AdaGradClassifier: average must be False with l1 > 0, got average=True and l1=0.1: the weights then change on every "
+        "row, so that their average has no O(nnz) form."
     )
     refused(message, lambda: learner.fit(X, Y), learner)
 

@@ -47,7 +47,7 @@ def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class,
 
 
 @pytest.mark.parametrize("multi_class, per_row", [("crammer_singer", (1, 1)), ("ovr", (1, 3))])
-def test_rows_of_zeros_pay_their_loss(multi_class, per_row):
+def test_rows_of_zeros_add_their_hinge_loss_to_the_dual_value(multi_class, per_row):
     """Before and after a third class joins: each loses 1 (each against the rest: 1 in each learner), whatever the weights are."""
     X, y = np.zeros((4, 3)), np.array([0, 1, 1, 0])
     learner = FoReLClassifier(gap_tol=1e-9, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
@@ -79,7 +79,7 @@ def test_a_row_that_could_take_the_weights_too_far_is_left_out():
 
 
 @pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
-def test_rows_of_zeros_pay_their_log_loss(multi_class, loss_of_each):
+def test_rows_of_zeros_add_their_log_loss_to_the_dual_value(multi_class, loss_of_each):
     """Before a third class joins each loses log 2 (the first of all is not kept), after it log 3, or log 2 in each of three."""
     learner = FoReLClassifier(gap_tol=1e-9, loss="log_loss", multi_class=multi_class, fit_intercept=False)
     learner.partial_fit(np.zeros((4, 3)), [0, 1, 1, 0])
@@ -137,7 +137,7 @@ def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class, los
     assert multi_class == "ovr" or still > 2 or loss == "log_loss"
 
 
-def test_its_regret_is_within_dual_ascents_bound():
+def test_the_leader_s_regret_keeps_dual_ascent_s_bound():
     X, y = continuous_problem(150, 6, seed=63)
     X /= np.linalg.norm(X, axis=1).max()
     sigma, paid = 5.0, 0.0
@@ -217,7 +217,7 @@ def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi
 # --- in a file -----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_of_one_label_and_one_after_an_interrupt(tmp_path):
+def test_a_file_keeps_a_single_label_and_a_sweep_that_was_interrupted(tmp_path):
     X, y = continuous_problem(40, 5, seed=72)
     learner = FoReLClassifier().partial_fit(X[:5], np.zeros(5, int))
     learner.save(tmp_path / "model")
@@ -227,48 +227,41 @@ def test_a_file_of_one_label_and_one_after_an_interrupt(tmp_path):
     assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
 
 
-def broken_pending(state, pending):
-    state.shared[PENDING] = pending
-
-
+# One for each answer of the state's check; what a fuzzer forges: tests/fuzz/models.py.
 DAMAGE = {
     "an index outside": (lambda s: s.indices.__setitem__(3, 5), "rows that are no CSR matrix in order"),
-    "a negative index": (lambda s: s.indices.__setitem__(3, -1), "rows that are no CSR matrix in order"),
     "columns out of order": (lambda s: s.indices.__setitem__(slice(0, 2), [1, 0]), "rows that are no CSR matrix in order"),
     "rows that begin late": (lambda s: s.indptr.__setitem__(0, 1), "rows that are no CSR matrix in order"),
-    "rows that go back": (lambda s: s.indptr.__setitem__(3, 0), "rows that are no CSR matrix in order"),
-    "rows that end early": (lambda s: s.indptr.__setitem__(-1, s.indptr[-1] - 1), "rows that are no CSR matrix in order"),
     "a label of no class": (lambda s: s.labels.__setitem__(0, 3), "labels of no class"),
-    "a negative label": (lambda s: s.labels.__setitem__(0, -1), "labels of no class"),
     "labels that were not counted": (lambda s: s.labels.__setitem__(slice(None), 1), "more rows than were counted"),
     "a negative weight": (lambda s: s.weights.__setitem__(0, -1.0), "dual variables out of their range"),
     "a dual variable below 0": (lambda s: s.alpha.__setitem__((0, 0), -1e-3), "dual variables out of their range"),
     "a row beyond its reach": (lambda s: s.data.__setitem__(0, 1e9), "rows beyond their reach"),
-    "other weights": (lambda s: s.theta.__setitem__((2, 1), 7.0), "weights that are not those of the dual variables"),
     "another intercept": (lambda s: s.theta.__setitem__((-1, 1), 7.0), "weights that are not those of the dual variables"),
-    "NaN": (lambda s: s.theta.__setitem__((2, 1), np.nan), "theta with NaN or infinity"),
+    "a NaN weight": (lambda s: s.theta.__setitem__((2, 1), np.nan), "theta with NaN or infinity"),
     "half a row": (lambda s: s.counters.__setitem__(0, 39.5), "counters that are not numbers of rows"),
     "too few rounds": (lambda s: s.counters.__setitem__(0, 5.0), "counters beyond the number of rounds"),
-    "half a sweep": (lambda s: broken_pending(s, 0.5), "a sweep that is none"),
-    "a sweep that no integer counts": (lambda s: broken_pending(s, 1e300), "a sweep that is none"),
+    "half a sweep": (lambda s: s.shared.__setitem__(PENDING, 0.5), "a sweep that is none"),
+    "a sweep that no integer counts": (lambda s: s.shared.__setitem__(PENDING, 1e300), "a sweep that is none"),
 }
 
 
-@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 @pytest.mark.parametrize("what", DAMAGE)
-def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, multi_class, tmp_path, monkeypatch):
-    X, y = continuous_problem(40, 5, seed=73, n_classes=3)
-    learner = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)
-    break_it, problem = DAMAGE[what]
-    break_it(state_of(learner))
-    required = f"numbers that learning can give, got {problem!r}"
-    with pytest.raises(ValueError, match=re.escape(f"FoReLClassifier: save must have a model as learning leaves it: {required}")):
-        learner.save(tmp_path / "model")
-    with monkeypatch.context() as blind:  # who can write a file need not look
-        blind.setattr(internals.saving, "rebuilt", lambda told, arrays: None)
-        learner.save(tmp_path / "model")
-    with pytest.raises(ValueError, match=re.escape(f"a model that onlinecls could have saved, got one that is not ({required})")):
-        load(tmp_path / "model")
+def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, tmp_path, monkeypatch):
+    for multi_class in ("ovr", "crammer_singer"):
+        X, y = continuous_problem(40, 5, seed=73, n_classes=3)
+        learner = FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y)
+        break_it, problem = DAMAGE[what]
+        break_it(state_of(learner))
+        required = f"numbers that learning can give, got {problem!r}"
+        refusal = re.escape(f"FoReLClassifier: save must have a model as learning leaves it: {required}")
+        with pytest.raises(ValueError, match=refusal):
+            learner.save(tmp_path / "model")
+        with monkeypatch.context() as blind:  # who can write a file need not look
+            blind.setattr(internals.saving, "rebuilt", lambda told, arrays: None)
+            learner.save(tmp_path / "model")
+        with pytest.raises(ValueError, match=re.escape(f"could have saved, got one that is not ({required})")):
+            load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -316,18 +309,6 @@ def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, 
     refused("(learnt_with of [", lambda m: m.__dict__.update(_params={**m._params, "average_from": 1}))
 
 
-def test_a_changed_byte_is_refused(tmp_path):
-    X, y = continuous_problem(20, 4, seed=75)
-    FoReLClassifier().partial_fit(X, y).save(tmp_path / "model")
-    whole = (tmp_path / "model").read_bytes()
-    for at in (len(whole) - 1, len(whole) - 500, 300):
-        changed = bytearray(whole)
-        changed[at] ^= 1
-        (tmp_path / "model").write_bytes(changed)
-        with pytest.raises(ValueError, match="must be "):
-            load(tmp_path / "model")
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi_class):
     """An interrupt before a newcomer's first row takes it out again."""
@@ -338,33 +319,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
         assert (getattr(back, name) == getattr(state, name)).all(), name
 
 
-@pytest.mark.parametrize(
-    "changed, message",
-    [
-        ({"sigma": 0.0}, "sigma must be None or a finite number > 0, got sigma=0.0."),
-        ({"gap_tol": 0}, "gap_tol must be a finite number > 0, got gap_tol=0."),
-        ({"loss": "squared"}, "loss must be one of 'hinge', 'log_loss', got loss='squared'."),
-        ({"average": True},
-         "average must be False, got average=True: each w is the best for all rows so far, and every weight may change in any "
-         "round. Use DualAscentClassifier for an average."),
-        ({"sigma": 2.0},
-         "partial_fit must go on with the kind of model it began with, got other values of average, of dtype or of the parameter "
-         "that selects the algorithm. Call fit, or start with clone(estimator)."),
-    ],
-)
-def test_bad_parameters_are_refused_with_the_model_untouched(changed, message):
-    X, y = continuous_problem(30, 5, seed=69)
-    learner = FoReLClassifier().partial_fit(X, y)
-    before = fingerprint(learner)
-    with pytest.raises(ValueError) as error:
-        learner.set_params(**changed).partial_fit(X, y)
-    assert str(error.value) == f"FoReLClassifier: {message}"
-    with pytest.raises(ValueError, match="NaN"):
-        learner.set_params(**FoReLClassifier().get_params()).partial_fit(X * np.nan, y)
-    assert fingerprint(learner) == before
-
-
-def test_it_is_better_than_dual_ascent_online():
+def test_following_the_leader_makes_fewer_mistakes_than_dual_ascent():
     """Mistakes on the way: knowing the best weights so far should pay."""
     X, y = continuous_problem(400, 10, seed=70)
     leader, ascent = FoReLClassifier(1.0).fit(X, y), DualAscentClassifier(1.0, shuffle=False, max_iter=1).fit(X, y)

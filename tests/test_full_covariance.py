@@ -81,7 +81,7 @@ TWIN = {"covariance": "full", "fit_intercept": True, "intercept_scaling": 0.7}
 @both_dtypes
 @pytest.mark.parametrize("path", [("likely", 64), ("always", 4), ("never", 64), ("likely", 1)], ids=str)
 @every_case
-def test_two_classes_as_the_twin(case, path, dtype):
+def test_a_full_covariance_of_two_classes_equals_the_slow_twin(case, path, dtype):
     X, y = continuous_problem(110, 9, seed=20, dtype=dtype)
     learner = full(case, path).partial_fit(X, y, classes=[-1, 1])
     twin = case.binary(X, y, **TWIN)
@@ -91,7 +91,7 @@ def test_two_classes_as_the_twin(case, path, dtype):
 
 
 @pytest.mark.parametrize("path", [("likely", 64), ("never", 64)], ids=str)
-def test_variance_grows_along_what_rows_seldom_ask_for(path):
+def test_forgetting_lets_variance_grow_along_directions_of_few_rows(path):
     """There x'Σx passes the first variance times ||x||², and only rows that have no step by that are left unread."""
     X = np.random.default_rng(0).standard_normal((600, 8))
     X -= X.mean(axis=1, keepdims=True)
@@ -110,7 +110,7 @@ def test_variance_grows_along_what_rows_seldom_ask_for(path):
 @pytest.mark.parametrize("path", [("likely", 64), ("never", 4)], ids=str)
 @both_constructions
 @every_case
-def test_four_classes_as_the_twin(case, multi_class, path, dtype):
+def test_full_covariances_of_four_classes_equal_the_slow_twin(case, multi_class, path, dtype):
     X, y = continuous_problem(90, 7, seed=21, n_classes=4, dtype=dtype)
     learner = full(case, path, multi_class=multi_class).partial_fit(X, y, classes=range(4))
     twin = case.multiclass(X, y, 4, multi_class=multi_class, **TWIN)
@@ -120,7 +120,7 @@ def test_four_classes_as_the_twin(case, multi_class, path, dtype):
 
 @both_constructions
 @every_case
-def test_joining_labels_as_the_twin(case, multi_class):
+def test_full_covariances_of_joining_labels_equal_the_slow_twin(case, multi_class):
     """One label for ten rows, two up to the fiftieth, then four; weights with zeros."""
     X, y = continuous_problem(110, 6, seed=22, n_classes=4)
     y = np.array(["c", "a", "d", "b"])[y % np.digitize(np.arange(110), [-1, 10, 50, 50])]
@@ -137,7 +137,7 @@ def test_joining_labels_as_the_twin(case, multi_class):
 
 @both_dtypes
 @pytest.mark.parametrize("path", PATHS, ids=str)
-def test_regression_as_the_twin(path, dtype):
+def test_a_full_covariance_of_a_regressor_equals_the_slow_twin(path, dtype):
     X, y = continuous_problem(110, 9, seed=23, dtype=dtype)
     y = X @ np.arange(9.0) + y
     weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
@@ -149,7 +149,7 @@ def test_regression_as_the_twin(path, dtype):
 
 @pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
 @pytest.mark.parametrize("density", [0.5, 0.05], ids="density={}".format)
-def test_every_way_of_storing_a_matrix(kind, density):
+def test_a_full_covariance_does_not_depend_on_the_storage_of_rows(kind, density):
     """Few non-zeros gather their rows of Σ, many meet all of it; the model is the same."""
     case = Case("arow", {"r": 0.5})
     for dtype, n_classes in product(("float64", "float32"), (2, 4)):
@@ -201,7 +201,7 @@ def test_products_made_ahead_are_those_that_the_rows_ask_for():
 
 @both_constructions
 @every_case
-def test_any_split_into_calls_agrees(case, multi_class):
+def test_a_full_covariance_does_not_depend_on_the_split_into_calls(case, multi_class):
     X, y = continuous_problem(220, 30, seed=28, n_classes=4)
     y = y % np.digitize(np.arange(220), [-1, 5, 40, 41])
     make = lambda: full(case, multi_class=multi_class, class_weight="balanced", average=7)  # noqa: E731
@@ -362,7 +362,7 @@ DRIFT = [
 
 @pytest.mark.parametrize("kind", ["low rank", "one-hot", "long"])
 @pytest.mark.parametrize("case", DRIFT, ids=str)
-def test_float32_does_not_drift_away(case, kind):
+def test_a_float32_covariance_stays_near_the_exact_one(case, kind):
     n, d = 20_000, 30
     X, y = stream_of(kind, n, d)
     learner = full(case).partial_fit(X, y)
@@ -382,7 +382,7 @@ def test_float32_does_not_drift_away(case, kind):
         assert np.corrcoef(scores, expected)[0, 1] > 0.9  # r = 0.001 is below what float32 can tell from 0 beside rows as long
 
 
-def test_a_row_that_is_learnt_over_and_over():
+def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
     """Learn one row with both labels in turns: v falls until only rounding is left."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal(40)
@@ -453,21 +453,15 @@ def test_a_third_label_whose_covariance_does_not_fit_is_refused(half_a_gigabyte)
     learner.partial_fit(X, y)
 
 
-def test_the_covariance_cannot_change_in_midstream():
+def test_partial_fit_refuses_another_covariance_and_fit_starts_again():
     X, y = continuous_problem(30, 5, seed=37)
     for now, then in (("full", "diagonal"), ("diagonal", "full")):
         learner = onlinecls.AROWClassifier(covariance=now).partial_fit(X, y)
         before = fingerprint(learner)
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError, match=r"^AROWClassifier: partial_fit must go on with the kind of model it began with"):
             learner.set_params(covariance=then).partial_fit(X, y)
-        assert str(caught.value) == (
-            "AROWClassifier: partial_fit must go on with the kind of model it began with, got other values of average, of "
-            "probability, of dtype or of the parameter that selects the algorithm. Call fit, or start with clone(estimator)."
-        )
         assert fingerprint(learner) == before
         assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
-    with pytest.raises(ValueError, match=r"^AROWClassifier: covariance must be one of .*, got covariance=.round."):
-        onlinecls.AROWClassifier(covariance="round").fit(X, y)
 
 
 # --- numbers that hurt ---------------------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def on_the_simplex(u, signed, norm_bound):
 @both_forms
 @pytest.mark.parametrize("norm_bound", [1.0, 3.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_theorem_4(seed, norm_bound, signed):
+def test_losses_keep_theorem_4s_bound(seed, norm_bound, signed):
     """sum l^2 + 2 (eps - eps*) sum l <= (B/2) D_RE(u || w_1), B = max rho^2, where u has no loss at eps*."""
     rng = np.random.default_rng(seed)
     d = 8
@@ -283,7 +283,7 @@ def test_theorem_4(seed, norm_bound, signed):
 @both_forms
 @pytest.mark.parametrize("norm_bound", [1.0, 3.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_theorem_4_for_one_class(seed, norm_bound, signed):
+def test_losses_of_a_ball_keep_theorem_4s_bound(seed, norm_bound, signed):
     """(15/16) sum l^2 + (eps - eps*) sum l <= 8 W^2 D_RE (the constant 1 and 2 of the printed form do not hold)."""
     rng = np.random.default_rng(seed)
     d = 6
@@ -304,7 +304,7 @@ def test_theorem_4_for_one_class(seed, norm_bound, signed):
         assert 0.0 < 15 / 16 * (losses**2).sum() + (eps - eps_u) * losses.sum() <= 8 * norm_bound**2 * distance
 
 
-def test_many_features_of_which_few_matter():
+def test_multiplicative_steps_make_few_mistakes_where_few_of_many_features_matter():
     """Check for fewer mistakes than the Perceptron's and PA's where three of 5000 features matter."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
@@ -326,19 +326,19 @@ def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(
     assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
 
 
-def test_a_row_on_the_surface_is_no_mistake():
+def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
     learner = OneClass(5.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
     assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
     assert learner.set_params(epsilon=4.99).partial_fit([[3.0, 4.0]]).n_mistakes_ == 1
 
 
-def test_a_step_beyond_the_dtype_is_left_out():
+def test_an_entropic_step_beyond_the_dtype_is_left_out():
     learner = onlinecls.DualAscentClassifier(1e-60, regularizer="entropic", update="DA1", dtype="float32")
     learner.partial_fit([[0.0, 1.0]], [1], [0, 1])
     assert (learner.n_skipped_, learner.n_updates_) == (1, 0) and is_finite(learner)
 
 
-def test_outliers_of_sparse_centres():
+def test_a_multiplicative_ball_finds_outliers_by_few_features():
     rng = np.random.default_rng(0)
     X = np.zeros((600, 200))
     X[:, :3] = 0.3 + 0.02 * rng.standard_normal((600, 3))
@@ -354,7 +354,7 @@ def test_outliers_of_sparse_centres():
 
 @pytest.mark.parametrize("name, at", [("ages", 0), ("high", 0), ("shift", 0), ("peak", 0), ("values", 3), ("values", 2)])
 @both_forms
-def test_a_file_whose_numbers_do_not_belong_together_is_refused(signed, name, at, tmp_path):
+def test_a_model_whose_numbers_do_not_belong_together_is_not_saved(signed, name, at, tmp_path):
     X, y = problem(60, 5, seed=309, signed=signed)
     learner = Classifier(0.7, signed=signed).partial_fit(X, y)
     learner.save(tmp_path / "model")  # it can be
@@ -377,7 +377,7 @@ VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7
     norm_bound=st.sampled_from([1e-250, 1e-30, 1.0, 1e30, 1e250]), repeats=st.sampled_from([1, 40]),
     multi_class=st.sampled_from(["ovr", "crammer_singer"]),
 )
-def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, signed, weights, norm_bound, repeats, multi_class):
+def test_finite_rows_leave_finite_multiplicative_models(dtype, rows, labels, signed, weights, norm_bound, repeats, multi_class):
     with np.errstate(over="ignore"):
         X = np.array(rows).astype(dtype)
     X[~np.isfinite(X)] = np.finfo(dtype).max
@@ -428,30 +428,22 @@ def test_negative_features_are_refused_without_signs(estimator, kind):
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_what_a_model_cannot_change(estimator):
+def test_signs_dtype_and_intercept_are_fixed_with_the_first_row(estimator):
     X, y = np.abs(continuous_problem(40, 4, seed=310)[0]), np.arange(40) % 2
     learner = estimator().partial_fit(X, y)
     before = fingerprint(learner)
     changes = [{"signed": False}, {"dtype": np.float32}] + ([{"fit_intercept": False}] if estimator is not OneClass else [])
     for change in changes:
         kept = {name: learner.get_params()[name] for name in change}
-        probability = "of probability " if "probability" in kept or estimator is Classifier else ""
-        message = (
-            f"{estimator.__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-            f"fit_intercept, of signed{',' if probability else ''} {probability}or of dtype. Call fit, or start with "
-            "clone(estimator)."
-        )
-        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        with pytest.raises(ValueError, match=f"^{estimator.__name__}: partial_fit must go on with the kind of model"):
             learner.set_params(**change).partial_fit(X, y)
         assert fingerprint(learner.set_params(**kept)) == before
-    warm = estimator(warm_start=True, max_iter=1).fit(X, y)
-    assert warm.fit(X, y).t_ == 80 and warm.set_params(signed=False).fit(X, y).t_ == 40
-    if estimator is not OneClass:
-        assert warm.set_params(fit_intercept=False).fit(X, y).t_ == 40
+        warm = estimator(warm_start=True, max_iter=1).fit(X, y)
+        assert warm.fit(X, y).t_ == 80 and warm.set_params(**change).fit(X, y).t_ == 40
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_norm_bounds_that_the_dtype_cannot_hold(estimator):
+def test_a_norm_bound_beyond_the_dtype_is_refused(estimator):
     for dtype, value, words in (
         (np.float32, 1e38, "float32, at most 8.5e+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
         (np.float64, 1e251, "float64, at most 1e+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
@@ -464,16 +456,6 @@ def test_norm_bounds_that_the_dtype_cannot_hold(estimator):
         assert not learner.__sklearn_is_fitted__()
 
 
-@pytest.mark.parametrize("estimator", [Classifier, Regressor], ids=lambda cls: cls.__name__)
-def test_averages_are_refused(estimator):
-    message = (
-        f"{estimator.__name__}: average must be False, got average=True: the scale of all weights changes with every step, so "
-        "that their average has no accurate O(nnz) form. OnlineToBatch has other ways to one model."
-    )
-    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        estimator(average=True).fit(np.eye(2), [0, 1])
-
-
 def test_scikit_learn_is_told_that_there_are_no_negative_features():
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
     for estimator in (Classifier, Regressor, OneClass):
@@ -484,8 +466,8 @@ def test_scikit_learn_is_told_that_there_are_no_negative_features():
                 checks.check_positive_only_tag_during_fit(estimator.__name__, learner)
 
 
-def test_the_construction_may_change_in_the_midst():
-    """The sums are made anew for it; theta is what it was."""
+def test_multi_class_may_change_between_calls():
+    """The sums are made anew for the other construction; theta stays."""
     X, y = problem(120, 7, seed=311, n_classes=4, signed=True)
     for first, second in (("ovr", "crammer_singer"), ("crammer_singer", "ovr")):
         learner = Classifier(0.5, multi_class=first, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:60], y[:60])
@@ -499,7 +481,7 @@ def test_the_construction_may_change_in_the_midst():
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
 
 
-def test_the_twins_are_on_the_simplex():
+def test_the_slow_twins_stay_on_the_simplex():
     twin = MultiplicativePassiveAggressive(5, margin=0.5, norm_bound=2.0)
     centre = MultiplicativePassiveAggressiveOneClass(5, epsilon=0.1)
     assert_allclose(twin.simplex, np.full(10, 0.1)) and assert_allclose(centre.simplex, np.full(10, 0.1))

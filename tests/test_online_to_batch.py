@@ -69,7 +69,7 @@ def test_average_is_the_mean_of_the_hypotheses_that_predicted(estimator, n_class
     assert (chosen.coef_ == before).all(), "it goes no further"
 
 
-def test_average_from_a_row_on():
+def test_an_average_of_hypotheses_may_start_at_a_row():
     """average=5: the weights after rows 5, 6, ..., but for the last."""
     X, y = problem()
     learner = OnlineToBatch(Perceptron(average=5)).partial_fit(X, y, np.unique(y))
@@ -80,7 +80,7 @@ def test_average_from_a_row_on():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_rows", [1, 9, 10, 11, 37, 160])
-def test_vote(n_rows, n_classes):
+def test_a_vote_is_that_of_its_snapshots(n_rows, n_classes):
     X, y = problem(n_classes=n_classes)
     y = np.array(["a", "b", "c"])[y % 3]
     classes = np.unique(y)
@@ -98,7 +98,7 @@ def test_vote(n_rows, n_classes):
     np.testing.assert_allclose(shares, expected.T if n_classes == 3 else expected[1] - expected[0], atol=1e-12)
 
 
-def test_validation():
+def test_validation_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
     learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
     learner.partial_fit(X, y, classes=[0, 1, 2])
@@ -147,7 +147,7 @@ def test_random_is_a_hypothesis_of_the_path_each_as_likely():
     onlinecls.AROWRegressor(r=1.0, intercept_scaling=1.0), onlinecls.PassiveAggressiveRegressor(0.3, intercept_scaling=1.0),
     onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
 ])
-def test_regressors(regressor):
+def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the mean of snapshots, the best, a random one."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
@@ -195,7 +195,7 @@ def make(method, **params):
 
 
 @every_method
-def test_classes_that_come_late(method):
+def test_every_method_takes_classes_that_come_late(method):
     X, y = problem(60)
     X, y = np.concatenate([X[y == c] for c in (2, 0, 1)]), np.concatenate([y[y == c] for c in (2, 0, 1)])
     for n in (3, 25, 45, 60):
@@ -206,7 +206,7 @@ def test_classes_that_come_late(method):
             assert (learner.predict(X) == learner.chosen_.predict(X)).all()
 
 
-def test_what_is_held_out_is_never_learnt():
+def test_held_out_rows_are_never_learnt():
     X, y = problem()
     held_out = np.arange(160) % 10 == 9
     spoiled = X.copy()
@@ -217,7 +217,7 @@ def test_what_is_held_out_is_never_learnt():
 
 
 @every_method
-def test_bad_input_changes_nothing(method):
+def test_bad_rows_leave_an_online_to_batch_as_it_was(method):
     X, y = problem()
     learner = make(method).partial_fit(X, y, classes=[0, 1, 2])
     before, nan = fingerprint(learner), X.copy()
@@ -243,27 +243,7 @@ def test_bad_input_changes_nothing(method):
     assert fingerprint(learner) == before
 
 
-@pytest.mark.parametrize("params, message", [
-    ({"method": "median"}, "method must be one of 'average', 'vote', 'validation', 'random', got method='median'."),
-    ({"n_snapshots": 1}, "n_snapshots must be an integer >= 2, got n_snapshots=1. Each is a copy of the model."),
-    ({"validation_fraction": 0.6}, "validation_fraction must be a number in (0, 0.5], got validation_fraction=0.6."),
-    ({"max_iter": 0}, "max_iter must be an integer >= 1, got max_iter=0."),
-    ({"estimator": onlinecls.PassiveAggressiveOneClass()}, "estimator must be a classifier or regressor with partial_fit, got "),
-    ({"estimator": AROWClassifier}, "estimator must be a classifier or regressor with partial_fit, got estimator=<class"),
-    ({"estimator": onlinecls.KernelOnlineClassifier()},
-     "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter average"),
-])
-def test_parameters(params, message):
-    X, y = problem()
-    for method in ("fit", "partial_fit"):
-        learner = OnlineToBatch(**{"estimator": AROWClassifier(), **params})
-        with pytest.raises(ValueError) as caught:
-            getattr(learner, method)(X, y)
-        assert str(caught.value).startswith("OnlineToBatch: " + message)
-        assert not learner.__sklearn_is_fitted__()
-
-
-def test_another_method_needs_another_model():
+def test_partial_fit_refuses_another_method_than_the_model_s():
     X, y = problem()
     learner = OnlineToBatch(AROWClassifier(), "vote").partial_fit(X, y)
     with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'vote', got method='random'"):
@@ -272,13 +252,13 @@ def test_another_method_needs_another_model():
         learner.chosen_  # noqa: B018
 
 
-def test_around_kernels():
+def test_a_vote_of_kernel_learners():
     X, y = problem()
     learner = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "vote").partial_fit(X, y)
     assert learner.score(X, y) > 0.5 and len(learner.snapshots_) == 10
 
 
-def test_parameters_of_the_estimator():
+def test_parameters_of_the_wrapped_estimator_are_set_through_online_to_batch():
     learner = OnlineToBatch(AROWClassifier(r=0.5), "vote")
     assert learner.get_params()["estimator__r"] == 0.5 and "estimator__r" not in learner.get_params(deep=False)
     assert learner.set_params(estimator__r=2.0, n_snapshots=3).estimator.r == 2.0

@@ -2,11 +2,12 @@
 
 import copy
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from contracts import loops
+from contracts import loops, through_a_file
 from internals import again, calibration, main, state_of
 from matrices import csr32
 from numpy.testing import assert_allclose, assert_array_equal
@@ -48,11 +49,13 @@ def twins_of(model, X, y, weights):
     return pairs
 
 
-@pytest.mark.parametrize("average", [False, 20])
 @pytest.mark.parametrize("learner", GIVING, ids=str)
-def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average):
-    if average and not learner.can_average:
-        pytest.skip("no average")
+def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner):
+    for average in (False, 20) if learner.can_average else (False,):
+        probabilities_equal_the_slow_twin(learner, average)
+
+
+def probabilities_equal_the_slow_twin(learner, average):
     rows, weights = np.abs(X[:60]) if learner.rows == "positive" else X[:60], WEIGHTS[:60]
     y = (TWO if learner.n_classes == 2 else FOUR)[:60]
     more = {"intercept_scaling": 1.0, **({"average": average} if average else {})}  # (no units that the first row tells)
@@ -70,7 +73,7 @@ def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average)
 
 @pytest.mark.parametrize("chunk", [1, 7, 120])
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
-def test_labels_that_join(multi_class, chunk):
+def test_calibration_of_joining_labels_equals_the_slow_twin(multi_class, chunk):
     """Two become three, a fourth joins; whichever rows come in one call."""
     y = FOUR.copy()
     y[:60] = np.where(y[:60] == 0, 3, np.where(y[:60] == 2, 1, y[:60]))
@@ -86,7 +89,7 @@ def test_labels_that_join(multi_class, chunk):
     assert_allclose(learner.predict_proba(X), twin.predict_proba(np.column_stack([X, np.ones(120)])), atol=1e-6)
 
 
-def test_a_third_class_leaves_what_was_said_of_the_two():
+def test_a_third_class_leaves_the_odds_of_the_first_two():
     learner = PA(0.3, probability=True).partial_fit(X, np.array(["b", "c"])[TWO])
     before = learner.predict_log_proba(X)
     learner.partial_fit(X[:1], ["a"], sample_weight=[1e-9])
@@ -94,7 +97,7 @@ def test_a_third_class_leaves_what_was_said_of_the_two():
     assert_allclose(after[:, 1] - after[:, 0], before[:, 1] - before[:, 0], atol=1e-6)
 
 
-def test_weights_of_rows_count_and_those_of_classes_do_not():
+def test_calibration_counts_sample_weights_and_no_class_weights():
     """(The steps of PA with C=inf depend on neither.)"""
     one, same, other = (PA(np.inf, probability=True, class_weight=weight) for weight in (None, {0: 0.5, 1: 3.0}, "balanced"))
     assert_array_equal(pairs_of(one.partial_fit(X, TWO)), pairs_of(same.partial_fit(X, TWO)))
@@ -144,7 +147,7 @@ def test_small_calls_learn_probabilities():
 
 @pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
 @pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
-def test_there_are_none_unless_they_are_asked_for(name):
+def test_probabilities_need_probability_true(name):
     learner = PA().partial_fit(X, TWO)
     assert not hasattr(learner, name)
     with pytest.raises(AttributeError, match=f"PassiveAggressiveClassifier: {name} must have .* Set probability=True"):
@@ -179,14 +182,14 @@ def test_fit_does_not_warn_of_learners_of_small_steps(estimator):
     assert "`fit` warns" not in estimator.__doc__
 
 
-def test_one_class_is_certain():
+def test_a_single_class_has_probability_1():
     learner = PA(probability=True).partial_fit(X[:3], ["a"] * 3)
     assert_array_equal(learner.predict_proba(X[:2]), [[1.0], [1.0]])
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 @pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
-def test_the_log_loss_has_its_own(y, multi_class):
+def test_the_log_loss_gives_probabilities_without_calibration(y, multi_class):
     learner = onlinecls.DualAscentClassifier(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
     scores = learner.decision_function(X)
     if y is TWO:
@@ -204,7 +207,7 @@ def test_the_log_loss_has_its_own(y, multi_class):
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("seed", range(3))
-def test_they_are_what_happens(scale, seed):
+def test_probabilities_are_near_the_chances_of_the_labels(scale, seed):
     """Labels drawn with known chances: the mean distance from them, with scores of any size."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((6000, 10))
@@ -219,20 +222,18 @@ def test_they_are_what_happens(scale, seed):
 # --- numbers of any size -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weight", [1e-320, 1e-9, 1.0, 1e20, 1e300, 1e305])
-@pytest.mark.parametrize("eta0", [1e-300, 1e-160, 1e-5, 1e5, 1e80, 1e149, 1e160])
-def test_numbers_stay_numbers(eta0, weight, tmp_path):
+def test_scores_and_weights_of_any_size_leave_finite_probabilities(tmp_path):
     """Scores up to the ends of double's range, and jumps between them."""
     rng = np.random.default_rng(0)
-    for y, jumps in ((TWO, 1.0), (FOUR, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
-        learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
-        learner.partial_fit(X * jumps, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
-        assert np.isfinite(state_of(learner).calibration).all()
-        chances, logs = learner.predict_proba(X * jumps), learner.predict_log_proba(X * jumps)
-        assert np.isfinite(logs).all() and (chances >= 0.0).all()
-        assert_allclose(chances.sum(axis=1), 1.0)
-        learner.save(tmp_path / "model")
-        assert fingerprint(onlinecls.load(tmp_path / "model")) == fingerprint(learner)
+    jumps = 10.0 ** rng.integers(-8, 8, (120, 1))
+    for eta0, weight in product([1e-300, 1e-160, 1e-5, 1e80, 1e149, 1e160], [1e-320, 1e-9, 1e20, 1e305]):
+        for y, scale in ((TWO, 1.0), (FOUR, jumps)):
+            learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
+            learner.partial_fit(X * scale, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
+            chances, logs = learner.predict_proba(X * scale), learner.predict_log_proba(X * scale)
+            assert np.isfinite(state_of(learner).calibration).all() and np.isfinite(logs).all() and (chances >= 0.0).all()
+            assert_allclose(chances.sum(axis=1), 1.0)
+            assert fingerprint(through_a_file(learner)) == fingerprint(learner)
 
 
 @pytest.mark.parametrize("estimator", [onlinecls.Perceptron, onlinecls.SecondOrderPerceptron, onlinecls.AdaGradClassifier])
@@ -249,25 +250,22 @@ def test_rows_and_weights_of_any_size_leave_models_that_can_be_saved(estimator, 
         assert fingerprint(onlinecls.load(tmp_path / "model")) == fingerprint(learner)
 
 
-@pytest.mark.parametrize("number", [1e300, -1e300, 0.0, 1e-300])
-def test_whatever_the_numbers_were_they_stay_numbers(number):
-    for column in range(calibration.SIZE):
-        for y in (TWO, FOUR):
-            learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
-            state_of(learner).calibration[:, column] = number
-            learner.partial_fit(X, y)
-            assert np.isfinite(state_of(learner).calibration).all()
-            assert np.isfinite(learner.predict_log_proba(X)).all()
+def test_calibration_of_any_numbers_stays_finite():
+    for number, column, y in product([1e300, -1e300, 0.0, 1e-300], range(calibration.SIZE), (TWO, FOUR)):
+        learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
+        state_of(learner).calibration[:, column] = number
+        learner.partial_fit(X, y)
+        assert np.isfinite(state_of(learner).calibration).all() and np.isfinite(learner.predict_log_proba(X)).all()
 
 
-def test_scores_as_far_apart_as_doubles_go():
+def test_infinite_scores_give_probabilities_of_0_and_1():
     learner = onlinecls.DualAscentClassifier(loss="log_loss", dtype="float64").partial_fit(np.eye(3), [0, 1, 2])
     far = np.array([[1.7e308, -1.7e308, 0.0], [-np.inf, np.inf, np.nan]])
     found = np.exp(learner._log_probabilities(state_of(learner), far))
     assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
-def test_a_copy_has_its_own():
+def test_a_copy_calibrates_on_its_own():
     learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, FOUR)
     for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
         before = pairs_of(learner).copy()

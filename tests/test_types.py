@@ -39,9 +39,7 @@ def test_classifiers() -> None:
     assert_type(learner.set_params(r=2.0), AROWClassifier)
     assert_type(learner.predict(X), NDArray[Any])
     assert_type(learner.decision_function(X), NDArray[np.float64])
-    scores, std = assert_type(
-        learner.decision_function(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]]
-    )
+    scores, std = assert_type(learner.decision_function(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]])
     assert scores.shape == std.shape == (3,)
     assert_type(learner.score(X, LABELS), float)
     assert_type(learner.covariance_, NDArray[np.floating])
