@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from looping import within
 from matrices import csr32, dense_c
 from numpy.testing import assert_allclose
 from reference import PA1, PA2, PA1Regression, PA2Regression, PassiveAggressiveOneClass
@@ -17,8 +18,8 @@ from onlinecls import PassiveAggressiveOneClass as OneClass
 from onlinecls import PassiveAggressiveRegressor as Regressor
 
 INF = float("inf")
-every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-every_c = pytest.mark.parametrize("C", [INF, 0.3, 0.01])
+every_loss = within(loss=["hinge", "squared_hinge"])
+every_c = within(C=[INF, 0.3, 0.01])
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 

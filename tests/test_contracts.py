@@ -11,6 +11,7 @@ import pytest
 from algorithms import LEARNERS
 from contracts import classes_of, yield_checks
 from interrupts import ctrl_c, interrupted, wrapped
+from looping import within
 from matrices import MATRIX_KINDS, continuous_problem, csr32
 from scipy import sparse
 from states import fingerprint
@@ -32,18 +33,13 @@ def checks_of_estimators():
 @pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
 @pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
 def test_contract(check, estimator, learners):
-    for learner in learners:
-        try:
-            check(learner)
-        except Exception as error:
-            error.add_note(f"{check.__name__} fails for {learner}")
-            raise
+    within(learner=learners)(check)()
 
 
 # --- 1. storage ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@within(dtype=["float64", "float32"])
 @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 @pytest.mark.parametrize("learner", [onlinecls.AROWClassifier(), onlinecls.KernelOnlineClassifier("pa")], ids=str)
 def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, dtype):
@@ -60,7 +56,7 @@ def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, d
     onlinecls.AROWClassifier(), onlinecls.NAROWClassifier(average=True), onlinecls.PNormPerceptron(),
     onlinecls.AdaGradClassifier(update="dual_averaging", l1=1e-3), onlinecls.DualAscentClassifier(),
 ], ids=str)
-@pytest.mark.parametrize("n_classes", [2, 3, 23])
+@within(n_classes=[2, 3, 23])
 def test_few_rows_are_scored_as_many(learner, kind, n_classes):
     """A call of few rows is read, checked and scored in C; one of more than 1024 goes by Python, and is the same."""
     X, y = continuous_problem(60, 7, seed=8, n_classes=n_classes)

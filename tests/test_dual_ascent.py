@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from internals import SHARED, powers, state_of
+from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import OGD, DualAscent
@@ -20,7 +21,7 @@ FORMS = [
 ]
 FORMS += [{**form, "signed": False} for form in FORMS if form["regularizer"] == "entropic"]
 every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(map(str, form.values())))
-both_sigmas = pytest.mark.parametrize("sigma", [0.7, "auto"])
+both_sigmas = within(sigma=[0.7, "auto"])
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 
 
@@ -32,7 +33,7 @@ def parameters(form, sigma, **others):
 # --- against the slow twin -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@within(dtype=["float64", "float32"])
 @both_sigmas
 @every_form
 def test_dual_ascent_of_two_classes_equals_the_slow_twin(form, sigma, dtype):
@@ -66,8 +67,7 @@ def test_dual_ascent_of_four_classes_equals_the_slow_twin(form, sigma):
     assert_allclose(learner.coef_, twin.W, rtol=slack, atol=slack)
 
 
-@pytest.mark.parametrize("signed", [True, False])
-@pytest.mark.parametrize("n_sizes", [3, 8, 9])
+@within(signed=[True, False], n_sizes=[3, 8, 9])
 @pytest.mark.parametrize("update", ["DA2", "DA3"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -221,8 +221,7 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
 @pytest.mark.parametrize("sigma", [2.0, "auto"])
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
 @pytest.mark.parametrize("n_classes, multi_class, paid", [
-    (2, "ovr", {"hinge": 0.8, "log_loss": np.log(2)}),
-    (4, "crammer_singer", {"hinge": 0.8, "log_loss": np.log(4)}),
+    (2, "ovr", {"hinge": 0.8, "log_loss": np.log(2)}), (4, "crammer_singer", {"hinge": 0.8, "log_loss": np.log(4)}),
     (4, "ovr", {"hinge": 3.2, "log_loss": 4 * np.log(2)}),
 ])
 def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, paid, regularizer, sigma):

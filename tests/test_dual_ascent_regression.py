@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from looping import within
 from numpy.testing import assert_allclose
 from reference import DualAscentRegression
 
@@ -16,7 +17,7 @@ FORMS = [
 ]
 FORMS += [{**form, "signed": False} for form in FORMS if form["regularizer"] == "entropic"]
 every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(map(str, form.values())))
-both_sigmas = pytest.mark.parametrize("sigma", [12.0, "auto"])
+both_sigmas = within(sigma=[12.0, "auto"])
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 
 
@@ -30,7 +31,7 @@ def problem(n, d, seed, dtype="float64"):
     return X.astype(dtype), y
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@within(dtype=["float64", "float32"])
 @both_sigmas
 @every_form
 def test_dual_ascent_regression_equals_the_slow_twin(form, sigma, dtype):

@@ -5,6 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from algorithms import ALL
+from looping import each_estimator, within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from states import is_finite
@@ -12,10 +13,10 @@ from states import is_finite
 import onlinecls
 
 SECOND_ORDER = [case for case in ALL if hasattr(type(case.estimator()), "covariance_")]
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
-every_case = pytest.mark.parametrize("case", ALL, ids=str)
-every_second_order = pytest.mark.parametrize("case", SECOND_ORDER, ids=str)
+both_dtypes = within(dtype=["float64", "float32"])
+both_constructions = within(multi_class=["crammer_singer", "ovr"])
+every_case = each_estimator(case=ALL)
+every_second_order = each_estimator(case=SECOND_ORDER)
 
 
 def rows_in_turn(learner, X, y, classes):
@@ -45,8 +46,8 @@ def one_nonzero_rows(n, d, seed):
 # --- passive-aggressive --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@within(fit_intercept=[False, True])
+@within(loss=["hinge", "squared_hinge"])
 def test_pa_leaves_a_margin_of_one(loss, fit_intercept):
     X, y = continuous_problem(200, 13, seed=30)
     learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), loss=loss, fit_intercept=fit_intercept)
@@ -94,7 +95,7 @@ def test_ovr_pa_leaves_every_class_a_margin_of_one():
         assert (signs * learner.decision_function(x[None])[0] >= 1.0 - 1e-12).all()
 
 
-@pytest.mark.parametrize("C", [0.01, 0.3])
+@within(C=[0.01, 0.3])
 def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
     X, y = continuous_problem(200, 13, seed=34)
     pa1 = onlinecls.PassiveAggressiveClassifier(C, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1])
@@ -142,7 +143,7 @@ def test_perceptron_makes_no_more_mistakes_than_novikoff_allows():
     assert 0 < learner.n_mistakes_ <= learner.n_updates_ <= (X**2).sum(axis=1).max() / np.abs(X @ u).min() ** 2
 
 
-@pytest.mark.parametrize("scale", [0.25, 8.0])
+@within(scale=[0.25, 8.0])
 def test_perceptron_predictions_do_not_depend_on_eta0(scale):
     X, y = continuous_problem(200, 13, seed=38, n_classes=3)
     one, other = onlinecls.Perceptron(eta0=1.0).partial_fit(X, y), onlinecls.Perceptron(eta0=scale).partial_fit(X, y)
@@ -169,7 +170,7 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
 
 
 @both_constructions
-@pytest.mark.parametrize("n_classes", [2, 3])
+@within(n_classes=[2, 3])
 @every_second_order
 def test_20000_noisy_rows_in_float32(case, n_classes, multi_class):
     rng = np.random.default_rng(40)
@@ -181,8 +182,8 @@ def test_20000_noisy_rows_in_float32(case, n_classes, multi_class):
     assert learner.t_ == 20_000
 
 
-@pytest.mark.parametrize("eta", [0.6, 0.9, 0.999])
-@pytest.mark.parametrize("variant", ["stdev", "variance"])
+@within(eta=[0.6, 0.9, 0.999])
+@within(variant=["stdev", "variance"])
 def test_cw_meets_its_constraint_with_equality(variant, eta):
     """Exact convex CW: y w.x = phi sqrt(x'Sigma x) right after an update; the variance form: = phi x'Sigma x "
     "(diagonal = full here)."""
@@ -203,7 +204,7 @@ def test_cw_meets_its_constraint_with_equality(variant, eta):
 
 @both_dtypes
 @both_constructions
-@pytest.mark.parametrize("variant", ["SCW-I", "SCW-II"])
+@within(variant=["SCW-I", "SCW-II"])
 def test_scw_without_a_cap_is_cw(variant, multi_class, dtype):
     for n_classes in (2, 4):
         X, y = continuous_problem(200, 13, seed=58, n_classes=n_classes, dtype=dtype)
@@ -215,7 +216,7 @@ def test_scw_without_a_cap_is_cw(variant, multi_class, dtype):
         assert_allclose(scw.covariance_, cw.covariance_, rtol=rtol)
 
 
-@pytest.mark.parametrize("variant", ["SCW-I", "SCW-II"])
+@within(variant=["SCW-I", "SCW-II"])
 def test_scw_keeps_its_variances_where_cw_loses_them(variant):
     """On noisy labels CW's variances go to 0; a step that C caps cannot take them there as fast."""
     X, y = continuous_problem(2000, 8, seed=59)
@@ -225,7 +226,7 @@ def test_scw_keeps_its_variances_where_cw_loses_them(variant):
     assert cw.covariance_.max() < 1e-10 and scw.covariance_.min() > 1e-5
 
 
-@pytest.mark.parametrize("C", [0.01, 0.2, 3.0])
+@within(C=[0.01, 0.2, 3.0])
 def test_scw1_never_steps_further_than_c(C):
     X, y = continuous_problem(200, 13, seed=61)
     learner, capped = onlinecls.SCWClassifier(C, eta=0.9, fit_intercept=False), 0
@@ -240,7 +241,7 @@ def test_scw1_never_steps_further_than_c(C):
     assert capped > 10 or C == 3.0
 
 
-@pytest.mark.parametrize("b", [0.5, 3.0, 50.0])
+@within(b=[0.5, 3.0, 50.0])
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)
     learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
@@ -262,7 +263,7 @@ def test_narow_moves_but_keeps_its_variances_where_b_asks_for_nothing():
     assert (learner.covariance_ == 1.0).all() and learner.n_updates_ > 0
 
 
-@pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
+@within(r=[0.1, 1.0, 10.0])
 def test_arow_leaves_the_compromise_that_r_says(r):
     """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
     X, y = one_nonzero_rows(200, 6, seed=44)
@@ -292,7 +293,7 @@ def test_sop_with_a_large_r_is_the_perceptron():
         assert_allclose(sop.coef_, perceptron.coef_, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("aggressive", [False, True])
+@within(aggressive=[False, True])
 def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
     X, y = continuous_problem(200, 13, seed=47)
@@ -337,8 +338,8 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
 # --- all -----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-15, 1e-9, 1.0, 1e9, 1e15])
-@pytest.mark.parametrize("variant", ["stdev", "variance"])
+@within(scale=[1e-15, 1e-9, 1.0, 1e9, 1e15])
+@within(variant=["stdev", "variance"])
 def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
     X, y = continuous_problem(12, 6, seed=56, dtype="float32")
     params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "fit_intercept": False}
@@ -352,7 +353,7 @@ def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
 
 
 @both_dtypes
-@pytest.mark.parametrize("scale", [1e-40, 1e-25, 1e-15, 1.0, 1e15, 1e25, 1e37])
+@within(scale=[1e-40, 1e-25, 1e-15, 1.0, 1e15, 1e25, 1e37])
 def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
     """An update that the dtype cannot hold is skipped and counted as such, never counted as an update that was none."""
     X, y = continuous_problem(60, 6, seed=57)
@@ -369,8 +370,8 @@ def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
             assert margin(learner, x, label) >= 1.0
 
 
-@pytest.mark.parametrize("forgetting", [0.0, 1e-3])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@within(forgetting=[0.0, 1e-3])
+@within(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (5, "ovr"), (3, "crammer_singer")])
 def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     """CW drives variances to 0 geometrically on noisy labels. They stop at the smallest normal number over eps, if the first
@@ -387,7 +388,7 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     assert learner.covariance_.max() <= 3 * floor
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@within(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [onlinecls.SecondOrderPerceptron, onlinecls.NAROWClassifier], ids=lambda c: c.__name__)
 def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
     info, X = np.finfo(dtype), np.array([[2.0, 0.0, 0.0, 0.0, 2.0]] * 40, dtype)
@@ -409,7 +410,7 @@ def test_counters(case):
     assert learner.n_updates_ + slack >= learner.n_mistakes_
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@within(n_classes=[2, 3])
 def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     """w = σθ, where θ and σ are both within it."""
     learner = onlinecls.SecondOrderPerceptron(initial_variance=1e200, dtype="float64", fit_intercept=False)

@@ -1,18 +1,18 @@
 """The kernels against the slow twin: every algorithm x task x dtype. (All storages give the same bits: contracts.py.)"""
 
 import numpy as np
-import pytest
 from algorithms import ALL, ONE_EACH, ONE_OF_EACH_LOOP
+from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import balanced_weights
 
 # float32 models differ from the float64 twin by rounding: 2e-4 of the largest weight over a few hundred rows.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
-every_case = pytest.mark.parametrize("case", ALL, ids=str)
-one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+every_case = each_estimator(case=ALL)
+one_case_each = each_estimator(case=ONE_EACH)
+both_dtypes = within(dtype=["float64", "float32"])
+both_constructions = within(multi_class=["crammer_singer", "ovr"])
 
 
 _TWINS = {}  # a twin is slow, and the same for both dtypes: the values are float32 numbers
@@ -59,7 +59,7 @@ def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
 
 
 @both_dtypes
-@pytest.mark.parametrize("case", ONE_OF_EACH_LOOP, ids=str)
+@each_estimator(case=ONE_OF_EACH_LOOP)
 def test_intercept_is_a_feature_like_any_other(case, dtype):
     X, y = continuous_problem(45, 13, seed=2, dtype=dtype)
     twin = once(lambda: case.binary(X.astype(float), y, fit_intercept=True, intercept_scaling=0.5), "intercept", case)
@@ -94,7 +94,7 @@ def test_weights_of_rows_in_multiclass(case, multi_class):
     assert_same_model(case, learner, twin.W, twin.Sigma, "float64")
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@within(n_classes=[2, 4])
 @one_case_each
 def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
     X, y = continuous_problem(120, 13, seed=5, n_classes=n_classes)
@@ -120,5 +120,3 @@ def test_labels_join_as_they_appear(case, multi_class, dtype):
     assert learner.classes_.tolist() == twin.classes
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)
     assert (learner.t_, learner.n_mistakes_) == (twin.t, twin.n_mistakes)
-
-

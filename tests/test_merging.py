@@ -8,6 +8,7 @@ import pytest
 from algorithms import LEARNERS
 from contracts import through_a_file
 from internals import ALGORITHMS, MERGES, OTHERS, calibration, state_of
+from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint, is_finite
 
@@ -21,7 +22,7 @@ MERGED = list({
 }.values())
 UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
 AVERAGED = [learner for learner in MERGED if learner.can_average]
-every_learner = pytest.mark.parametrize("learner", MERGED, ids=str)
+every_learner = each_estimator(learner=MERGED)
 INTERCEPT = {"intercept_scaling": 1.0}
 
 
@@ -150,7 +151,7 @@ def test_merging_is_associative_and_leaves_the_models_alone(learner):
         assert_array_equal(at_once.classes_, np.unique(np.concatenate([model.classes_ for model in models])))
 
 
-@pytest.mark.parametrize("learner", AVERAGED, ids=str)
+@each_estimator(learner=AVERAGED)
 def test_averages_are_means_by_rounds(learner):
     X, y = learner.problem(60)
     more = {"classes": np.unique(y)} if learner.is_classifier else {}
@@ -163,7 +164,7 @@ def test_averages_are_means_by_rounds(learner):
 
 
 @every_learner
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@within(dtype=["float64", "float32"])
 def test_a_merged_model_is_saved_and_learns_on(learner, dtype):
     models, (X, y) = shards(learner, dtype=dtype)
     merged = onlinecls.merge(models)
@@ -245,7 +246,7 @@ def test_float32_is_merged_in_double_and_rounded_once():
 # --- what is refused ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", UNMERGED, ids=str)
+@each_estimator(learner=UNMERGED)
 def test_learners_that_keep_rows_say_why_they_do_not_merge(learner):
     X, y = learner.problem(20)
     model = learnt(learner, X, y)

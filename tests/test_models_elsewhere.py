@@ -7,6 +7,7 @@ import io
 import numpy as np
 import pytest
 from algorithms import ONE_EACH, REGRESSORS
+from looping import each_estimator, within
 from matrices import continuous_problem
 from scipy.sparse import csr_matrix
 from states import fingerprint
@@ -153,8 +154,8 @@ def problem(n_classes):
     return X, X[:, :n_classes].argmax(axis=1)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("case", LINEAR, ids=str)
+@within(n_classes=[2, 3])
+@each_estimator(case=LINEAR)
 def test_scikit_learn_predicts_the_same(case, n_classes):
     pytest.importorskip("sklearn")
     X, y = problem(n_classes)

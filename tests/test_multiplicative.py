@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from internals import state_of
+from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import (
@@ -27,9 +28,9 @@ from onlinecls import MultiplicativePassiveAggressiveOneClass as OneClass
 from onlinecls import MultiplicativePassiveAggressiveRegressor as Regressor
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
-both_forms = pytest.mark.parametrize("signed", [True, False])
+both_dtypes = within(dtype=["float64", "float32"])
+both_constructions = within(multi_class=["crammer_singer", "ovr"])
+both_forms = within(signed=[True, False])
 
 
 def problem(n, d, seed, n_classes=2, dtype="float64", signed=False):
@@ -239,8 +240,8 @@ def on_the_simplex(u, signed, norm_bound):
 
 
 @both_forms
-@pytest.mark.parametrize("norm_bound", [1.0, 3.0])
-@pytest.mark.parametrize("seed", range(4))
+@within(norm_bound=[1.0, 3.0])
+@within(seed=range(4))
 def test_losses_keep_theorem_4s_bound(seed, norm_bound, signed):
     """sum l^2 + 2 (eps - eps*) sum l <= (B/2) D_RE(u || w_1), B = max rho^2, where u has no loss at eps*."""
     rng = np.random.default_rng(seed)
@@ -281,8 +282,8 @@ def test_losses_keep_theorem_4s_bound(seed, norm_bound, signed):
 
 
 @both_forms
-@pytest.mark.parametrize("norm_bound", [1.0, 3.0])
-@pytest.mark.parametrize("seed", range(4))
+@within(norm_bound=[1.0, 3.0])
+@within(seed=range(4))
 def test_losses_of_a_ball_keep_theorem_4s_bound(seed, norm_bound, signed):
     """(15/16) sum l^2 + (eps - eps*) sum l <= 8 W^2 D_RE (the constant 1 and 2 of the printed form do not hold)."""
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ from algorithms import ONE_CLASS, OUTLIER_DETECTORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from internals import state_of
+from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import run_one_class
@@ -20,7 +21,7 @@ from onlinecls import PassiveAggressiveOneClass
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 every_case = pytest.mark.parametrize("case", ONE_CLASS, ids=str)
 every_detector = pytest.mark.parametrize("estimator", OUTLIER_DETECTORS, ids=lambda cls: cls.__name__)
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_dtypes = within(dtype=["float64", "float32"])
 
 
 def make(case, **others):

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from internals import NOISE_AT, roots_of_all, state_of
+from looping import within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from reference import AggressivePNorm, PNorm
@@ -12,8 +13,8 @@ from states import fingerprint, is_finite
 import onlinecls
 from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
 
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
-both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+both_dtypes = within(dtype=["float64", "float32"])
+both_constructions = within(multi_class=["crammer_singer", "ovr"])
 
 
 def theta(learner):
@@ -32,7 +33,7 @@ def linked(theta, p):
 
 @both_dtypes
 @both_constructions
-@pytest.mark.parametrize("n_classes", [2, 4])
+@within(n_classes=[2, 4])
 def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
     X, y = continuous_problem(200, 13, seed=80, n_classes=n_classes, dtype=dtype)
     ours, plain = PNormPerceptron(2, multi_class=multi_class), Perceptron(multi_class=multi_class)
@@ -42,7 +43,7 @@ def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
 
 
 @both_constructions
-@pytest.mark.parametrize("n_classes", [2, 4])
+@within(n_classes=[2, 4])
 def test_aggressive_p_of_2_is_pa1_on_rows_of_at_most_unit_length(n_classes, multi_class):
     X, y = continuous_problem(200, 13, seed=81, n_classes=n_classes)
     X /= 1.5 * np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)  # (a joint example is twice as long, squared)
@@ -170,7 +171,7 @@ def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root
 
 
 @both_constructions
-@pytest.mark.parametrize("n_classes", [2, 4])
+@within(n_classes=[2, 4])
 def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_classes, multi_class):
     """Its term is 2^64 times those of the features, which stay known without being summed anew."""
     X = np.random.default_rng(0).uniform(0.1, 0.2, (60, 40))

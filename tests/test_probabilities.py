@@ -9,6 +9,7 @@ import pytest
 from algorithms import LEARNERS
 from contracts import loops, through_a_file
 from internals import again, calibration, main, state_of
+from looping import each_estimator, within
 from matrices import csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Platt, learn_stream, rows
@@ -49,13 +50,11 @@ def twins_of(model, X, y, weights):
     return pairs
 
 
-@pytest.mark.parametrize("learner", GIVING, ids=str)
-def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner):
-    for average in (False, 20) if learner.can_average else (False,):
-        probabilities_equal_the_slow_twin(learner, average)
-
-
-def probabilities_equal_the_slow_twin(learner, average):
+@within(average=[False, 20])
+@each_estimator(learner=GIVING)
+def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average):
+    if average and not learner.can_average:
+        return
     rows, weights = np.abs(X[:60]) if learner.rows == "positive" else X[:60], WEIGHTS[:60]
     y = (TWO if learner.n_classes == 2 else FOUR)[:60]
     more = {"intercept_scaling": 1.0, **({"average": average} if average else {})}  # (no units that the first row tells)

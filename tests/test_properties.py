@@ -11,6 +11,7 @@ from algorithms import LEARNERS
 from contracts import classes_of, loops
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from looping import each_estimator
 from matrices import csr32, csr64, csr_duplicates, csr_unsorted, dense_c, dense_f
 from states import fingerprint, is_finite
 
@@ -80,7 +81,7 @@ def learnt(learner, X, y, weights, calls, options, known, pausing):
     return model
 
 
-@pytest.mark.parametrize("learner", FEW if settings.default.max_examples < 100 else LEARNERS, ids=str)
+@each_estimator(learner=FEW if settings.default.max_examples < 100 else LEARNERS)
 @given(data=st.data())
 @EACH
 def test_no_split_no_storage_and_no_pause_matters(learner, data):

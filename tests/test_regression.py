@@ -9,6 +9,7 @@ from algorithms import REGRESSION, REGRESSORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from internals import state_of
+from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -18,9 +19,9 @@ import onlinecls
 from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, PassiveAggressiveRegressor
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
-every_case = pytest.mark.parametrize("case", REGRESSION, ids=str)
+every_case = each_estimator(case=REGRESSION)
 every_regressor = pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
-both_dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+both_dtypes = within(dtype=["float64", "float32"])
 
 
 def problem(n, d, seed, dtype="float64"):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from algorithms import ONE_EACH, REGRESSION
 from internals import state_of
+from looping import each_estimator
 from matrices import continuous_problem
 from scipy.sparse import csr_matrix
 from states import fingerprint
@@ -264,7 +265,7 @@ def test_a_mapped_model_stays_in_the_file_until_it_learns(saved):
     assert mapped.problem() == ""  # its file has been replaced, not changed
 
 
-@pytest.mark.parametrize("case", ONE_EACH + REGRESSION, ids=str)
+@each_estimator(case=ONE_EACH + REGRESSION)
 def test_the_layout_of_a_state_class_names_its_arrays(case):
     """`layout` says without making a State what one has; a new array of a geometry must be in it."""
     for covariance in ("diagonal", "full") if case in FULL else (None,):
@@ -653,10 +654,8 @@ def test_a_random_matrix_as_covariance_is_refused_or_learns_finite_numbers(saved
 @pytest.mark.parametrize(
     "labels, change",
     [
-        ([False, True], poking("classes", 1, 2, "u1")),
-        (["a", "b"], poking("classes", 1, 0x110000, "u4")),
-        ([0.0, 1.0], poking("classes", 1, np.nan)),
-        ([0.0, 1.0], poking("classes", 1, 1.5)),
+        ([False, True], poking("classes", 1, 2, "u1")), (["a", "b"], poking("classes", 1, 0x110000, "u4")),
+        ([0.0, 1.0], poking("classes", 1, np.nan)), ([0.0, 1.0], poking("classes", 1, 1.5)),
     ],
     ids=["boolean", "text", "NaN", "fraction"],
 )

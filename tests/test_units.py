@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS
 from internals import ALGORITHMS
+from looping import each_estimator, within
 from numpy.testing import assert_array_equal
 from states import fingerprint
 
@@ -34,8 +35,8 @@ def tasks_of(algorithm):
     return ["binary", "multiclass"] if "leader" in algorithm.tasks else algorithm.tasks
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("algorithm", ROWS, ids=lambda a: a.name)
+@within(dtype=["float32", "float64"])
+@each_estimator(algorithm=ROWS)
 def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorithm, dtype):
     X, targets = problem()
     X[:2] = 0.0

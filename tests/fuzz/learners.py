@@ -17,25 +17,8 @@ from states import fingerprint, is_finite
 from fuzz.mutation import FLOATS, NUMBERS, chance, one_of
 
 KINDS = [
-    "csr",
-    "csr64",
-    "unsorted",
-    "zeros",
-    "csc",
-    "coo",
-    "dia",
-    "lil",
-    "bsr",
-    "dok",
-    "dense",
-    "fortran",
-    "strided",
-    "unaligned",
-    "swapped",
-    "list",
-    "object",
-    "memmap",
-    "read_only",
+    "csr", "csr64", "unsorted", "zeros", "csc", "coo", "dia", "lil", "bsr", "dok", "dense", "fortran", "strided", "unaligned",
+    "swapped", "list", "object", "memmap", "read_only",
 ]
 DTYPES = ["f8", "f8", "f4", "f2", "i8", "i4", "u1", "?", ">f8", ">f4", "g", "c16"]
 SLOW = {"forel": 12, "kernel": 20}  # rows at most: what a row costs grows with their number

@@ -19,22 +19,8 @@ def column(draw):
     kind = one_of(
         draw,
         [
-            "string",
-            "large_string",
-            "string_view",
-            "dictionary",
-            "binary",
-            "float",
-            "float",
-            "int",
-            "bool",
-            "null",
-            "list",
-            "timestamp",
-            "decimal",
-            "half",
-            "struct",
-            "fixed",
+            "string", "large_string", "string_view", "dictionary", "binary", "float", "float", "int", "bool", "null", "list",
+            "timestamp", "decimal", "half", "struct", "fixed",
         ],
     )
     if kind in ("string", "large_string", "binary"):

@@ -9,20 +9,8 @@ from fuzz.mutation import chance, one_of
 from onlinecls.text import HashingVectorizer
 
 ALPHABETS = [
-    "ab c",
-    "aAbB  \t\n",
-    "aé ß İ\u0307ıǰ",
-    "0123 _-.,;",
-    "\x00\x1c\x85\xa0\u2028\u3000 a",
-    "日本語 ab",
-    "\U0001f600\u200d a",
-    "\ud800\udfff ab",
-    "ΣσςAΣ a",
-    "the and of a not",
-    "\u0345\u1fbc ﬁ ŉ",
-    "'\"&<> b",
-    "٣४ a b",
-    "e\u0301 \u0300 a",
+    "ab c", "aAbB  \t\n", "aé ß İ\u0307ıǰ", "0123 _-.,;", "\x00\x1c\x85\xa0\u2028\u3000 a", "日本語 ab", "\U0001f600\u200d a",
+    "\ud800\udfff ab", "ΣσςAΣ a", "the and of a not", "\u0345\u1fbc ﬁ ŉ", "'\"&<> b", "٣४ a b", "e\u0301 \u0300 a",
 ]
 PATTERNS = [r"(?u)\b\w\w+\b", r"\w\w+", r"\b\w+\b", r"(?u)\w+", r"[a-z]+", r"(\w)\w*", r"\S+", r"(?i)[A-C]+", r"", r"\b"]
 
