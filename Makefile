@@ -63,7 +63,7 @@ sanitized-threads: $(VENV)/.package $(VENV)/.test
 # What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/test_properties.py tests/test_hostile.py \
-		tests/test_streams.py tests/test_text.py tests/test_bounds.py tests/test_multiplicative.py tests/test_one_class.py tests/test_regression.py
+		tests/test_streams.py tests/test_text.py tests/test_bounds.py tests/test_multiplicative.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 

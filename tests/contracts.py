@@ -388,10 +388,13 @@ def check_hostile_numbers_leave_a_finite_model(learner):
     rng = np.random.default_rng(3)
     for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
         others = {"average": True} if learner.can_average else {}
+        if dtype == "float64" and learner.is_classifier and learner.offers("class_weight"):
+            others["class_weight"] = {0: 1e300}
         model, largest = learner(**others), float(np.finfo(dtype).max)
         for i in range(20):
             with np.errstate(over="ignore"):
-                X = np.clip(rng.standard_normal((3, 4)) * rng.choice(scales), -largest, largest).astype(dtype)
+                X = rng.standard_normal((3, 4)) * rng.choice(scales, (3, 4) if i % 2 else (1, 1))  # in a row, or of a row
+                X = np.clip(X, -largest, largest).astype(dtype)
             y = rng.integers(0, max(learner.n_classes, 1), 3)
             if learner.task == "regression":
                 y = rng.standard_normal(3) * rng.choice([0.0, 5e-324, 1e-160, 1.0, 1e100, 1e150, 1e307])

@@ -176,7 +176,7 @@ def test_ctrl_c_leaves_no_stale_sparse_coef():
 
 
 @pytest.mark.parametrize("n_classes", [2, 40])
-def test_ctrl_c_ends_predict_too(n_classes):
+def test_ctrl_c_ends_predict(n_classes):
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
     learner = onlinecls.AROWClassifier().partial_fit(np.eye(n_classes, 300), range(n_classes))
@@ -223,7 +223,7 @@ def test_a_binary_float32_model_takes_8_bytes_a_feature():
     assert memory_of(lambda: (learner.coef_, learner.covariance_, learner.intercept_, learner.t_))[1] < 2**16
 
 
-def test_learning_does_not_grow():
+def test_a_model_does_not_grow_with_its_rows():
     X, y = continuous_problem(200, 6, seed=20, n_classes=3)
     learner = onlinecls.AROWClassifier(average=True, class_weight="balanced").partial_fit(X, y)
     size = len(pickle.dumps(learner))

@@ -54,7 +54,7 @@ def test_dual_ascent_of_two_classes_equals_the_slow_twin(form, sigma, dtype):
 @both_sigmas
 @every_form
 def test_dual_ascent_of_four_classes_equals_the_slow_twin(form, sigma):
-    X, y = continuous_problem(25, 6, seed=31, n_classes=4)
+    X, y = continuous_problem(18, 6, seed=31, n_classes=4)
     weights = np.random.default_rng(0).choice([0.3, 1.0, 2.5], size=len(y))
     twin = DualAscent(6, 4, **parameters(form, sigma))
     learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False))
@@ -67,20 +67,20 @@ def test_dual_ascent_of_four_classes_equals_the_slow_twin(form, sigma):
     assert_allclose(learner.coef_, twin.W, rtol=slack, atol=slack)
 
 
-@within(signed=[True, False], n_sizes=[3, 8, 9])
+@within(signed=[True, False], n_sizes=[8, 9])
 @pytest.mark.parametrize("update", ["DA2", "DA3"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, signed):
     """Features of one |x| are taken together where there are at most 8 of them; rows are longer than a vector register here."""
     rng = np.random.default_rng(n_sizes)
-    X, y = rng.choice(np.arange(-n_sizes, n_sizes + 1) / 4.0, size=(30, 37)), rng.integers(n_classes, size=30)
+    X, y = rng.choice(np.arange(-n_sizes, n_sizes + 1) / 4.0, size=(16, 37)), rng.integers(n_classes, size=16)
     form = parameters({"regularizer": "entropic", "loss": loss, "update": update, "signed": signed}, 3.0)
     twin = DualAscent(37, n_classes, **form) if n_classes > 2 else DualAscent(37, **form)
     for x, label in zip(X, y, strict=True):
         twin.learn(x, label if n_classes > 2 else 2 * label - 1, 1.0)
     learner = DualAscentClassifier(**form, fit_intercept=False).partial_fit(X, y, classes=range(n_classes))
-    assert learner.n_updates_ > 10
+    assert learner.n_updates_ > 8
     assert_allclose(learner.dual_value_, twin.dual_value, rtol=1e-7, atol=1e-7)
     near = 1e-5 if update == "DA3" and n_classes > 2 else 1e-7  # a gap of 1e-11 in the dual is its root in the weights
     assert_allclose(learner.coef_, twin.W, rtol=near, atol=near)

@@ -10,7 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from algorithms import CLASSIFIERS, ESTIMATORS, ONE_EACH
+from algorithms import CLASSIFIERS, ESTIMATORS
 from internals import DOCTESTED, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
@@ -22,7 +22,6 @@ from onlinecls._registry import ALGORITHMS, algorithms_of, select
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
-one_case_each = pytest.mark.parametrize("case", ONE_EACH, ids=str)
 both_constructions = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 
@@ -84,7 +83,7 @@ def test_verbose_prints_a_line_an_epoch(capsys):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [onlinecls.Perceptron, onlinecls.PassiveAggressiveClassifier])
-def test_initial_weights(estimator, dtype):
+def test_fit_starts_from_coef_init_and_intercept_init(estimator, dtype):
     for n_classes in (2, 3):
         X, y = continuous_problem(40, 5, seed=68, n_classes=n_classes, dtype=dtype)
         kind = {"shuffle": False, "max_iter": 1, "intercept_scaling": 2.0}
@@ -98,13 +97,6 @@ def test_initial_weights(estimator, dtype):
     before = first.coef_.copy()
     estimator(**kind).fit(X, y, coef_init=first.coef_)
     assert (first.coef_ == before).all()
-
-
-def test_coef_init_is_not_shared_and_not_needed_in_the_model_dtype():
-    X, y = continuous_problem(40, 5, seed=69, dtype="float32")
-    coef = np.ones((1, 5))
-    onlinecls.Perceptron().fit(X, y, coef_init=coef)
-    assert (coef == 1.0).all()
 
 
 # --- the model, to look at -----------------------------------------------------------------------------------------------------
@@ -128,7 +120,7 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
         learner.partial_fit(X, y)  # looking at it does not lock it
 
 
-def test_attributes_cannot_be_set_and_do_not_linger():
+def test_attributes_of_the_model_cannot_be_set():
     X, y = continuous_problem(40, 5, seed=71)
     learner = onlinecls.AROWClassifier().partial_fit(X, y)
     for name in ("coef_", "intercept_", "covariance_", "t_", "n_mistakes_"):
@@ -147,14 +139,8 @@ def test_scores_of_zero_are_the_first_class():
     assert learner.predict(np.zeros((0, 3))).shape == (0,)
 
 
-def test_scores_have_scikit_learn_s_shapes():
-    X, y = continuous_problem(20, 4, seed=73, n_classes=3)
-    assert onlinecls.AROWClassifier().partial_fit(X, y).decision_function(X).shape == (20, 3)
-    assert onlinecls.AROWClassifier().partial_fit(X, y > 0).decision_function(X).shape == (20,)
-
-
 @every_estimator
-def test_dtype(estimator):
+def test_the_model_s_dtype_is_that_of_the_first_rows_or_the_parameter(estimator):
     X, y = continuous_problem(40, 5, seed=74, dtype="float32")
     expected = [
         (X, None, "f4"), (X.astype(float), None, "f8"), (X, "float64", "f8"), (X.astype(float), np.float32, "f4"),
@@ -188,7 +174,7 @@ def test_labels_come_back_as_they_went_in(labels):
         assert learner.classes_.tolist() == sorted(labels)
 
 
-def test_data_frames_and_series():
+def test_data_frames_and_series_are_read_and_named():
     pandas = pytest.importorskip("pandas")
     X, y = continuous_problem(40, 3, seed=75)
     frame, labels = (
@@ -208,15 +194,6 @@ def test_data_frames_and_series():
 
 
 # --- weights of classes --------------------------------------------------------------------------------------------------------
-
-
-@one_case_each
-def test_class_weight_multiplies_sample_weight(case):
-    X, y = continuous_problem(60, 5, seed=76, n_classes=3)
-    weights = np.random.default_rng(0).random(60)
-    by_class = case.estimator(class_weight={0: 0.5, 2: 3.0}).partial_fit(X, y, sample_weight=weights)
-    by_row = case.estimator().partial_fit(X, y, sample_weight=weights * np.array([0.5, 1.0, 3.0])[y])
-    assert fingerprint(by_class) == fingerprint(by_row)
 
 
 def test_balanced_fit_takes_its_weights_from_the_whole_set():
@@ -242,7 +219,7 @@ def test_balanced_weights_help_the_rare_class():
 
 
 @every_estimator
-def test_parameters(estimator):
+def test_parameters_are_kept_unchecked_and_are_those_of_the_signature(estimator):
     learner, signature = estimator(), inspect.signature(estimator)
     names = list(signature.parameters)
     assert learner.get_params() == {name: p.default for name, p in signature.parameters.items()} == learner.get_params(deep=False)
@@ -285,14 +262,6 @@ def test_parameters_may_change_between_calls():
     assert fingerprint(learner.partial_fit(X, y)) == fingerprint(twin.partial_fit(X, y))
 
 
-def test_models_of_one_class_share_nothing():
-    X, y = continuous_problem(40, 5, seed=81)
-    one, other = onlinecls.AROWClassifier().partial_fit(X, y), onlinecls.AROWClassifier().partial_fit(X, y)
-    before = fingerprint(other)
-    one.partial_fit(X, -y)
-    assert fingerprint(other) == before
-
-
 # --- from scikit-learn ---------------------------------------------------------------------------------------------------------
 
 PASSIVE_AGGRESSIVE_1_7 = {
@@ -313,7 +282,7 @@ PERCEPTRON_1_7 = {
     [(onlinecls.PassiveAggressiveClassifier, PASSIVE_AGGRESSIVE_1_7), (onlinecls.Perceptron, PERCEPTRON_1_7)],
     ids=["PassiveAggressiveClassifier", "Perceptron"],
 )
-def test_an_import_line_is_the_whole_migration(estimator, arguments):
+def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
     defaults = estimator().get_params()
     X, y = continuous_problem(60, 5, seed=82, n_classes=3)
     if estimator is onlinecls.Perceptron:  # whose eta0 is 1 unless it is aggressive
@@ -380,7 +349,7 @@ def test_errors_of_unfitted_models_are_scikit_learn_s_where_it_is():
 
 
 @every_estimator
-def test_docstring(estimator):
+def test_a_docstring_names_all_parameters_and_attributes(estimator):
     text = inspect.getdoc(estimator)
     assert not re.search(r"\{[a-z_]+\}", text), "a placeholder is left"
     sections = re.findall(r"^([A-Z][a-z]+)\n-+$", text, flags=re.M)
@@ -396,6 +365,8 @@ def test_docstring(estimator):
     assert all(hasattr(learner, name) for name in documented)
     public = {name for name in dir(learner) if name.endswith("_") and not name.startswith("_")}
     assert public == documented
+    methods = [method for name, method in inspect.getmembers(estimator, inspect.isfunction) if not name.startswith("_")]
+    assert all(len(method.__doc__ or "") > 20 for method in methods)
 
 
 @every_estimator
@@ -409,14 +380,7 @@ def test_defaults_named_in_the_docstring_are_the_defaults(estimator):
             assert name in ("penalty", "alpha", "l1_ratio"), f"no default is named for {name}"
 
 
-@every_estimator
-def test_public_methods_have_docstrings(estimator):
-    for name, method in inspect.getmembers(estimator, inspect.isfunction):
-        if not name.startswith("_"):
-            assert method.__doc__ and len(method.__doc__) > 20, name
-
-
-def test_all_is_all():
+def test_public_names_are_those_of_dunder_all():
     assert sorted(onlinecls.__all__) == onlinecls.__all__
     found = {}
     exec("from onlinecls import *", found)
@@ -427,7 +391,7 @@ def test_all_is_all():
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", onlinecls.__version__)
 
 
-def test_what_is_public_is_there_without_further_imports():
+def test_public_names_and_modules_load_when_asked_for():
     """Check in a new interpreter that public names load on first use."""
     code = (
         "import sys, onlinecls\n"
@@ -489,6 +453,6 @@ def test_cw_variance_does_not_cancel_on_small_rows():
 
 
 @pytest.mark.parametrize("name", DOCTESTED)
-def test_examples_run(name):
+def test_examples_in_docstrings_run(name):
     found = doctest.testmod(import_module("onlinecls" + name))
     assert found.attempted > 1 and found.failed == 0

@@ -59,7 +59,7 @@ def test_a_stored_zero_leaves_its_variance_as_it_is(dtype):
     assert fingerprint(dense) == fingerprint(sparse)
 
 
-def test_growth_is_written_down_before_it_leaves_the_dtype():
+def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():
     X, y = flipping(6_000, 3_000, d=4)
     for dtype, tolerance in (("float32", 1e-3), ("float64", 1e-9)):
         learner = AROWClassifier(1.0, forgetting=0.1, intercept_scaling=1.0).partial_fit(X.astype(dtype), y, classes=[0, 1])
@@ -74,7 +74,7 @@ def test_growth_is_written_down_before_it_leaves_the_dtype():
         assert_allclose(learner.covariance_[0], variance[:4], rtol=tolerance)
 
 
-def test_growth_is_written_down_for_every_class():
+def test_growth_of_variances_is_applied_for_every_class():
     """One against the rest is so many learners of two classes."""
     X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
     make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0)  # noqa: E731
@@ -97,7 +97,7 @@ def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, 
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
-def test_nothing_grows_before_the_first_row_that_is_not_all_zeros(covariance):
+def test_no_variance_grows_before_the_first_row_that_is_not_all_zeros(covariance):
     """A class that joins later is as if it had been there, in whichever call it comes."""
     X, y = np.random.default_rng(0).standard_normal((23, 4)), np.arange(23) % 5
     X[:6], y[:6] = 0.0, np.arange(6) % 3

@@ -179,14 +179,6 @@ def test_every_path_makes_the_same_decisions(case, n_classes, multi_class):
         same_model(full(case, path, **others).partial_fit(csr32(X), y), expected)
 
 
-@within(path=PATHS)
-def test_every_path_fits_the_same_in_epochs(path):
-    X, y = continuous_problem(200, 30, seed=26)
-    others = {"max_iter": 3, "tol": None, "random_state": 0}
-    for case in (Case("arow", {"r": 0.5}), NARROW):
-        same_model(full(case, path, **others).fit(X, y), full(case, ("never", 1), **others).fit(X, y))
-
-
 def test_products_made_ahead_are_those_that_the_rows_ask_for():
     """Most rows of weight 0 after a stretch of updates: products are made for nothing, and fewer from then on. The same model."""
     X, y = continuous_problem(1500, 20, seed=27)
@@ -234,18 +226,6 @@ def test_confidence_weighted_meets_its_constraint_with_equality(name, others, po
         elif X[i].any():
             assert y[i] * scores[0] >= phi * (std[0] ** 2) ** power
     assert met > 20
-
-
-def test_narow_leaves_the_confidence_at_one_over_b():
-    X, y = continuous_problem(80, 20, seed=32)
-    learner, narrowed = full(Case("narow", {"b": 3.0, "initial_variance": 1.0})).partial_fit(X[:1], y[:1], classes=[-1, 1]), 0
-    for i in range(1, 80):
-        before, chi = learner.n_updates_, learner.decision_function(X[i : i + 1], True)[1][0] ** 2
-        learner.partial_fit(X[i : i + 1], y[i : i + 1])
-        if learner.n_updates_ > before:
-            assert learner.decision_function(X[i : i + 1], True)[1][0] ** 2 == pytest.approx(min(chi, 1 / 3), rel=1e-9)
-            narrowed += chi > 1 / 3
-    assert narrowed > 20
 
 
 @within(path=PATHS)

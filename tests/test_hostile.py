@@ -17,7 +17,6 @@ from onlinecls._input import validate
 from onlinecls._input.check import check_rows
 
 LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
-NO_AVERAGE = onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier
 STEADY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = [
     0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e10, 1e15, 1e19, -1e20, 3e38, 3.4e38, 1e154, 1e300, 1.7e308, 1e-10,
@@ -70,14 +69,14 @@ def dense(csr):
     return rows
 
 
-@settings(STEADY, max_examples=400)
+@settings(STEADY, max_examples=max(120, settings.default.max_examples))
 @given(
     csr=matrices(),
     labels=st.lists(st.integers(0, 2), min_size=5, max_size=5),
     which=st.sampled_from(LEARNERS),
     joined=st.booleans(),
 )
-def test_refused_with_the_model_untouched_or_learnt_as_if_dense(csr, labels, which, joined):
+def test_a_random_csr_matrix_is_refused_or_learnt_as_if_dense(csr, labels, which, joined):
     make = lambda: type(which)(**which.get_params())  # noqa: E731
     learner, twin, y = make(), make(), labels[: csr.shape[0]]
     if joined:
@@ -103,9 +102,9 @@ def test_refused_with_the_model_untouched_or_learnt_as_if_dense(csr, labels, whi
         assert array.tobytes() == copy.tobytes()
 
 
-@settings(STEADY, max_examples=150)
+@settings(STEADY, max_examples=max(50, settings.default.max_examples))
 @given(csr=matrices())
-def test_reading_refuses_what_learning_refuses(csr):
+def test_predicting_refuses_the_matrices_that_learning_refuses(csr):
     learner = onlinecls.AROWClassifier(dtype=np.float32).partial_fit(np.eye(3, D), [0, 1, 2])
     try:
         scores = learner.decision_function(csr)
@@ -115,36 +114,6 @@ def test_reading_refuses_what_learning_refuses(csr):
     else:
         assert scores.shape == (csr.shape[0], 3)
         learner.partial_fit(csr, [0] * csr.shape[0])
-
-
-extreme = st.sampled_from([v for v in VALUES if np.isfinite(v)])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(STEADY, max_examples=250)
-@given(
-    rows=st.lists(st.lists(extreme, min_size=4, max_size=4), min_size=1, max_size=8),
-    labels=st.lists(st.integers(0, 2), min_size=8, max_size=8),
-    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 1e-38, 2.5]), min_size=8, max_size=8),
-    which=st.sampled_from(LEARNERS), average=st.booleans(), repeats=st.sampled_from([1, 50]),
-)
-def test_no_finite_input_makes_a_model_that_is_not(dtype, rows, labels, weights, which, average, repeats):
-    params = which.get_params()
-    average = average and not params.get("l1") and not isinstance(which, NO_AVERAGE)
-    average = average and params.get("regularizer") != "entropic"
-    learner = type(which)(**{**params, "average": average})
-    with np.errstate(over="ignore"):
-        X = np.array(rows).astype(dtype)
-    X[~np.isfinite(X)] = np.finfo(dtype).max
-    for _ in range(repeats):
-        learner.partial_fit(X, labels[: len(X)], sample_weight=weights[: len(X)])
-    if fingerprint(learner) is not None:
-        assert is_finite(learner)
-        assert learner.n_updates_ <= learner.t_ and learner.n_skipped_ <= learner.t_
-        learner.predict(X)
-        ordinary = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
-        learner.partial_fit(ordinary, [0, 1, 2] * 10)
-        assert is_finite(learner) and np.isfinite(learner.decision_function(ordinary)).all()
 
 
 def test_an_average_over_many_rounds_of_huge_weights_is_finite():
@@ -167,36 +136,33 @@ bad = {
     "csc": sparse.csc_matrix(X), "csc_indptr": sparse.csc_matrix(X), "bsr": sparse.bsr_matrix(X), "coo": sparse.coo_array(X),
     "csc_empty": sparse.csc_matrix(X), "bsr_empty": sparse.bsr_matrix(X), "dia": sparse.dia_matrix(X),
     "lil": sparse.lil_matrix(X),
-}[KIND]
-if KIND == "csc": bad.indices[3] = 2**30
-elif KIND == "coo": bad.row[3] = 2**30
-elif KIND == "dia": bad.offsets = np.full(len(bad.offsets), -2**63)
-elif KIND == "lil": bad.rows = bad.rows[:9]
-elif "empty" in KIND:
-    bad.data, bad.indices, bad.indptr[1:] = bad.data[:0], bad.indices[:0], 0
-    bad.indptr[1:3] = 10**8, -10**8
-else: bad.indptr[-1] = 2**30
+}
+bad["csc"].indices[3] = bad["coo"].row[3] = bad["csc_indptr"].indptr[-1] = bad["bsr"].indptr[-1] = 2**30
+bad["dia"].offsets = np.full(len(bad["dia"].offsets), -2**63)
+bad["lil"].rows = bad["lil"].rows[:9]
+for empty in (bad["csc_empty"], bad["bsr_empty"]):
+    empty.data, empty.indices, empty.indptr[1:] = empty.data[:0], empty.indices[:0], 0
+    empty.indptr[1:3] = 10**8, -10**8
 learner = onlinecls.Perceptron().partial_fit(np.eye(2, 40), [0, 1])
 before = learner._state.values.tobytes()
-try:
-    learner.partial_fit(bad, [0, 1] * 30)
-except ValueError as error:
-    assert learner._state.values.tobytes() == before
-    print("refused")
+for name, matrix in bad.items():
+    print(name, flush=True)
+    try:
+        learner.partial_fit(matrix, [0, 1] * 30)
+    except ValueError as error:
+        assert learner._state.values.tobytes() == before
+        print("refused")
 """
 
 
-@pytest.mark.parametrize("kind", ["csc", "csc_indptr", "csc_empty", "bsr", "bsr_empty", "coo", "dia", "lil"])
-def test_no_other_format_crashes_in_its_conversion(kind):
+def test_a_damaged_matrix_of_another_format_does_not_crash_its_conversion():
     """Run in a separate process: scipy's tocsr writes wherever an index points to."""
-    run = subprocess.run(
-        [sys.executable, "-c", BEFORE_SCIPY_CONVERTS.replace("KIND", repr(kind))], capture_output=True, text=True
-    )
-    assert (run.returncode, run.stdout) == (0, "refused\n"), run.stderr
+    run = subprocess.run([sys.executable, "-c", BEFORE_SCIPY_CONVERTS], capture_output=True, text=True)
+    assert (run.returncode, run.stdout.count("refused")) == (0, 8), run.stdout + run.stderr
 
 
-def test_fit_that_fails_opens_no_way_to_a_crash():
-    """average changes the layout of the model; in a process of its own, for the crash there was."""
+def test_partial_fit_after_a_failed_fit_does_not_crash():
+    """average changes the layout of the model; in a process of its own, for it once crashed."""
     code = (
         "import numpy as np, onlinecls\n"
         "X, y = np.random.default_rng(0).normal(size=(20, 100_000)), [0, 1] * 10\n"
@@ -216,7 +182,7 @@ def unaligned(array):
     return moved
 
 
-def test_kernels_see_aligned_arrays_only():
+def test_compiled_code_sees_aligned_arrays_only():
     X = np.random.default_rng(0).standard_normal((6, 4))
     csr = sparse.csr_matrix(X)
     for index in (np.int32, np.int64):

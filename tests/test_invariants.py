@@ -87,14 +87,6 @@ def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
     assert_allclose(learner.coef_.sum(axis=0), 0.0, atol=1e-12)  # what one class gains its rival loses
 
 
-def test_ovr_pa_leaves_every_class_a_margin_of_one():
-    X, y = continuous_problem(200, 13, seed=33, n_classes=4)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), multi_class="ovr")
-    for x, label in rows_in_turn(learner, X, y, range(4)):
-        signs = np.where(np.arange(4) == label, 1.0, -1.0)
-        assert (signs * learner.decision_function(x[None])[0] >= 1.0 - 1e-12).all()
-
-
 @within(C=[0.01, 0.3])
 def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
     X, y = continuous_problem(200, 13, seed=34)
@@ -113,24 +105,7 @@ def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
         assert loss2 == 0.0 or abs(1.0 - margin(pa2, x, label) - left) < 1e-12
 
 
-def test_pa_with_a_huge_c_is_pa():
-    X, y = continuous_problem(100, 13, seed=35)
-    for loss in ("hinge", "squared_hinge"):
-        learners = [onlinecls.PassiveAggressiveClassifier(C, loss=loss).partial_fit(X, y) for C in (1e12, float("inf"))]
-        assert_allclose(learners[0].coef_, learners[1].coef_, rtol=1e-8)
-
-
 # --- Perceptron ----------------------------------------------------------------------------------------------------------------
-
-
-def test_perceptron_is_a_sum_of_its_mistakes():
-    X, y = continuous_problem(300, 13, seed=36)
-    learner, total = onlinecls.Perceptron(eta0=1.0, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1]), y[0] * X[0]
-    for x, label in zip(X[1:], y[1:], strict=True):
-        if margin(learner, x, label) <= 0.0:
-            total = total + label * x
-        learner.partial_fit(x[None], [label])
-    assert_allclose(learner.coef_[0], total, rtol=1e-12)
 
 
 def test_perceptron_makes_no_more_mistakes_than_novikoff_allows():
@@ -141,13 +116,6 @@ def test_perceptron_makes_no_more_mistakes_than_novikoff_allows():
     X = X[np.abs(X @ u) > 0.3]
     learner = onlinecls.Perceptron(fit_intercept=False).partial_fit(X, np.sign(X @ u).astype(int), classes=[-1, 1])
     assert 0 < learner.n_mistakes_ <= learner.n_updates_ <= (X**2).sum(axis=1).max() / np.abs(X @ u).min() ** 2
-
-
-@within(scale=[0.25, 8.0])
-def test_perceptron_predictions_do_not_depend_on_eta0(scale):
-    X, y = continuous_problem(200, 13, seed=38, n_classes=3)
-    one, other = onlinecls.Perceptron(eta0=1.0).partial_fit(X, y), onlinecls.Perceptron(eta0=scale).partial_fit(X, y)
-    assert (one.coef_ * scale == other.coef_).all() and one.n_mistakes_ == other.n_mistakes_
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -172,21 +140,20 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
 @both_constructions
 @within(n_classes=[2, 3])
 @every_second_order
-def test_20000_noisy_rows_in_float32(case, n_classes, multi_class):
+def test_variances_stay_positive_over_thousands_of_noisy_float32_rows(case, n_classes, multi_class):
     rng = np.random.default_rng(40)
-    X = rng.standard_normal((20_000, 4)).astype(np.float32)
-    y = np.where(rng.random(20_000) < 0.1, rng.integers(0, n_classes, 20_000), (X[:, 0] > 0) * 1)
+    X = rng.standard_normal((8_000, 4)).astype(np.float32)
+    y = np.where(rng.random(8_000) < 0.1, rng.integers(0, n_classes, 8_000), (X[:, 0] > 0) * 1)
     learner = case.estimator(multi_class=multi_class).partial_fit(X, y, classes=range(n_classes))
     assert is_finite(learner) and (learner.covariance_ > 0.0).all()
     assert (learner.covariance_ <= getattr(learner, "initial_variance", 1.0)).all()
-    assert learner.t_ == 20_000
 
 
 @within(eta=[0.6, 0.9, 0.999])
 @within(variant=["stdev", "variance"])
 def test_cw_meets_its_constraint_with_equality(variant, eta):
-    """Exact convex CW: y w.x = phi sqrt(x'Sigma x) right after an update; the variance form: = phi x'Sigma x "
-    "(diagonal = full here)."""
+    """Exact convex CW: y w.x = phi sqrt(x'Sigma x) right after an update; the variance form: = phi x'Sigma x.
+    (On these rows the diagonal form is the full one.)"""
     X, y = one_nonzero_rows(150, 6, seed=41)
     phi = NormalDist().inv_cdf(eta)
     learner = onlinecls.ConfidenceWeightedClassifier(eta, variant=variant, fit_intercept=False)
@@ -256,13 +223,6 @@ def test_narow_leaves_a_row_the_variance_one_over_b(b):
     assert changes > 0
 
 
-def test_narow_moves_but_keeps_its_variances_where_b_asks_for_nothing():
-    X, y = continuous_problem(200, 13, seed=43)
-    X /= np.linalg.norm(X, axis=1, keepdims=True) + 1e-9
-    learner = onlinecls.NAROWClassifier(1.0, initial_variance=1.0, fit_intercept=False).partial_fit(X, y)
-    assert (learner.covariance_ == 1.0).all() and learner.n_updates_ > 0
-
-
 @within(r=[0.1, 1.0, 10.0])
 def test_arow_leaves_the_compromise_that_r_says(r):
     """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
@@ -274,23 +234,6 @@ def test_arow_leaves_the_compromise_that_r_says(r):
         if m < 1.0:
             assert_allclose(margin(learner, x, label), m + (1 - m) * v / (v + r), rtol=1e-10, atol=1e-13)
             assert_allclose((x**2 @ learner.covariance_[0]).item(), v * r / (v + r), rtol=1e-10)
-
-
-def test_arow_with_a_large_r_takes_hinge_gradient_steps():
-    """r -> inf: r w grows by (1 - m) y x with m -> 0, so that r w -> the sum of y x."""
-    X, y = continuous_problem(50, 13, seed=45)
-    learner = onlinecls.AROWClassifier(r=1e9, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
-    assert_allclose(1e9 * learner.coef_[0], y @ X, rtol=1e-5, atol=1e-5)
-    assert_allclose(learner.covariance_, 1.0, rtol=1e-6)
-
-
-def test_sop_with_a_large_r_is_the_perceptron():
-    X, y = continuous_problem(200, 13, seed=46, n_classes=3)
-    for aggressive in (False, True):
-        sop = onlinecls.SecondOrderPerceptron(1e12, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
-        sop.partial_fit(X, y, classes=range(3))
-        perceptron = onlinecls.Perceptron(aggressive, eta0=1.0, fit_intercept=False).partial_fit(X, y, classes=range(3))
-        assert_allclose(sop.coef_, perceptron.coef_, rtol=1e-6, atol=1e-6)
 
 
 @within(aggressive=[False, True])
@@ -400,7 +343,7 @@ def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
 
 
 @every_case
-def test_counters(case):
+def test_no_more_mistakes_than_updates_are_counted(case):
     X, y = continuous_problem(400, 13, seed=51)
     learner = case.estimator().partial_fit(X, y)
     assert learner.n_skipped_ == 0 and learner.t_ == 400

@@ -62,20 +62,6 @@ def test_the_linear_kernel_gives_the_linear_learner(case, store):
 
 
 @every_case
-def test_the_linear_kernel_gives_the_library_s_first_order_learners(case):
-    names = {"perceptron": onlinecls.Perceptron, "pa": onlinecls.PassiveAggressiveClassifier}
-    params = dict(case[0])
-    cls = names.get(params.pop("algorithm"))
-    if cls is None:
-        return
-    X, y = rows_without_ties(300, n_classes=3)
-    ours = cls(multi_class="ovr", intercept_scaling=1.0, **params).partial_fit(X, y)
-    learner = KernelOnlineClassifier(kernel="linear", **case[0]).partial_fit(X, y)
-    close(learner.coef_, ours.coef_, 1e-8)
-    assert learner.n_mistakes_ == ours.n_mistakes_
-
-
-@every_case
 @pytest.mark.parametrize("multi_class", FORMS)
 def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class):
     """Rows with inner products G are what the twin sees: nothing but G can matter (Lemma 1)."""

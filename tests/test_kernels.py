@@ -52,7 +52,7 @@ def test_binary_weights_equal_the_slow_twin(case, dtype):
 @both_constructions
 @one_case_each
 def test_multiclass_weights_equal_the_slow_twin(case, multi_class, dtype):
-    X, y = continuous_problem(90, 13, seed=1, n_classes=5, dtype=dtype)
+    X, y = continuous_problem(60, 13, seed=1, n_classes=5, dtype=dtype)
     twin = once(lambda: case.multiclass(X.astype(float), y, 5, multi_class=multi_class), "multiclass", case, multi_class)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class).partial_fit(csr32(X), y, classes=range(5))
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)
@@ -86,7 +86,7 @@ def test_weights_of_rows_and_classes(case):
 @both_constructions
 @one_case_each
 def test_weights_of_rows_in_multiclass(case, multi_class):
-    X, y = continuous_problem(120, 13, seed=4, n_classes=4)
+    X, y = continuous_problem(60, 13, seed=4, n_classes=4)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     twin = case.multiclass(X, y, 4, multi_class=multi_class, weights=weights)
     learner = case.estimator(fit_intercept=False, multi_class=multi_class)
@@ -97,8 +97,8 @@ def test_weights_of_rows_in_multiclass(case, multi_class):
 @within(n_classes=[2, 4])
 @one_case_each
 def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
-    X, y = continuous_problem(120, 13, seed=5, n_classes=n_classes)
-    y = np.where(np.random.default_rng(1).random(120) < 0.6, y.max(), y)  # unbalanced
+    X, y = continuous_problem(60, 13, seed=5, n_classes=n_classes)
+    y = np.where(np.random.default_rng(1).random(60) < 0.6, y.max(), y)  # unbalanced
     given = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
     twin = case.stream(X, y.tolist(), weights=balanced_weights(y, given))
     learner = case.estimator(fit_intercept=False, class_weight="balanced").partial_fit(X, y, sample_weight=given)

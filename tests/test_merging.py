@@ -152,7 +152,7 @@ def test_merging_is_associative_and_leaves_the_models_alone(learner):
 
 
 @each_estimator(learner=AVERAGED)
-def test_averages_are_means_by_rounds(learner):
+def test_merged_averages_are_means_weighted_by_rounds(learner):
     X, y = learner.problem(60)
     more = {"classes": np.unique(y)} if learner.is_classifier else {}
     parts = np.split(np.arange(60), [10, 30])
@@ -179,7 +179,7 @@ def test_a_merged_model_is_saved_and_learns_on(learner, dtype):
 
 
 @every_learner
-def test_an_untouched_model_changes_nothing(learner):
+def test_merging_a_model_without_rows_changes_nothing(learner):
     models, (X, y) = shards(learner, 2)
     fresh, empty = learner(dtype="float64"), learner(dtype="float64").partial_fit(X[:1], y[:1], sample_weight=[1.0])
     zero = learner(dtype="float64")
@@ -247,7 +247,7 @@ def test_float32_is_merged_in_double_and_rounded_once():
 
 
 @each_estimator(learner=UNMERGED)
-def test_learners_that_keep_rows_say_why_they_do_not_merge(learner):
+def test_merge_says_why_learners_that_keep_rows_do_not_merge(learner):
     X, y = learner.problem(20)
     model = learnt(learner, X, y)
     before = fingerprint(model)
@@ -289,7 +289,7 @@ def _refused():
 
 
 @pytest.mark.parametrize("name", _refused())
-def test_models_that_do_not_fit_are_refused(name):
+def test_models_that_cannot_be_merged_are_refused(name):
     models, message = _refused()[name]
     before = [fingerprint(model) for model in models if hasattr(model, "partial_fit")]
     with pytest.raises(ValueError, match=message):

@@ -370,7 +370,7 @@ VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=max(40, settings.default.max_examples), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
     labels=st.lists(st.integers(0, 2), min_size=8, max_size=8), signed=st.booleans(),

@@ -5,15 +5,12 @@ import re
 import numpy as np
 import pytest
 from algorithms import ONE_CLASS, OUTLIER_DETECTORS
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from internals import state_of
 from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import run_one_class
 from scipy import sparse
-from states import is_finite
 
 import onlinecls
 from onlinecls import PassiveAggressiveOneClass
@@ -143,32 +140,6 @@ def test_rows_far_from_the_others_are_outliers():
     X = np.vstack([rng.standard_normal((500, 3)) * 0.2 + 5.0, rng.standard_normal((10, 3)) * 0.2 - 5.0])
     learner = PassiveAggressiveOneClass(1.0).partial_fit(X[:500])
     assert (learner.predict(X[500:]) == -1).all() and (learner.predict(X[:500]) == 1).mean() > 0.95
-
-
-# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
-
-
-VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
-    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
-    epsilon=st.sampled_from([0.0, 1e-30, 0.5, 1e30]), repeats=st.sampled_from([1, 40]),
-)
-def test_finite_rows_leave_a_finite_ball(dtype, rows, weights, epsilon, repeats):
-    with np.errstate(over="ignore"):
-        X = np.array(rows).astype(dtype)
-    X[~np.isfinite(X)] = np.finfo(dtype).max
-    learner = PassiveAggressiveOneClass(epsilon)
-    for _ in range(repeats):
-        learner.partial_fit(X, sample_weight=weights[: len(X)])
-    assert is_finite(learner) and learner.n_updates_ + learner.n_skipped_ <= learner.t_
-    ordinary = np.random.default_rng(0).standard_normal((30, 3)).astype(dtype)
-    learner.partial_fit(ordinary)
-    assert is_finite(learner) and np.isfinite(learner.score_samples(ordinary)).all()
 
 
 def test_verbose_prints_a_line_an_epoch_of_a_one_class_learner(capsys):

@@ -143,7 +143,7 @@ def parses(arguments):
 
 
 @every([page for page in PAGES if any(commands(page))])
-def test_commands_exist(page, tmp_path, monkeypatch):
+def test_commands_and_options_named_in_a_page_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an empty directory: a command that is understood ends at its missing file
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

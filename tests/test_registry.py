@@ -18,7 +18,7 @@ every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=
 
 
 @every_algorithm
-def test_a_row_names_what_there_is(algorithm):
+def test_a_registry_row_names_an_existing_rule_twin_and_parameters(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
@@ -37,7 +37,7 @@ def test_every_compiled_rule_is_offered():
 
 
 @every_algorithm
-def test_the_call_in_the_page_selects_it(algorithm):
+def test_the_call_in_the_page_of_algorithms_selects_its_row(algorithm):
     """The call in the table of algorithms, on the class's defaults, is this algorithm and no other of the class."""
     (row,) = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {algorithm.title} |")]
     learner = eval(row.split("|")[3].strip(" `"), {name: getattr(onlinecls, name) for name in onlinecls.__all__})  # our own page

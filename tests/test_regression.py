@@ -6,14 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from algorithms import REGRESSION, REGRESSORS
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from internals import state_of
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from scipy import sparse
-from states import fingerprint, is_finite
+from states import fingerprint
 
 import onlinecls
 from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, PassiveAggressiveRegressor
@@ -164,38 +162,6 @@ def test_pa_equals_scikit_learn_s_without_an_intercept():
             warnings.simplefilter("ignore")
             theirs = linear_model.PassiveAggressiveRegressor(**params).fit(X, y)
         assert_allclose(PassiveAggressiveRegressor(**params).fit(X, y).coef_, theirs.coef_, rtol=1e-9)
-
-
-# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
-
-
-extreme = st.sampled_from([
-    0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e10, 1e19, -1e20, 3e38, 1e154, -1e300, 1.7e308, 1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300,
-    5e-324,
-])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    rows=st.lists(st.lists(extreme, min_size=4, max_size=4), min_size=1, max_size=8),
-    y=st.lists(extreme, min_size=8, max_size=8),
-    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 2.5]), min_size=8, max_size=8),
-    case=st.sampled_from(REGRESSION), average=st.booleans(), repeats=st.sampled_from([1, 12]),
-)
-def test_finite_rows_and_targets_leave_a_finite_model(dtype, rows, y, weights, case, average, repeats):
-    learner = case.estimator(average=average and case.can_average)
-    with np.errstate(over="ignore"):
-        X = np.array(rows).astype(dtype)
-    X[~np.isfinite(X)] = np.finfo(dtype).max
-    for _ in range(repeats):
-        learner.partial_fit(X, y[: len(X)], sample_weight=weights[: len(X)])
-    assert is_finite(learner) and np.isfinite(state_of(learner).counters).all()
-    assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
-    ordinary = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
-    learner.partial_fit(ordinary, ordinary[:, 0])
-    assert is_finite(learner) and np.isfinite(learner.predict(ordinary)).all()
-    assert np.isfinite(learner.progressive_mse_) and np.isfinite(learner.progressive_mae_)
 
 
 # --- fit ----------------------------------------------------------------------------------------------------------------------

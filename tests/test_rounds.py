@@ -56,7 +56,7 @@ def test_the_reach_of_weights_is_the_length_of_their_way(make):
         (lambda: onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), 0.25),
     ],
 )
-def test_the_reach_of_gaussian_weights(make, variance):
+def test_the_reach_of_gaussian_weights_bounds_each_step(make, variance):
     """|τ| sqrt(σ_max v) of each step, τ from Δw = τ Σx."""
     learner, way = make(), 0.0
     for x, _, _, updated, (before, sigma), (after, _) in rounds(learner):
@@ -67,7 +67,7 @@ def test_the_reach_of_gaussian_weights(make, variance):
     assert way > 1.0
 
 
-def test_the_reach_of_sums_of_rows():
+def test_the_reach_of_summed_rows_is_the_sum_of_their_lengths():
     """θ of a potential, z of dual averaging: c ||x|| of each step; the curvature, c² ||x||², is no less than any G."""
     for make in (
         lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **ONE), lambda: onlinecls.NAROWClassifier(2.0, **ONE),
@@ -155,7 +155,7 @@ def test_a_row_beyond_the_range_is_skipped_and_counted(what):
     assert (counters(learner, "reach"), counters(learner, "curvature")) == before[2:]
 
 
-def test_the_threshold_of_l1_is_that_of_the_rounds_before():
+def test_the_l1_threshold_counts_the_rounds_before_the_row():
     """z = 1, G = 1 after the first row: w = 4 (1 - 0.5 t)/1 is 2 in the second round (t = 1), and 0 only for a t of 2."""
     learner = onlinecls.AdaGradClassifier(eta0=4.0, delta=1e-12, update="dual_averaging", l1=0.5, **NO)
     learner.partial_fit([[1.0]], [1], classes=[-1, 1])

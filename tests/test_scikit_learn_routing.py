@@ -44,7 +44,7 @@ def requests(estimator, method):
 
 
 @pytest.mark.parametrize("estimator", LEARNERS, ids=str)
-def test_what_can_be_requested(estimator, routing):
+def test_sample_weight_can_be_requested_of_every_method(estimator, routing):
     for method in ("fit", "partial_fit", "score"):
         if hasattr(estimator, method) and (method != "score" or "OneClass" not in type(estimator).__name__):
             assert requests(estimator, method)["sample_weight"] is None
@@ -55,7 +55,7 @@ def test_what_can_be_requested(estimator, routing):
     assert requests(estimator, "fit")["sample_weight"] is None, "a copy's request is its own"
 
 
-def test_requests_are_those_of_scikit_learn(routing):
+def test_metadata_requests_are_those_of_scikit_learn(routing):
     ours = onlinecls.Perceptron().set_fit_request(sample_weight=True, coef_init=False).set_score_request(sample_weight=True)
     theirs = SGDClassifier().set_fit_request(sample_weight=True, coef_init=False).set_score_request(sample_weight=True)
     for method in ("fit", "partial_fit", "score"):
@@ -65,7 +65,7 @@ def test_requests_are_those_of_scikit_learn(routing):
     assert requests(onlinecls.AROWRegressor(), "predict") == {"return_std": None}
 
 
-def test_errors_are_those_of_scikit_learn(routing):
+def test_errors_of_requests_are_those_of_scikit_learn(routing):
     for wrong in ({"weights": True}, {"sample_weight": 3}):
         errors = []
         for estimator in (onlinecls.Perceptron(), SGDClassifier()):
@@ -125,7 +125,7 @@ def test_a_subclass_may_take_other_metadata(routing):
 
 
 @pytest.mark.parametrize("estimator", [*LEARNERS, onlinecls.text.HashingVectorizer()], ids=str)
-def test_diagram(estimator):
+def test_every_estimator_has_an_html_diagram(estimator):
     html = estimator._repr_html_()
     assert type(estimator).__name__ in html and "<div" in html
     assert set(estimator._repr_mimebundle_(include=None, exclude=None)) == {"text/plain", "text/html"}
@@ -135,7 +135,7 @@ def test_diagram(estimator):
     assert type(estimator).__name__ in make_pipeline(StandardScaler(), estimator)._repr_html_()
 
 
-def test_without_scikit_learn():
+def test_routing_and_diagrams_say_what_lacks_without_scikit_learn():
     code = (
         "import sys, onlinecls\n"
         "learner = onlinecls.AROWClassifier()\n"

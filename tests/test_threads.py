@@ -44,7 +44,7 @@ def everything_read(learner, X):
 
 
 @pytest.mark.parametrize("learner", OFFERED, ids=str)
-def test_the_bits_do_not_depend_on_the_threads(learner, many):
+def test_scores_do_not_depend_on_the_number_of_threads(learner, many):
     X, y = learner.problem(90, 6, seed=3)
     X[40:60] = 0.0  # (a part may be of no non-zeros at all)
     model = learner(**({"average": True} if learner.can_average else {})).partial_fit(X, y)
@@ -59,7 +59,7 @@ def test_the_bits_do_not_depend_on_the_threads(learner, many):
         assert rows is X or (Thread.begun >= 22) == (np.shape(rows)[0] > 1)
 
 
-def test_rows_of_all_lengths_are_shared_out(many, monkeypatch):
+def test_rows_of_all_lengths_are_shared_among_threads(many, monkeypatch):
     """One long row among many empty ones, and a part of a larger matrix."""
     long = csr_matrix(np.random.default_rng(0).normal(size=(1, 500)))
     X = vstack([csr_matrix((300, 500)), long, csr_matrix((300, 500)), long, long], format="csr")
@@ -129,14 +129,14 @@ def test_ctrl_c_ends_all_threads():
     assert run.stdout == "stopped 1\n", run.stderr
 
 
-def test_what_is_no_number_of_threads_is_refused(many):
+def test_a_text_as_number_of_threads_is_refused(many):
     model = onlinecls.AROWClassifier().partial_fit(np.eye(4), [0, 1, 0, 1]).set_params(n_jobs="all")
     with pytest.raises(ValueError, match=r"^AROWClassifier: n_jobs must be None or an integer, got n_jobs='all'\.$"):
         model.decision_function([[1.0] * 4] * 9)
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot be without its lock")
-def test_no_module_turns_the_lock_on():
+def test_no_module_turns_on_the_gil_of_a_free_threaded_python():
     code = (
         "import pkgutil, sys, importlib, onlinecls\n"
         "for module in pkgutil.walk_packages(onlinecls.__path__, 'onlinecls.'):\n"

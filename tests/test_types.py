@@ -33,7 +33,7 @@ X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
 LABELS, NUMBERS = ["ham", "spam", "ham"], [1.0, -1.0, 2.0]
 
 
-def test_classifiers() -> None:
+def test_types_of_classifiers_are_inferred() -> None:
     learner = assert_type(AROWClassifier(r=1.0, covariance="full").fit(X, LABELS), AROWClassifier)
     assert_type(learner.partial_fit(X.tolist(), LABELS, classes=["ham", "spam"], sample_weight=[1, 2, 1]), AROWClassifier)
     assert_type(learner.set_params(r=2.0), AROWClassifier)
@@ -48,7 +48,7 @@ def test_classifiers() -> None:
     assert assert_type(learner.r, float | Literal["auto"]) == 2.0
 
 
-def test_the_other_tasks() -> None:
+def test_types_of_regressors_and_one_class_learners_are_inferred() -> None:
     regressor = PassiveAggressiveRegressor(loss="squared_epsilon_insensitive")
     assert_type(regressor.fit(X, NUMBERS), PassiveAggressiveRegressor)
     assert_type(regressor.predict(X), NDArray[np.float64])
@@ -58,7 +58,7 @@ def test_the_other_tasks() -> None:
     assert_type(OnlineToBatch(Perceptron(), method="vote").fit(X, LABELS).score(X, LABELS), float)
 
 
-def test_functions(tmp_path: Path) -> None:
+def test_types_of_functions_are_inferred(tmp_path: Path) -> None:
     path = tmp_path / "model"
     Perceptron().fit(X, LABELS).save(path, metadata={"bits": 1})
     learner = assert_type(onlinecls.load(path), Learner)
@@ -71,7 +71,7 @@ def test_functions(tmp_path: Path) -> None:
     assert_type(bounds.perceptron(course, [1.0, 0.0]), bounds.Bound)
 
 
-def test_streams(tmp_path: Path) -> None:
+def test_types_of_streams_are_inferred(tmp_path: Path) -> None:
     path = tmp_path / "rows.tsv"
     path.write_text("spam\tcheap pills\nham\tlunch at noon\n")
     with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="str"), Stream) as stream:
@@ -80,7 +80,7 @@ def test_streams(tmp_path: Path) -> None:
     assert_type(stream.n_rows, int)
 
 
-def test_what_a_type_checker_refuses() -> None:
+def test_wrong_types_are_refused_by_checkers_and_at_run_time() -> None:
     """mypy says so where one of these is no error to it (warn_unused_ignores)."""
     with pytest.raises(ValueError):
         AROWClassifier(covariance="diag").fit(X, LABELS)  # type: ignore[arg-type]

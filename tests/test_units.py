@@ -55,7 +55,7 @@ def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorith
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-def test_what_a_default_came_to_is_an_attribute_and_says_the_same_when_it_is_given(cls):
+def test_the_value_of_an_auto_parameter_is_an_attribute_and_gives_the_same_model(cls):
     X, targets = problem(1)
     y = {"classifier": targets["binary"], "regressor": targets["regression"]}.get(cls._estimator_type)
     names = [name for name, value in cls().get_params().items() if isinstance(value, str) and value == "auto"]
@@ -89,14 +89,14 @@ def test_rows_of_zeros_before_the_first_change_nothing_but_counters(cls):
     assert learner.scale_ == late.scale_ == 4.0
 
 
-def test_weights_of_zero_tell_nothing():
+def test_rows_of_weight_zero_do_not_set_the_units():
     X, y = np.array([[1e6, 0.0], [3.0, 4.0]]), [0, 1]
     assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=[0.0, 1.0]).scale_ == 4.0
     assert AROWClassifier(class_weight={0: 0.0}).partial_fit(X, y, classes=[0, 1]).scale_ == 4.0
     assert AROWClassifier(class_weight={0: 0.0}, shuffle=False).fit(np.tile(X, (2, 1)), y * 2).scale_ == 4.0
 
 
-def test_a_model_that_waits_goes_on_after_pickle_and_file(tmp_path):
+def test_a_model_without_units_yet_learns_on_after_pickle_and_file(tmp_path):
     X, targets = problem(2)
     y, zeros = targets["multiclass"], np.zeros((3, X.shape[1]))
     for cls in (AROWClassifier, PassiveAggressiveClassifier, onlinecls.SCWClassifier, onlinecls.DualAscentClassifier,
@@ -124,7 +124,7 @@ def test_fit_counts_its_epochs_as_no_new_evidence():
     np.testing.assert_allclose(evenly.coef_, single.coef_, atol=1e-9)  # least squares: seven times the rows, seven times r
 
 
-def test_numbers_mean_what_they_mean_on_the_rows_as_they_stand():
+def test_parameters_that_are_numbers_do_not_scale_with_the_rows():
     X, targets = problem(4)
     given = AROWClassifier(r=0.1, intercept_scaling=1.0).partial_fit(64.0 * X, targets["binary"])
     assert (given.r_, given.intercept_scaling_) == (0.1, 1.0) and given.scale_ == 64.0 * AROWClassifier().partial_fit(
