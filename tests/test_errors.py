@@ -159,7 +159,7 @@ def test_lists_in_place_of_csr_arrays_are_read():
 
 
 def test_duplicates_of_dtypes_that_scipy_cannot_add_are_added_up():
-    """Those of float16, of longdouble and of objects are added up in float64."""
+    """Add up duplicates of float16, longdouble and objects in float64."""
     indices, indptr = np.array([2, 0, 2, 1], np.int32), np.array([0, 3, 4, 4, 4])
     plain = broken(data=[1.0, 2.0, 3.0, 4.0], indices=indices, indptr=indptr)
     for dtype in (np.float16, np.longdouble, object):

@@ -340,7 +340,7 @@ def test_data_frames_of_other_names():
 
 @pytest.mark.parametrize("columns", [1, 3, 20])
 def test_probabilities_are_numpys(columns):
-    """The same bits as this formula, whatever the scores."""
+    """Compare the bits with those of this formula, at scores of any size."""
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((50, columns)) * 10.0 ** rng.uniform(-300, 308, (50, columns))
     scores[0], scores[1], scores[2, 0], scores[3] = 0.0, np.inf, np.nan, -np.inf

@@ -91,12 +91,12 @@ class Course:
 
     @property
     def paid(self) -> np.ndarray:
-        """What the learner has paid after each row."""
+        """The sum paid by the learner, after each row."""
         return self._sides[0]
 
     @property
     def allowed(self) -> np.ndarray:
-        """What its theorem allows for `u` after each row."""
+        """The sum allowed by its theorem for `u`, after each row."""
         return self._sides[1][0]
 
     @property

@@ -58,7 +58,7 @@ __all__ = [
 
 
 class Bound(NamedTuple):
-    """What was paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows."""
+    """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows."""
 
     paid: float
     allowed: float
@@ -66,7 +66,7 @@ class Bound(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Certificate:
-    """What a learner paid along a stream, and what its theorem allowed, after every row: what `bounds.follow` gives with u.
+    """The sums paid by a learner and allowed by its theorem, after every row: the result of `bounds.follow` with u.
 
     Attributes
     ----------

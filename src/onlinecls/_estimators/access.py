@@ -1,4 +1,4 @@
-"""What evaluation and the command line need of a fitted learner beside its public attributes."""
+"""Access to fitted learners, beside their public attributes, for evaluation, bounds and the command line."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Learner = OnlineClassifier | OnlineRegressor | OnlineOneClass
 
 
 def is_classifier(learner: Any) -> bool:
-    """Whether it learns labels."""
+    """Return True if a learner learns labels."""
     return learner._estimator_type == "classifier"
 
 
 def is_regressor(learner: Any) -> bool:
-    """Whether it learns numbers."""
+    """Return True if a learner learns numbers."""
     return learner._estimator_type == "regressor"
 
 
 def parameter_names(cls: type[Estimator]) -> list[str]:
-    """The constructor's parameters."""
+    """Return the names of the constructor's parameters."""
     return cls._parameter_names()
 
 
@@ -48,28 +48,28 @@ def defaults_of(cls: type[Estimator]) -> dict[str, Any]:
 
 
 def check_parameters(learner: Any) -> None:
-    """Raise the ValueError now that `fit` would raise of a parameter."""
+    """Raise the ValueError that `fit` would raise for a parameter."""
     learner._kernel_params()
 
 
 def model_bytes(learner: Any, n_features: int, n_classes: int, dtype: Any) -> int:
-    """Of the arrays of a model of this learner's parameters."""
+    """Return the size in bytes of the arrays of a model with this learner's parameters."""
     return learner._model_bytes(learner._kernel_params(), n_features, n_classes, np.dtype(dtype))
 
 
 def learner_of(learner: Any) -> Any:
-    """What learns: of an `OnlineToBatch` the learner on its way."""
+    """Return the learner itself; of an `OnlineToBatch`, the one that it wraps."""
     return getattr(learner, "estimator_", learner)
 
 
 def linear_of(learner: Any) -> Any:
-    """What predicts, if its scores are sums over features; None of a kernel learner and of a vote."""
+    """Return the linear model that predicts; None for a kernel learner and a vote."""
     found = getattr(learner, "chosen_", learner)
     return found if hasattr(found, "coef_") else None
 
 
 def algorithm_of(learner: Estimator) -> Algorithm:
-    """The registry's row that the parameters choose."""
+    """Return the registry's row that the parameters choose."""
     return select(type(learner).__name__, learner.get_params(), algorithms_of(type(learner)))
 
 
@@ -87,18 +87,18 @@ def counts_of(learner: Any) -> tuple:
 
 
 def class_counts(learner: Any) -> dict:
-    """How many rows of each class a classifier has learnt."""
+    """Count the rows of each class that a classifier has learnt."""
     learner = learner_of(learner)
     return dict(zip(learner.classes_.tolist(), learner._state.counts.astype(int).tolist(), strict=True))
 
 
 def learning(learner: Any, again: bool) -> AbstractContextManager[None]:
-    """Inside, whether the rows that `partial_fit` is given were learnt before: probabilities learn from new rows alone."""
+    """Say whether the rows learnt inside the context were learnt before: probabilities learn from new rows alone."""
     return learner._learning(again)
 
 
 def dtype_of(learner: Any) -> np.dtype:
-    """The model's numbers'."""
+    """Return the dtype of the model."""
     return learner_of(learner)._state.dtype
 
 

@@ -358,8 +358,8 @@ class OnlineLearner(saving.Describing, Estimator):
             "margin": algorithm.margin, "slack": 0.0, "epsilon": 0.0,
             "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
             "eta0": 1.0, "C": 1.0, "r": 1.0, "r2": 1.0, "b": 1.0, "phi": 1.0, "delta": 1.0, "l1": 0.0, "l1_sum": 0.0,
-            "forgetting": 0.0, "growth": 1.0, "stored_cap": 0.0, "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0, "norm_bound": 1.0,
-            "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
+            "forgetting": 0.0, "growth": 1.0, "stored_cap": 0.0, "power": 2.0, "root": 1.0, "squarings": 0, "radius": 1.0,
+            "norm_bound": 1.0, "variance": 1.0, "floor": 0.0, "spacing": 0.0, "limit": 0.0, "tiny": 0.0,
             **algorithm.kernel_params(values),
         }
         if self.average and params["l1"] > 0.0:
@@ -587,7 +587,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @contextmanager
     def _learning(self, again: bool) -> Iterator[None]:
-        """Inside, whether rows are learnt again: their scores are then no longer those of rows that the model does not know."""
+        """Say that the rows learnt inside the context were learnt before: probabilities then learn nothing from their scores."""
 
         def say(seen: bool) -> None:
             self._are_seen, state = seen, self.__dict__.get("_state")
