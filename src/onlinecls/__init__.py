@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import streams as streams
     from . import text as text
     from ._estimators.baselines import *  # noqa: F403
+    from ._estimators.committee import *  # noqa: F403
     from ._estimators.dual_ascent import *  # noqa: F403
     from ._estimators.first_order import *  # noqa: F403
     from ._estimators.follow_the_leader import *  # noqa: F403

@@ -527,6 +527,10 @@ def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) ->
     return Algorithm("kernel_" + name, rule, selects=selects, **fields)
 
 
+COMBINING = {"combine": Options(("arow", "hedge")), "r": POSITIVE,
+             "forgetting": Real(0.0, 0.1, True, True, "The variances of the combiner grow by 1/(1 - forgetting) a row.")}
+FOLLOWING = "whom it follows depends on which rows came last; merge the members of each kind apart"
+
 #: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
 OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel"),
@@ -554,6 +558,10 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
                                            hint="Every round(1 / validation_fraction)-th row is held out.")},
               merge="it chooses among the hypotheses of one stream; merge the estimators that it wraps",
               title="Online to batch", paper="ICML 2008 tutorial, V"),
+    Algorithm("committee", "", "", "CommitteeClassifier", COMBINING, merge=FOLLOWING,
+              title="Committee", paper="ICML 2008 tutorial, I; AROW over the scores of learners"),
+    Algorithm("committee_regression", "", "", "CommitteeRegressor", COMBINING, merge=FOLLOWING, tasks=("regression",),
+              title="Committee of regressors", paper="ICML 2008 tutorial, I; least squares over the predictions of learners"),
 ]})
 
 #: The names of all estimators.
@@ -563,7 +571,7 @@ ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.v
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
     "_estimators.dual_ascent", "_estimators.baselines", "_estimators.follow_the_leader", "_estimators.online_to_batch",
-    "_estimators.kernel",
+    "_estimators.kernel", "_estimators.committee",
 )
 
 

@@ -81,6 +81,7 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
+    double* said            # where the next row leaves its scores before the update (regression: its error); NULL: nowhere
     bint has_observers      # somebody asks for the scores: a calibration or a record
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
@@ -277,8 +278,8 @@ cdef inline void update_platt(const double* scores, const Round* r, const Batch*
 
 cdef inline void observe_scores(const double* scores, double q, const Round* r, const Batch* b,
                                 PassContext* context) noexcept nogil:
-    """Pass the scores before the update to the calibration and to the certificate's records."""
-    cdef Py_ssize_t at
+    """Pass the scores before the update to the calibration, to the certificate's records, and to a committee."""
+    cdef Py_ssize_t at, c
     if unlikely(context.has_observers):
         if context.records != NULL:
             at = <Py_ssize_t>(context.counters.rounds - context.records_from) - 1
@@ -287,6 +288,9 @@ cdef inline void observe_scores(const double* scores, double q, const Round* r, 
                 context.record.score, context.record.q, context.record.updates = scores[0], q, context.counters.updates
         if context.platt != NULL:
             update_platt(scores, r, b, context)
+        for c in range(context.columns if context.said != NULL else 0):
+            context.said[0] = scores[c]
+            context.said += 1
 
 
 cdef inline int open_records(PassContext* context, record, double rounds) except -1:
@@ -297,11 +301,15 @@ cdef inline int open_records(PassContext* context, record, double rounds) except
         records = record
         context.records, context.n_records = <Record*>&records[0, 0], records.shape[0]
     context.has_observers = context.platt != NULL or context.records != NULL
+    context.said = NULL
     return 0
 
 
 cdef inline void count_error(double error, PassContext* context) noexcept nogil:
     """Add the error that predict would have made just before the update; errors above 1e140 count as 1e140."""
+    if unlikely(context.said != NULL):
+        context.said[0] = error
+        context.said += 1
     error = fabs(error)
     error = error if error < 1e140 else 1e140
     context.counters.squared += error * error

@@ -147,7 +147,7 @@ def documented(cls: type[E]) -> type[E]:
     if getattr(cls, "_leans", False):
         texts["probability"] += LEANING
     parameters = "\n".join(text for name, text in texts.items() if name in defaults)
-    parameters += OF_CLASSIFIERS if kind == "classifier" else ""
+    parameters += OF_CLASSIFIERS if "multi_class" in defaults else ""
     if "covariance" in defaults:
         parameters = f"{COVARIANCE}\n{parameters}"
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")

@@ -1,0 +1,17 @@
+"""What Python sees of the model of a committee."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .model import Model
+
+KEPT: int
+
+class CommitteeModel(Model):
+    """What learning changes of a committee."""
+
+    members: tuple[Model, ...]
+    shares: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    gauge: NDArray[np.float64]

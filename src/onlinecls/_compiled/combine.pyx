@@ -1,0 +1,390 @@
+"""A committee: members learn block after block while its rows are in the cache, and a small learner combines their scores.
+
+Member k's score before it learns a row is number k of the combiner's row z. Of classes that share one vector z has the members'
+scores and the sign y; of more it has, of each, the score of the true class less that of the best wrong one, and y = 1.
+
+    arow     Σ <- Σ/(1-λ), scaled back where its trace passes K;   m = y a.z;   u = Σz,   v = z.u
+             m < 1:   a += y (1 - m)/(v + r/c) u,   Σ -= u u'/(v + r/c)
+             numbers: with z and y divided by s, always   a += (y - a.z)/(v + r/c) u,   Σ the same
+    hedge    L_k += c l_k,   a_k ~ exp(-η_t L_k),   η_t = √(8 ln K / t),   l_k the member's loss in [0, 1]
+
+with the row's weight c and a = (1/K, ..), Σ = I before the first row.
+"""
+from cython cimport critical_section
+from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
+
+import numpy as np
+
+from .model cimport Model
+from .rounds cimport (
+    REGRESSION, Batch, Counters, PassContext, Round, Task, add_loss, begin_row, check_signals, count_error, count_mistake,
+    observe_scores, predict_class, top,
+)
+
+cdef enum:
+    MOST_ROWS = 1024        # of a block,
+    MOST_WORK = 1 << 15     # non-zeros, and
+    MOST_SCORES = 1 << 19   # non-zeros times vectors of weights: all members learn them between two checks of signals
+    YOUNG = 16              # rows that tell the unit of y
+
+cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block spends: its rows are one unit of all members
+
+KEPT = YOUNG
+
+
+ctypedef struct Combiner:
+    Py_ssize_t k            # members
+    bint hedges
+    double r
+    double growth           # 1/(1 - λ)
+    double limit            # the largest score that is combined
+    double* shares          # [k] a
+    double* sigma           # [k, k]; of Hedge NULL
+    double* losses          # [k + 1] of Hedge: each member's, and what the mean by the shares has paid; else NULL
+    double* kept            # [YOUNG, k + 2] regression: z, y and c of the first rows
+    double* gauge           # [2] s, and how many rows are kept
+    double* z               # [k] the present row, and room for another k numbers
+    double* u
+
+
+# --- a step of the combiner ----------------------------------------------------------------------------------------------------
+
+cdef inline double mixed(const double* shares, const double* said, Py_ssize_t stride, Py_ssize_t k) noexcept nogil:
+    """Return the committee's score: the members', `stride` apart, by their shares."""
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(k):
+        total += shares[j] * said[j * stride]
+    return total
+
+
+cdef void grow(Combiner* f) noexcept nogil:
+    """Let the variances grow by 1/(1 - λ), as far as their sum stays at K."""
+    cdef Py_ssize_t j
+    cdef double trace = 0.0, factor = f.growth
+    for j in range(f.k):
+        trace += factor * f.sigma[j * f.k + j]
+    for j in range(f.k * f.k):
+        f.sigma[j] *= factor
+        if trace > f.k:
+            f.sigma[j] *= f.k / trace
+
+
+cdef bint step(Combiner* f, double amount, double c) noexcept nogil:
+    """Move the shares by amount/(v + r/c) along u = Σz, and narrow Σ; False if a number would leave its range."""
+    cdef Py_ssize_t i, j, k = f.k
+    cdef double v = 0.0, beta, largest = 0.0
+    for i in range(k):
+        f.u[i] = 0.0
+        for j in range(k):
+            f.u[i] += f.sigma[i * k + j] * f.z[j]
+        v += f.u[i] * f.z[i]
+        largest = max(largest, fabs(f.u[i]))
+    v = v if v > 0.0 else 0.0
+    beta = 1.0 / (v + f.r / c)
+    if not (isfinite(v) and isfinite(amount * beta * largest) and fabs(amount * beta * largest) < 1e100):
+        return False
+    for i in range(k):
+        f.shares[i] += amount * beta * f.u[i]
+        for j in range(k):
+            f.sigma[i * k + j] -= beta * (f.u[i] * f.u[j])
+    for i in range(k):              # (rounding: a variance of 0 has no covariances)
+        if f.sigma[i * k + i] <= 0.0:
+            for j in range(k):
+                f.sigma[i * k + j] = f.sigma[j * k + i] = 0.0
+    return True
+
+
+cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept nogil:
+    """Add the losses of round t, each in [0, 1], to the members' sums, and weigh the members for the next round."""
+    cdef Py_ssize_t j
+    cdef double least, total = 0.0, eta = sqrt(8.0 * log(<double>f.k) / (t + 1.0)), paid = 0.0
+    for j in range(f.k):
+        paid += f.shares[j] * losses[j]
+    for j in range(f.k + 1):
+        f.losses[j] = min(f.losses[j] + c * (losses[j] if j < f.k else paid), 1e290)
+    least = f.losses[0]
+    for j in range(1, f.k):
+        least = min(least, f.losses[j])
+    for j in range(f.k):
+        f.shares[j] = exp(-eta * (f.losses[j] - least))
+        total += f.shares[j]
+    for j in range(f.k):
+        f.shares[j] /= total
+
+
+cdef inline double clipped(double loss) noexcept nogil:
+    """Return a loss within [0, 1]; of a score that is no number it is 1."""
+    return 0.0 if loss <= 0.0 else loss if loss < 1.0 else 1.0
+
+
+# --- classes -------------------------------------------------------------------------------------------------------------------
+
+cdef bint learn_label(Combiner* f, const double* said, Py_ssize_t stride, const double* scores, const Round* r,
+                      PassContext* context) noexcept nogil:
+    """Learn a labelled row, whose scores are known; True if the shares have changed."""
+    cdef Py_ssize_t j, rival = 0
+    cdef double sign = 2.0 * r.label - 1.0, margin = sign * scores[0]
+    cdef bint fits = True
+    cdef const double* own
+    if context.columns > 1:
+        rival, sign = top(scores, context, r.label), 1.0
+        if rival < 0:
+            return False
+        margin = scores[r.label] - scores[rival]
+    if r.newcomer:
+        return False
+    for j in range(f.k):
+        own = &said[j * stride]
+        f.z[j] = own[0] if context.columns == 1 else own[r.label] - own[rival]
+        fits &= fabs(f.z[j]) <= f.limit         # (NaN is not)
+        if f.hedges:
+            f.u[j] = clipped(1.0 - (sign * own[0] if context.columns == 1 else own[r.label] - own[top(own, context, r.label)]))
+    if f.hedges:
+        pay(f, f.u, r.weight, context.counters.rounds)
+        return True
+    if not (fits and isfinite(margin)):
+        context.counters.skipped += 1.0
+        return False
+    add_loss(r.weight * (1.0 - margin), context)
+    if f.growth > 1.0:
+        grow(f)
+    if margin >= 1.0:
+        return False
+    if not step(f, sign * (1.0 - margin), r.weight):
+        context.counters.skipped += 1.0
+        return False
+    return True
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------------------
+
+cdef bint learn_number(Combiner* f, double y, double c, double t) noexcept nogil:
+    """Learn a row z with its target, both divided by s; False if a number would leave its range."""
+    cdef Py_ssize_t j
+    cdef double error
+    if f.hedges:
+        for j in range(f.k):
+            f.u[j] = clipped(fabs(y - f.z[j]) / f.gauge[0])
+        pay(f, f.u, c, t)
+        return True
+    for j in range(f.k):
+        f.z[j] /= f.gauge[0]
+    error = y / f.gauge[0] - mixed(f.shares, f.z, 1, f.k)
+    if f.growth > 1.0:
+        grow(f)
+    return step(f, error, c)
+
+
+cdef double unit_of(const double* kept, Py_ssize_t n, Py_ssize_t width) noexcept nogil:
+    """Return the power of two nearest to the median |y| of the kept rows that are not 0 (of two the lower one); 1 of none."""
+    cdef Py_ssize_t i, j, at, n_below, n_live = 0
+    cdef int exponent
+    cdef double y, found = 1.0
+    for i in range(n):
+        n_live += kept[i * width + width - 2] != 0.0
+    for i in range(n):
+        y = fabs(kept[i * width + width - 2])
+        n_below = 0
+        for j in range(n):
+            at = j * width + width - 2
+            n_below += 0.0 < fabs(kept[at]) < y or (fabs(kept[at]) == y and j < i)
+        if y > 0.0 and n_below == (n_live - 1) // 2:
+            found = y
+    found = frexp(found, &exponent)
+    return 1.0 if n_live == 0 else ldexp(1.0, max(-400, min(exponent - (found * found < 0.5), 400)))
+
+
+cdef void begin(Combiner* f) noexcept nogil:
+    """Set the shares and what is known of them to what they are before the first row."""
+    cdef Py_ssize_t j
+    for j in range(f.k):
+        f.shares[j] = 1.0 / f.k
+    for j in range(f.k * f.k if f.sigma != NULL else 0):
+        f.sigma[j] = j % (f.k + 1) == 0
+    for j in range(f.k + 1 if f.losses != NULL else 0):
+        f.losses[j] = 0.0
+
+
+cdef bint learn_target(Combiner* f, double y, double c, double t) noexcept nogil:
+    """Learn a row of a regression; the first YOUNG rows are learnt again where they tell another unit of y."""
+    cdef Py_ssize_t i, j, n, width = f.k + 2
+    cdef double unit
+    cdef bint learnt = False
+    if f.gauge[1] >= YOUNG:
+        return learn_number(f, y, c, t)
+    n = <Py_ssize_t>f.gauge[1]
+    for j in range(f.k):
+        f.kept[n * width + j] = f.z[j]
+    f.kept[n * width + f.k], f.kept[n * width + f.k + 1] = y, c
+    f.gauge[1] += 1.0
+    unit = unit_of(f.kept, n + 1, width)
+    if unit != f.gauge[0]:
+        f.gauge[0] = unit
+        begin(f)
+        i = 0
+    else:
+        i = n
+    while i <= n:
+        for j in range(f.k):
+            f.z[j] = f.kept[i * width + j]
+        learnt = learn_number(f, f.kept[i * width + f.k], f.kept[i * width + f.k + 1], i + 1.0)
+        i += 1
+    return learnt
+
+
+# --- a block -------------------------------------------------------------------------------------------------------------------
+
+cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
+                 bint learns) except -1 nogil:
+    """Learn the rows of a block, of which said[j * stride + i] is number i that member j has handed out. learns : are rows new?"""
+    cdef Py_ssize_t i, j, c, n = 0
+    cdef Round r
+    cdef bint changed, fits
+    cdef double y
+    for i in range(b.n):
+        if begin_row(&r, i, b, context) == 0:
+            continue
+        changed = False
+        if task == REGRESSION:
+            y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
+            for j in range(f.k):
+                f.z[j] = y - said[j * stride + n]
+                fits &= fabs(f.z[j]) <= min(f.limit, 1e150)
+            scores[0] = y - mixed(f.shares, f.z, 1, f.k)
+            count_error(scores[0], context)
+            add_loss(r.weight * fabs(scores[0]), context)
+            if fits and learns:
+                changed = learn_target(f, y, r.weight, context.counters.rounds)
+            context.counters.skipped += learns and not changed
+        else:
+            for c in range(context.columns):
+                scores[c] = mixed(f.shares, &said[n + c], stride, f.k)
+            count_mistake(predict_class(scores, &r, context), &r, b, context)
+            observe_scores(scores, 0.0, &r, b, context)
+            if learns:
+                changed = learn_label(f, &said[n], stride, scores, &r, context)
+        n += context.columns
+        context.counters.updates += changed
+    return 0
+
+
+cdef Py_ssize_t end_of_block(const Batch* b, Py_ssize_t start, Py_ssize_t columns, Py_ssize_t most, Py_ssize_t* work) noexcept nogil:
+    """Return the end of the block of rows that begins at `start`; its non-zeros come to `work`."""
+    cdef Py_ssize_t i = start, at, n
+    work[0] = 0
+    while i < b.n and i - start < most:
+        at = i if b.order == NULL else b.order[i]
+        n = b.indptr[at + 1] - b.indptr[at] + 8
+        if i > start and (work[0] + n > MOST_WORK or (work[0] + n) * columns > MOST_SCORES):
+            break
+        work[0] += n
+        i += 1
+    return i
+
+
+cdef Batch part(const Batch* b, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Return rows [start, stop) of a batch."""
+    cdef Batch found = b[0]
+    found.n = stop - start
+    if b.order != NULL:
+        found.order = b.order + start
+        return found
+    found.n_rows = found.n
+    found.indptr = b.indptr + start
+    if b.labels != NULL:
+        found.labels = b.labels + start
+    if b.targets != NULL:
+        found.targets = b.targets + start
+    if b.weights != NULL:
+        found.weights = b.weights + start
+    if b.predictions != NULL:
+        found.predictions = b.predictions + start
+    return found
+
+
+cdef int learn_member(Model member, Task task, rows, const Batch* block, double* said) except -1:
+    """Let a member learn a block, by its own rule as if it were alone, and hand out what it said of each row before."""
+    cdef PassContext context
+    cdef Batch b
+    cdef double[::1] counts = member.counts, counters = member.counters, correction = member.correction
+    member.bind()
+    member.enter(&b, &context, counts, counters, correction)
+    b = block[0]
+    b.predictions = NULL
+    context.budget, context.said, context.has_observers = ENDLESS, said, True
+    try:
+        member.run(task, rows, &b, &context)
+    finally:
+        (<Counters*>&counters[0])[0] = context.counters
+    return 0
+
+
+cdef class CommitteeModel(Model):
+    """members : a tuple of models. shares : (K,) a. losses : Hedge's, (K + 1,), or (0,). sigma : (1, K, K), or (0, 1, 1).
+
+    kept : regression: (YOUNG, K + 2), z, y and c of the first rows, or (0, 1). gauge : (2,), see Combiner. All are float64.
+    """
+
+    cdef public tuple members
+    cdef public object shares, losses, kept, gauge
+
+    cdef int bind(self) except -1:
+        if self.bound is not self.params:
+            with critical_section(self):        # several threads may read at once
+                self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
+                self.p.average_from, self.p.limit = -1, self.params["limit"]
+                self.p.r, self.p.forgetting = self.params["r"], self.params["forgetting"]
+                self.bound = self.params
+        return 0
+
+    cdef Combiner combiner(self, double[::1] room):
+        cdef double[::1] shares = self.shares, losses = self.losses, gauge = self.gauge
+        cdef double[:, ::1] kept = self.kept
+        cdef double[:, :, ::1] sigma = self.sigma
+        cdef Combiner f
+        f.k, f.hedges, f.r, f.limit = shares.shape[0], losses.shape[0] > 0, self.p.r, self.p.limit
+        f.growth = 1.0 / (1.0 - self.p.forgetting)
+        f.shares, f.gauge = &shares[0], &gauge[0]
+        f.sigma = &sigma[0, 0, 0] if sigma.shape[0] else NULL
+        f.losses = &losses[0] if losses.shape[0] else NULL
+        f.kept = &kept[0, 0] if kept.shape[0] else NULL
+        f.z, f.u = &room[0], &room[f.k]
+        return f
+
+    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
+        cdef Py_ssize_t start = 0, stop, j, work, columns = context.columns, k = len(self.members), budget = context.budget
+        cdef Py_ssize_t most = max(1, min(MOST_ROWS, b.n, 1 + (MOST_SCORES >> 3) // columns)), stride = most * columns
+        cdef double[::1] said = np.empty(stride * k), room = np.empty(2 * k + columns)
+        cdef Combiner f = self.combiner(room)
+        cdef Batch block
+        cdef bint learns = not self.are_seen
+        context.budget = ENDLESS
+        while start < b.n:
+            stop = end_of_block(b, start, columns, most, &work)
+            block = part(b, start, stop)
+            budget = check_signals(budget, work * columns * k)
+            for j in range(k):
+                learn_member(self.members[j], task, rows, &block, &said[j * stride])
+            with nogil:
+                combine(&f, task, &block, context, &said[0], stride, &room[2 * k], learns)
+            start = stop
+        return 0
+
+    cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
+        """scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""
+        cdef Py_ssize_t start = 0, stop, i, j, n_members = len(self.members), most = min(b.n, MOST_ROWS), stride = most * k
+        cdef double[::1] said = np.empty(stride * n_members), shares = self.shares
+        cdef Batch block
+        cdef Model member
+        while start < b.n:
+            stop = min(start + most, b.n)
+            block = part(b, start, stop)
+            for j in range(n_members):
+                member = self.members[j]
+                member.bind()
+                member.decide(rows, &block, &said[j * stride], k)
+            for i in range((stop - start) * k):
+                scores[start * k + i] = mixed(&shares[0], &said[i], stride, n_members)
+            start = stop
+        return 0

@@ -1,0 +1,587 @@
+"""Committees: several learners in one pass, whose scores a small learner combines into one hyperplane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import copy, deepcopy
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._input import validate
+from .._models.committee import CommitteeState
+from .._models.state import read_only
+from .._registry import ALGORITHMS, ESTIMATORS, Units, algorithms_of, estimator_class, select
+from .._saving import is_json, require
+from . import saving
+from .base import _MUCH, UNKNOWN, OnlineLearner, WithWeights
+from .docstrings import documented
+from .probabilities import WithProbabilities
+from .regressor import OnlineRegressor
+from .units import units_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from .._input.rows import Rows
+    from .._input.types import ClassWeight, FloatType, Matrix, Params, RandomState
+
+    Members = Literal["auto"] | list[Any]
+
+NARROW = 300  # features up to which the automatic members have full covariances
+
+
+class Automatic(NamedTuple):
+    """A member that a committee chooses by itself: factors are what its numbers are times the unit of their defaults."""
+
+    name: str
+    estimator: str
+    parameters: dict[str, Any]
+    factors: dict[str, float]
+
+    def made(self, units: Units, fit_intercept: bool) -> Any:
+        learner = estimator_class(self.estimator)(**self.parameters, fit_intercept=fit_intercept)
+        defaults = select(self.estimator, learner.get_params(), algorithms_of(type(learner))).units
+        for name, factor in self.factors.items() if units.scale else ():
+            setattr(learner, name, defaults[name]._replace(number=factor).value(units))
+        return learner
+
+
+#: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
+_AROW = Automatic("arow", "AROWClassifier", {}, {"r": 0.1})
+_SLOW = Automatic("arow-slow", "AROWClassifier", {}, {"r": 0.5})
+_FOLLOWING = Automatic("arow-forgetting", "AROWClassifier", {"forgetting": 0.001}, {"r": 0.1})
+_ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
+_FULL = Automatic("arow-full", "AROWClassifier", {"covariance": "full"}, {"r": 0.1})
+_FULL_FOLLOWING = Automatic("arow-full-forgetting", "AROWClassifier", {"covariance": "full", "forgetting": 0.001}, {"r": 0.1})
+_SCW = Automatic("scw", "SCWClassifier", {}, {})
+_OF_NUMBERS = tuple(
+    Automatic(name, "AROWRegressor", parameters, {"r": r})
+    for name, parameters, r in (
+        ("arow", {}, 0.1), ("arow-slow", {}, 1.0), ("arow-forgetting", {"forgetting": 0.001}, 0.1),
+    )
+)
+_FULL_OF_NUMBERS = tuple(
+    Automatic(f"arow-full{name}", "AROWRegressor", {"covariance": "full", "forgetting": forgetting}, {"r": 0.1})
+    for name, forgetting in (("", 0.0), ("-forgetting", 0.001))
+)
+AUTOMATIC = {
+    ("classifier", False): (_AROW, _SLOW, _FOLLOWING, _ADAGRAD),
+    ("classifier", True): (_AROW, _SCW, _FULL, _FULL_FOLLOWING),
+    ("regressor", False): _OF_NUMBERS,
+    ("regressor", True): _OF_NUMBERS[:1] + _FULL_OF_NUMBERS,
+}
+
+
+def named_members(members: list[Any]) -> list[tuple[str, Any]]:
+    """Return (name, learner) of each member; one without a name is called by its class, as scikit-learn's make_union does."""
+    found = [each if isinstance(each, tuple) and len(each) == 2 else (type(each).__name__.lower(), each) for each in members]
+    counts, numbers = Counter(name for name, _ in found), Counter[str]()
+    for at, (name, learner) in enumerate(found):
+        if counts[name] > 1 and members[at] is learner:
+            numbers[name] += 1
+            found[at] = f"{name}-{numbers[name]}", learner
+    return found
+
+
+class _Committee(WithWeights):
+    """What committees of classifiers and of regressors share."""
+
+    members: Members
+    combine: Literal["arow", "hedge"]
+    r: float
+    forgetting: float
+
+    average = early_stopping = False  # no parameters, as the next
+    tol, intercept_scaling = None, "auto"
+    _kind = "members, of combine, of probability or of dtype"
+    _width: int
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def _named(self) -> list[tuple[str, Any]]:
+        """Return (name, learner) of the members in the list; none where they are chosen automatically."""
+        return named_members(self.members) if isinstance(self.members, (list, tuple)) else []
+
+    def get_params(self, deep: bool = True) -> dict:
+        """The constructor's parameters, by name; deep: the members too, by their names, and their parameters as name__parameter."""
+        params = super().get_params()
+        for name, learner in self._named() if deep else ():
+            params[name] = learner
+            if hasattr(learner, "get_params") and not isinstance(learner, type):
+                params.update({f"{name}__{key}": value for key, value in learner.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set constructor parameters, members by their names, and their parameters by name__parameter. Returns the estimator."""
+        own = {name: params.pop(name) for name in self._parameter_names() if name in params}
+        super().set_params(**own)
+        named = self._named()
+        for at, (name, _) in enumerate(named):
+            if name in params:
+                named[at] = name, params.pop(name)
+        nested: dict[str, dict] = {}
+        for key in [key for key in params if "__" in key and key.partition("__")[0] in dict(named)]:
+            name, _, parameter = key.partition("__")
+            nested.setdefault(name, {})[parameter] = params.pop(key)
+        if params:
+            super().set_params(**params)  # which says what there is
+        for name, values in nested.items():
+            dict(named)[name].set_params(**values)
+        if named:  # (another list: what was computed of the old one is void)
+            bare = [not isinstance(each, tuple) for each in self.members]
+            self.members = [learner if alone else (name, learner) for alone, (name, learner) in zip(bare, named, strict=True)]
+        return self
+
+    def _parameters(self) -> dict:
+        return self.get_params(deep=False)
+
+    def _kernel_params(self, units: Units | None = None) -> dict:
+        """Check all parameters, the members' too, and return those of the committee with the members' among them."""
+        found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
+        units = self.__dict__.get("_units", UNKNOWN) if units is None else units
+        width = self.__dict__.get("_width", NARROW + 1)
+        if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
+            if remembered[2]["width"] == width or self.members != "auto":
+                return remembered[2]
+        who, values = type(self).__name__, self._parameters()
+        select(who, values, algorithms_of(type(self)))
+        validate.read_dtype(who, self.dtype)
+        team, own = self._team(units, width <= NARROW), []
+        for name, member in team:
+            try:
+                own.append(member._kernel_params(units))
+            except ValueError as error:
+                raise ValueError(f"{who}: member {name!r} must have parameters in their ranges: {error}") from None
+        params: dict[str, Any] = {
+            "team": tuple(member for _, member in team), "names": tuple(name for name, _ in team), "members": tuple(own),
+            "kinds": tuple(member._state_class(each) for (_, member), each in zip(team, own, strict=True)),
+            "hedges": self.combine == "hedge", "r": float(self.r), "forgetting": float(self.forgetting), "width": width,
+            "probability": int(values.get("probability", False)), "multi_class": getattr(team[0][1], "multi_class", None),
+            "open_classes": 0, "balanced": 0, "average_from": -1, "bias": 1.0, "variance": 0.0, "limit": np.inf,
+        }
+        self._compiled = found, units, params
+        return params
+
+    def _team(self, units: Units, is_narrow: bool) -> list[tuple[str, Any]]:
+        """Return new members, by their names, after checking all that one of them can tell."""
+        who, members = type(self).__name__, self.members
+        if isinstance(members, str) and members == "auto":
+            kinds = AUTOMATIC[self._estimator_type, is_narrow]
+            team = [(kind.name, kind.made(units, bool(self.fit_intercept))) for kind in kinds]
+        else:
+            if not isinstance(members, (list, tuple)) or not members:
+                raise ValueError(
+                    f"{who}: members must be 'auto' or a list of learners, or of (name, learner) pairs, got members={members!r}."
+                )
+            named = self._named()
+            self._check_names(named)
+            for name, learner in named:
+                self._check_member(name, learner)
+            if not self.fit_intercept:
+                raise ValueError(
+                    f"{who}: fit_intercept must be True with a list of members, got fit_intercept={self.fit_intercept!r}: each "
+                    "member has its own. Set theirs."
+                )
+            team = [(name, type(learner)(**deepcopy(learner.get_params(deep=False)))) for name, learner in named]
+        for _, member in team if self._estimator_type == "classifier" else ():
+            member.class_weight = self.class_weight
+        forms = {getattr(member, "multi_class", None): name for name, member in team}
+        if len(forms) > 1:
+            raise ValueError(
+                f"{who}: members must be of the same multi_class, got " + " and ".join(
+                    f"multi_class={form!r} of {name!r}" for form, name in forms.items()) + ". Set one for all."
+            )
+        return team
+
+    def _check_names(self, named: list[tuple[str, Any]]) -> None:
+        who, own = type(self).__name__, self._parameter_names()
+        for name, _ in named:
+            if not isinstance(name, str) or "__" in name or "." in name or name in own or [n for n, _ in named].count(name) > 1:
+                raise ValueError(
+                    f"{who}: members must have different names, each a text without '__' and '.' that is none of the parameters, "
+                    f"got {name!r} among {[each for each, _ in named]!r}."
+                )
+
+    def _check_member(self, name: str, learner: Any) -> None:
+        """Raise a ValueError that says which member cannot be one, and why."""
+        who, kind = type(self).__name__, type(learner)
+        task = "labels" if self._estimator_type == "classifier" else "numbers"
+        rows = [row for row in ALGORITHMS.values() if row.estimator == kind.__name__ and saving.is_saved(learner)]
+        problem = ""
+        if not rows or isinstance(learner, type):
+            problem = "which is none"
+        elif learner._estimator_type != self._estimator_type:
+            problem = f"which learns no {task}"
+        elif {"leader", "experts"}.intersection(rows[0].tasks):
+            problem = "which keeps all rows" if "leader" in rows[0].tasks else "whose rows are advice in [0, 1]"
+        elif kind._read_rows is not OnlineLearner._read_rows and not learner.signed:
+            problem = "which takes no rows below 0 with signed=False"
+        elif getattr(learner, "probability", False) or learner.dtype is not None or self._weighs(learner):
+            problem = "whose probability, dtype and class_weight must be left to the committee"
+        if problem:
+            raise ValueError(
+                f"{who}: members must be linear learners of onlinecls that learn {task} from any rows, got {name!r}, "
+                f"{validate.brief(learner)}, {problem}. Leave it out, or give another learner."
+            )
+
+    def _weighs(self, learner: Any) -> bool:
+        own = getattr(learner, "class_weight", None)
+        return own is not None and own is not getattr(self, "class_weight", None)
+
+    def _with_constant(self, params: dict) -> dict:
+        return params
+
+    def _pairs(self, params: dict) -> Iterator[tuple[Any, dict]]:
+        """Yield each new member with its parameters."""
+        return zip(params["team"], params["members"], strict=True)
+
+    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
+        for member, own in self._pairs(params):
+            member._check_range(member._with_constant(own), dtype)
+
+    def _is_another_kind(self, params: dict) -> bool:
+        dtype, mine = validate.read_dtype(type(self).__name__, self.dtype), self._params
+        if any(params[name] != mine[name] for name in ("kinds", "hedges", "probability", "multi_class", "names")):
+            return True
+        there = zip(params["team"], params["members"], self._mounted(params["team"]), strict=True)
+        return dtype not in (None, self._state.dtype) or any(member._is_another_kind(own) for _, own, member in there)
+
+    def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        return sum(member._model_bytes(own, n_features, n_classes, dtype) for member, own in self._pairs(params))
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        needed = self._model_bytes(params, n_features, n_classes, dtype)
+        if needed > _MUCH and needed > (available := validate.available_memory()):
+            raise ValueError(
+                f"{type(self).__name__}: the members' models must fit in memory, got {len(params['team'])} of {n_classes} classes "
+                f"and {n_features:,} features, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                "Give fewer members, or fewer features."
+            )
+
+    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> CommitteeState:
+        self._check_memory(params, n_features, n_classes, dtype)
+        members = []
+        for member, own in self._pairs(params):
+            state = member._start(own, n_features, n_classes, dtype)
+            state.params = own
+            members.append(state)
+        return CommitteeState(n_classes, params, members, self._estimator_type == "regressor")
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
+        params, rows, first = super()._read_call(X)
+        if first:  # the width of the rows chooses the automatic members
+            self._width = rows.n_features
+            params = self._kernel_params()
+            self._check_range(params, rows.data.dtype)
+        return params, rows, first
+
+    def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
+        self._width = rows.n_features
+        return super()._for_fit(rows, weights)
+
+    def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
+        units = units_of(rows, at, self._units.epochs)
+        before, found = self._kernel_params(), self._kernel_params(units)
+        self._units = units
+        self._state = self._state.writable()
+        self._state.set_scales(found, before)
+        self._params, self._params_of = found, (None,)
+        return found
+
+    def _params_for(self, params: dict, state: CommitteeState, is_open: bool, balanced: bool) -> dict:
+        own = tuple(
+            member._params_for(each, its_state, is_open, balanced)
+            for (member, each), its_state in zip(self._pairs(params), state.members, strict=True)
+        )
+        limit = float(np.finfo(state.dtype).max) / 4
+        return {**params, "members": own, "open_classes": int(is_open), "balanced": int(balanced), "limit": limit}
+
+    def _join_singly(self, params: dict) -> bool:
+        return any(member._join_singly(own) for member, own in self._pairs(params))
+
+    def _grown(self, places: np.ndarray, n_classes: int) -> CommitteeState:
+        members = [member._grown(places, n_classes) for member in self._mounted(self._params["team"])]
+        return self._state.with_classes(members, places, n_classes)
+
+    def _mounted(self, team: tuple) -> list[Any]:
+        """Return learners like these, with the present models of the members: they share the arrays."""
+        mine, found = self.__dict__, []
+        for member, own, state in zip(team, self._params["members"], self._state.members, strict=True):
+            learner = copy(member)
+            learner._state, learner._params, learner._params_of, learner._units = state, own, (None,), self._units
+            learner.__dict__.update({
+                name: mine[name] for name in ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_") if name in mine
+            })
+            found.append(learner)
+        return found
+
+    # --- the model, to look at -----------------------------------------------------------------------------------------------
+
+    @property
+    def members_(self) -> list[Any]:
+        """The members, each as if it had learnt alone: to read. (One that learns on does so in a copy of its own.)"""
+        self._fitted_state()
+        found = self._mounted(self._params["team"])
+        for learner in found:
+            parts = learner._state.parts().items()
+            views = {name: read_only(part.view()) if isinstance(part, np.ndarray) else part for name, part in parts}
+            learner._state = learner._state.of({**views, "params": learner._state.params})
+        return found
+
+    @property
+    def member_names_(self) -> list[str]:
+        """The members' names, in the order of `members_`."""
+        self._fitted_state()
+        return list(self._params["names"])
+
+    @property
+    def member_weights_(self) -> NDArray[np.float64]:
+        """The weight a_k of each member's score in the committee's, (n_members,): a copy."""
+        return self._fitted_state().shares.copy()
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        from .. import __version__
+
+        who, state = type(self).__name__, self._fitted_state()
+        own: dict[str, Any] = {name: value for name, value in self._parameters().items() if name != "members"}
+        given: Any = self.members
+        if not isinstance(given, str):
+            given = [
+                [None if each is learner else name, type(learner).__name__,
+                 saving.packed_parameters(type(learner).__name__, learner.get_params())]
+                for each, (name, learner) in zip(given, self._named(), strict=True)
+            ]
+        headers, arrays = [], dict(state.own_parts())
+        for at, member in enumerate(self.members_):
+            header, parts = member._described({})
+            headers.append(header)
+            arrays.update({f"{at}.{name}": part for name, part in parts.items()})
+        return {
+            "library": __version__, "estimator": who, "parameters": saving.packed_parameters(who, own), "members": given,
+            "models": headers, "names": list(self._params["names"]), "width": self._width,
+            "sparse": "_sparse_coef" in self.__dict__, "metadata": metadata,
+        }, arrays
+
+    @classmethod
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+        who, given = cls.__name__, header["members"]
+        if given != "auto":
+            require(type(given) is list and given, "'auto' or a list of members", given)
+            given = [cls._member_in(*each) for each in given]
+        learner = cls(**saving.read_parameters(cls, {"members": None, **header["parameters"]}))
+        learner.members = given
+        models, width, names = header["models"], header["width"], header["names"]
+        require(type(width) is int and width > 0, "width > 0", width)
+        require(type(header["sparse"]) is bool, "sparse true or false", header["sparse"])
+        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
+        learner._width = width
+        team = []
+        for at, model in enumerate(models):
+            kind = model["estimator"]
+            require(isinstance(kind, str) and kind in ESTIMATORS - {who}, "a linear learner as a member", kind)
+            own = {name.partition(".")[2]: arrays.pop(name) for name in list(arrays) if name.partition(".")[0] == str(at)}
+            member: Any = estimator_class(kind)._rebuilt(model, own)
+            probe = type(member)(**{**member.get_params(), "class_weight": None}) if hasattr(member, "class_weight") else member
+            learner._check_member(str(at), probe)
+            team.append(member)
+        first = team[0]
+        for member in team:
+            alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in (
+                "classes_", "_open", "_units", "n_features_in_", "n_iter_", "feature_names_in_", "multi_class"))
+            require(alike, "members of one stream", repr(member))
+        compiled = learner._kernel_params(first._units)
+        fit = type(names) is list and len(names) == len(team) and all(isinstance(name, str) for name in names)
+        require(fit and width == first.n_features_in_, "names of the members, and their width", names)
+        learnt = {
+            **compiled, "team": tuple(type(member)(**member.get_params()) for member in team), "names": tuple(names),
+            "members": tuple(member._params for member in team), "kinds": tuple(type(member._state) for member in team),
+            "open_classes": first._params["open_classes"], "balanced": first._params["balanced"],
+            "limit": float(np.finfo(first._state.dtype).max) / 4,
+        }
+        state = CommitteeState.of_members([m._state for m in team], arrays, learnt, cls._estimator_type == "regressor")
+        for name in ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_", "_units"):
+            if name in first.__dict__:
+                setattr(learner, name, first.__dict__[name])
+        learner._state, learner._params, learner._params_of = state, learnt, (None,)
+        return learner.sparsify() if header["sparse"] else learner
+
+    @staticmethod
+    def _member_in(name: str | None, kind: str, parameters: dict) -> Any:
+        require(isinstance(kind, str) and kind in ESTIMATORS, "an estimator as a member", kind)
+        cls: Any = estimator_class(kind)
+        learner = cls(**saving.read_parameters(cls, parameters))
+        return learner if name is None else (name, learner)
+
+
+@documented
+class CommitteeClassifier(_Committee, WithProbabilities):
+    """A committee of linear learners in one pass: as good as the best of them, or better, with nothing to choose.
+
+    Member k scores a row before it learns it, s_k. The committee's score is Σ a_k s_k, so that it is one hyperplane, too. An AROW
+    with a full covariance over the members' scores learns the weights a: of two classes with z = (s_1 .. s_K) and y = -1 or 1, of
+    more with z the scores of the true class less those of the best wrong one, and y = 1; m = y a.z, u = Σz, v = z.u, c the row's
+    weight: before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, and if m < 1
+
+        a += y (1 - m) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
+
+    Then every member learns the row, by its own rule, as if it were alone.
+
+    Parameters
+    ----------
+    members : "auto", or list of classifiers or of (name, classifier) pairs, default="auto"
+        Linear classifiers of this library, of one `multi_class`; clones of them learn. Their `class_weight`, `probability` and
+        `dtype` are those of the committee; their parameters of `fit` do not count. "auto": AROW at two r, one that forgets, and
+        AdaGrad (dual averaging); of at most 300 features AROW, SCW, and AROW with a full covariance, with and without forgetting.
+    combine : {"arow", "hedge"}, default="arow"
+        "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
+        η_t = √(8 ln K / t): the mean of the losses by these weights is at most the best member's + √(2 T ln K) + √(ln K / 8).
+    r : float, default=1.0
+        arow: noise variance of a row, > 0. Scores have no unit.
+    forgetting : float, default=0.01
+        arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
+    fit_intercept : bool, default=True
+        Of the automatic members; those of a list have their own.
+    max_iter : int, default=1
+        Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model there is.
+    verbose : int, default=0
+        Above 0: a line for each epoch.
+    probability : bool, default=False
+        Learn probabilities beside the model, for `predict_proba`.
+    dtype : numpy.float32, numpy.float64 or None, default=None
+        Type of the members' models. None: that of the first X (float64 if that is neither).
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, {label: weight >= 0}, for the committee and its members; they multiply `sample_weight`.
+    n_jobs : None or int, default=None
+        Threads that score rows in `predict`, `decision_function` and `predict_proba`, where there are thousands of them.
+
+    Attributes
+    ----------
+    members_ : list of classifiers
+        The members, each as if it had learnt alone.
+    member_names_ : list of str
+    member_weights_ : ndarray of shape (n_members,)
+        The weights a.
+    member_mistakes_ : ndarray of shape (n_members,)
+        Mistakes of each member's predict, asked just before each row.
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009.
+    .. [2] N. Cesa-Bianchi, G. Lugosi. Prediction, Learning, and Games. Cambridge 2006, Theorem 2.3 (hedge).
+
+    Examples
+    --------
+    >>> from onlinecls import CommitteeClassifier
+    >>> learner = CommitteeClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
+    >>> learner.predict([[0.0, 3.0]]).tolist(), learner.member_mistakes_.tolist()
+    ([1], [1, 1, 1, 1])
+    """
+
+    def __init__(
+        self, members: Members = "auto", *, combine: Literal["arow", "hedge"] = "arow", r: float = 1.0, forgetting: float = 0.01,
+        fit_intercept: bool = True, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
+        class_weight: ClassWeight = None, n_jobs: int | None = None,
+    ) -> None:
+        self._assign(locals())
+
+    @property
+    def multi_class(self) -> Any:
+        """The members' way to learn three classes or more."""
+        return self._kernel_params()["multi_class"]
+
+    @property
+    def member_mistakes_(self) -> NDArray[np.int64]:
+        """Rounds on which each member's predict, asked just before the update, would have been wrong, (n_members,)."""
+        return np.array([member.count("mistakes") for member in self._fitted_state().members], np.int64)
+
+
+@documented
+class CommitteeRegressor(_Committee, OnlineRegressor):
+    """A committee of linear regressors in one pass: as good as the best of them, or better, with nothing to choose.
+
+    Member k predicts a row before it learns it, s_k. The committee predicts Σ a_k s_k, so that it is one hyperplane, too. Least
+    squares with a full covariance over the members' predictions learn the weights a: with z = (s_1 .. s_K) / h, h the power of
+    two nearest to the median |y| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
+    Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, then
+
+        a += (y/h - a.z) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
+
+    Then every member learns the row, by its own rule, as if it were alone.
+
+    Parameters
+    ----------
+    members : "auto", or list of regressors or of (name, regressor) pairs, default="auto"
+        Linear regressors of this library; clones of them learn. Their `dtype` is that of the committee; their parameters of `fit`
+        do not count. "auto": AROW at two r and one that forgets; of at most 300 features AROW, and AROW with a full covariance,
+        with and without forgetting.
+    combine : {"arow", "hedge"}, default="arow"
+        "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's losses min(1, |y - s_k| / h), and η_t = √(8 ln K / t).
+    r : float, default=1.0
+        arow: noise variance of a row, > 0, in units of h².
+    forgetting : float, default=0.01
+        arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
+    fit_intercept : bool, default=True
+        Of the automatic members; those of a list have their own.
+    max_iter : int, default=1
+        Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model there is.
+    verbose : int, default=0
+        Above 0: a line for each epoch.
+    dtype : numpy.float32, numpy.float64 or None, default=None
+        Type of the members' models. None: that of the first X (float64 if that is neither).
+    n_jobs : None or int, default=None
+        Threads that score rows in `predict`, where there are thousands of them.
+
+    Attributes
+    ----------
+    members_ : list of regressors
+        The members, each as if it had learnt alone.
+    member_names_ : list of str
+    member_weights_ : ndarray of shape (n_members,)
+        The weights a.
+    {attributes}
+
+    Raises
+    ------
+    {raises}
+
+    Examples
+    --------
+    >>> from onlinecls import CommitteeRegressor
+    >>> learner = CommitteeRegressor().partial_fit([[0.0, 1.0], [1.0, 0.0]] * 20, [2.0, -1.0] * 20)
+    >>> learner.predict([[0.0, 1.0]]).round(1).tolist()
+    [2.0]
+    """
+
+    def __init__(
+        self, members: Members = "auto", *, combine: Literal["arow", "hedge"] = "arow", r: float = 1.0, forgetting: float = 0.01,
+        fit_intercept: bool = True, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
+        warm_start: bool = False, verbose: int = 0, dtype: FloatType | None = None, n_jobs: int | None = None,
+    ) -> None:
+        self._assign(locals())

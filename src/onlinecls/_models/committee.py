@@ -1,0 +1,167 @@
+"""The model of a committee: its members' models, and what combines their scores (see _compiled/combine.pyx)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._compiled import combine, model
+from .._saving import require
+from . import calibration
+from .state import State, n_vectors, read_only
+
+
+class CommitteeState(State, combine.CommitteeModel):
+    """values : those of the first member, whose dtype is that of all. Members have counters of their own, as if each were alone.
+
+    parts : the committee's own, and those of member number i as "i.name".
+    """
+
+    PARTS = (
+        "calibration", "correction", "counters", "counts", "gauge", "kept", "losses", "n_columns", "n_features", "shares", "sigma",
+    )
+    geometry = "committee"
+
+    def __init__(self, n_classes: int, params: dict, members: list[State], regression: bool):
+        k = len(members)
+        self.params, self._hyperplane = params, None
+        self._seat(members)
+        self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
+        self.shares, self.gauge = np.full(k, 1.0 / k), np.array([1.0, 0.0])
+        self.losses = np.zeros(k + 1 if params["hedges"] else 0)
+        self.sigma = np.zeros((0, 1, 1)) if params["hedges"] else np.eye(k)[None].copy()
+        self.kept = np.zeros((combine.KEPT, k + 2) if regression else (0, 1))
+        self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
+        self.correction, self.counts, self.counters = np.empty(0), np.zeros(n_classes), np.zeros(model.N_COUNTERS)
+
+    def _seat(self, members: Any) -> None:
+        self.members = tuple(members)
+        self.values = self.members[0].values
+
+    # --- parts ---------------------------------------------------------------------------------------------------------------
+
+    def parts(self) -> dict:
+        found = super().parts()
+        for at, member in enumerate(self.members):
+            found.update({f"{at}.{name}": part for name, part in member.parts().items()})
+        return found
+
+    @classmethod
+    def of(cls, parts: dict):
+        params: dict[str, Any] = parts["params"]
+        state = super().of({name: part for name, part in parts.items() if "." not in name})
+        members = []
+        for at, (kind, own) in enumerate(zip(params["kinds"], params["members"], strict=True)):
+            prefix = f"{at}."
+            its_parts = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
+            members.append(kind.of({**its_parts, "params": own}))
+        state._hyperplane = None
+        state._seat(members)
+        return state
+
+    def prepare(self, foresight: int, depth: int) -> None:
+        for member, params in zip(self.members, self.params["members"], strict=True):
+            member.params = params
+            member.prepare(foresight, depth)
+
+    def set_scales(self, params: dict, before: dict) -> None:
+        """Begin with these parameters those members of which some waited for the first row."""
+        self.params = params
+        for member, own, old in zip(self.members, params["members"], before["members"], strict=True):
+            if own != old:
+                member.set_scale(own)
+        self._seat(self.members)
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        for each in self.members:
+            each.count_rows(n_rows, n_new)
+        super().count_rows(n_rows, n_new)
+
+    # --- classes -------------------------------------------------------------------------------------------------------------
+
+    def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
+        """A committee of these members, which have other classes; whom it follows stays."""
+        parts = {name: part for name, part in super().parts().items() if name not in ("counts", "calibration")}
+        new = type(self).__new__(type(self))
+        for name, part in parts.items():
+            setattr(new, name, part.copy() if isinstance(part, np.ndarray) else part)
+        new.params, new.counts, new._hyperplane = self.params, counts, None
+        new.n_columns = n_vectors(len(counts))
+        new._seat(members)
+        return new
+
+    def with_classes(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
+        """This model with its classes at `places` among n_classes, as its members have them already."""
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        grown = self._with(members, counts)
+        self._calibrate_in(grown, places)
+        return grown
+
+    def keep_classes(self, keep: np.ndarray) -> CommitteeState:
+        rest = self._with([member.keep_classes(keep) for member in self.members], self.counts[keep])
+        rest.n_columns, rest.calibration = int(keep.sum()), self._calibration_of(keep)
+        return rest
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def reading_params(self, params: dict) -> dict:
+        return {**params, "bias": 1.0}
+
+    def weights(self, params: dict, features: slice) -> np.ndarray:
+        """The combined hyperplane Σ a_k w_k, made when it is asked for and kept until the next row. The constant feature is 1."""
+        whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
+        if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
+            return self._hyperplane[1]
+        total: Any = 0.0
+        for share, member, own in zip(self.shares, self.members, params["members"], strict=True):
+            found = member.weights(member.reading_params(own), features).astype(np.float64)
+            if features.stop is None:
+                found[:, -1] *= own["bias"]
+            total = total + share * found
+        total = read_only(np.clip(total, -self._largest, self._largest).astype(self.dtype))
+        if whole:
+            self._hyperplane = rounds, total
+        return total
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def own_parts(self) -> dict:
+        """What a file holds of the committee beside its members."""
+        return {name: part for name, part in super().parts().items() if isinstance(part, np.ndarray) and name != "correction"}
+
+    @classmethod
+    def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: dict, regression: bool) -> CommitteeState:
+        """The model of these members and of a file's arrays; an InvalidError where one is none that learning gives it."""
+        first = members[0]
+        state = cls(len(first.counts), params, members, regression)
+        for member in members:
+            alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
+            expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))
+            require(alike == expected, "members that have learnt the same rows", alike)
+        expected = {name: (part.shape, part.dtype) for name, part in state.own_parts().items()}
+        found = {name: (part.shape, part.dtype) for name, part in own.items()}
+        require(found == expected, f"arrays {expected}", found)
+        for name, part in own.items():
+            setattr(state, name, part)
+        problem = state.problem()
+        require(not problem, "numbers that learning can give", problem)
+        return state
+
+    def _problem_of_values(self, counters: dict) -> str:
+        k, first = len(self.members), self.members[0]
+        if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
+            return "other rows than the members'"
+        if len(self.losses):
+            fits = self.losses.min() >= 0.0 and self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
+            return "" if fits else "losses that no rows give"
+        sigma = self.sigma[0]
+        if np.abs(self.shares).max() > 1e150:
+            return "shares out of their range"
+        if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
+            return "no covariance of the members' scores"
+        gauge = self.gauge.tolist()
+        if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
+            return "no unit of the targets"
+        return ""
