@@ -250,6 +250,23 @@ def _of_batches():
         yield Learner("online_to_batch", "OnlineToBatch", task, params)
 
 
-LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches()]
+def _of_committees():
+    """Members of several geometries (without a full covariance: their bits depend on how a stream is split)."""
+    of_classes = [onlinecls.AROWClassifier(0.3), ("follows", onlinecls.AROWClassifier(1.0, forgetting=0.01)),
+                  onlinecls.AdaGradClassifier(update="dual_averaging"), onlinecls.PassiveAggressiveClassifier(0.1)]
+    averaged = [onlinecls.PassiveAggressiveClassifier(0.1, average=True, multi_class="crammer_singer"),
+                onlinecls.NAROWClassifier(multi_class="crammer_singer")]
+    for task, members, more in (
+        ("binary", of_classes, {}), ("ovr", of_classes, {}), ("crammer_singer", averaged, {}),
+        ("binary", averaged, {"combine": "hedge"}), ("ovr", of_classes[:2], {"combine": "hedge", "probability": True}),
+    ):
+        yield Learner("committee", "CommitteeClassifier", task, {"members": members, **more})
+    of_numbers = [onlinecls.AROWRegressor(0.3), onlinecls.AROWRegressor(1.0, forgetting=0.01),
+                  onlinecls.PassiveAggressiveRegressor(0.1)]
+    for more in ({}, {"combine": "hedge"}):
+        yield Learner("committee", "CommitteeRegressor", "regression", {"members": of_numbers, **more})
+
+
+LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches(), *_of_committees()]
 PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)}
 assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

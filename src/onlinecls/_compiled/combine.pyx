@@ -8,7 +8,7 @@ scores and the sign y; of more it has, of each, the score of the true class less
              numbers: with z and y divided by s, always   a += (y - a.z)/(v + r/c) u,   Σ the same
     hedge    L_k += c l_k,   a_k ~ exp(-η_t L_k),   η_t = √(8 ln K / t),   l_k the member's loss in [0, 1]
 
-with the row's weight c and a = (1/K, ..), Σ = I before the first row.
+with the row's weight c and a = (1/K, ..), Σ = I before the first row. AROW lets rows pass by that all members call 0.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
@@ -22,9 +22,9 @@ from .rounds cimport (
 )
 
 cdef enum:
-    MOST_ROWS = 1024        # of a block,
+    MOST_SAID = 1 << 12     # scores of all members in a block,
     MOST_WORK = 1 << 15     # non-zeros, and
-    MOST_SCORES = 1 << 19   # non-zeros times vectors of weights: all members learn them between two checks of signals
+    MOST_SUMS = 1 << 19     # non-zeros times vectors of weights: all members learn them between two checks of signals
     YOUNG = 16              # rows that tell the unit of y
 
 cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block spends: its rows are one unit of all members
@@ -45,6 +45,12 @@ ctypedef struct Combiner:
     double* gauge           # [2] s, and how many rows are kept
     double* z               # [k] the present row, and room for another k numbers
     double* u
+
+
+cdef enum Outcome:
+    UNCHANGED
+    CHANGED
+    SKIPPED                 # a number would leave its range
 
 
 # --- a step of the combiner ----------------------------------------------------------------------------------------------------
@@ -70,8 +76,8 @@ cdef void grow(Combiner* f) noexcept nogil:
             f.sigma[j] *= f.k / trace
 
 
-cdef bint step(Combiner* f, double amount, double c) noexcept nogil:
-    """Move the shares by amount/(v + r/c) along u = Σz, and narrow Σ; False if a number would leave its range."""
+cdef Outcome step(Combiner* f, double amount, double c) noexcept nogil:
+    """Move the shares by amount/(v + r/c) along u = Σz, and narrow Σ."""
     cdef Py_ssize_t i, j, k = f.k
     cdef double v = 0.0, beta, largest = 0.0
     for i in range(k):
@@ -83,7 +89,7 @@ cdef bint step(Combiner* f, double amount, double c) noexcept nogil:
     v = v if v > 0.0 else 0.0
     beta = 1.0 / (v + f.r / c)
     if not (isfinite(v) and isfinite(amount * beta * largest) and fabs(amount * beta * largest) < 1e100):
-        return False
+        return SKIPPED
     for i in range(k):
         f.shares[i] += amount * beta * f.u[i]
         for j in range(k):
@@ -92,7 +98,7 @@ cdef bint step(Combiner* f, double amount, double c) noexcept nogil:
         if f.sigma[i * k + i] <= 0.0:
             for j in range(k):
                 f.sigma[i * k + j] = f.sigma[j * k + i] = 0.0
-    return True
+    return CHANGED
 
 
 cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept nogil:
@@ -118,11 +124,20 @@ cdef inline double clipped(double loss) noexcept nogil:
     return 0.0 if loss <= 0.0 else loss if loss < 1.0 else 1.0
 
 
+cdef inline bint are_silent(const Combiner* f) noexcept nogil:
+    """Return True if all members call the row 0."""
+    cdef Py_ssize_t j
+    for j in range(f.k):
+        if f.z[j] != 0.0:
+            return False
+    return True
+
+
 # --- classes -------------------------------------------------------------------------------------------------------------------
 
-cdef bint learn_label(Combiner* f, const double* said, Py_ssize_t stride, const double* scores, const Round* r,
-                      PassContext* context) noexcept nogil:
-    """Learn a labelled row, whose scores are known; True if the shares have changed."""
+cdef Outcome learn_label(Combiner* f, const double* said, Py_ssize_t stride, const double* scores, const Round* r,
+                         PassContext* context) noexcept nogil:
+    """Learn a labelled row, whose scores are known."""
     cdef Py_ssize_t j, rival = 0
     cdef double sign = 2.0 * r.label - 1.0, margin = sign * scores[0]
     cdef bint fits = True
@@ -130,10 +145,10 @@ cdef bint learn_label(Combiner* f, const double* said, Py_ssize_t stride, const 
     if context.columns > 1:
         rival, sign = top(scores, context, r.label), 1.0
         if rival < 0:
-            return False
+            return UNCHANGED
         margin = scores[r.label] - scores[rival]
     if r.newcomer:
-        return False
+        return UNCHANGED
     for j in range(f.k):
         own = &said[j * stride]
         f.z[j] = own[0] if context.columns == 1 else own[r.label] - own[rival]
@@ -142,34 +157,32 @@ cdef bint learn_label(Combiner* f, const double* said, Py_ssize_t stride, const 
             f.u[j] = clipped(1.0 - (sign * own[0] if context.columns == 1 else own[r.label] - own[top(own, context, r.label)]))
     if f.hedges:
         pay(f, f.u, r.weight, context.counters.rounds)
-        return True
+        return UNCHANGED if are_silent(f) else CHANGED
     if not (fits and isfinite(margin)):
-        context.counters.skipped += 1.0
-        return False
+        return SKIPPED
     add_loss(r.weight * (1.0 - margin), context)
+    if are_silent(f):
+        return UNCHANGED
     if f.growth > 1.0:
         grow(f)
-    if margin >= 1.0:
-        return False
-    if not step(f, sign * (1.0 - margin), r.weight):
-        context.counters.skipped += 1.0
-        return False
-    return True
+    return UNCHANGED if margin >= 1.0 else step(f, sign * (1.0 - margin), r.weight)
 
 
 # --- numbers -------------------------------------------------------------------------------------------------------------------
 
-cdef bint learn_number(Combiner* f, double y, double c, double t) noexcept nogil:
-    """Learn a row z with its target, both divided by s; False if a number would leave its range."""
+cdef Outcome learn_number(Combiner* f, double y, double c, double t) noexcept nogil:
+    """Learn a row z with its target, both divided by s."""
     cdef Py_ssize_t j
     cdef double error
     if f.hedges:
         for j in range(f.k):
             f.u[j] = clipped(fabs(y - f.z[j]) / f.gauge[0])
         pay(f, f.u, c, t)
-        return True
+        return UNCHANGED if are_silent(f) else CHANGED
     for j in range(f.k):
         f.z[j] /= f.gauge[0]
+    if are_silent(f):
+        return UNCHANGED
     error = y / f.gauge[0] - mixed(f.shares, f.z, 1, f.k)
     if f.growth > 1.0:
         grow(f)
@@ -206,11 +219,11 @@ cdef void begin(Combiner* f) noexcept nogil:
         f.losses[j] = 0.0
 
 
-cdef bint learn_target(Combiner* f, double y, double c, double t) noexcept nogil:
+cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept nogil:
     """Learn a row of a regression; the first YOUNG rows are learnt again where they tell another unit of y."""
     cdef Py_ssize_t i, j, n, width = f.k + 2
     cdef double unit
-    cdef bint learnt = False
+    cdef Outcome outcome = UNCHANGED
     if f.gauge[1] >= YOUNG:
         return learn_number(f, y, c, t)
     n = <Py_ssize_t>f.gauge[1]
@@ -228,24 +241,25 @@ cdef bint learn_target(Combiner* f, double y, double c, double t) noexcept nogil
     while i <= n:
         for j in range(f.k):
             f.z[j] = f.kept[i * width + j]
-        learnt = learn_number(f, f.kept[i * width + f.k], f.kept[i * width + f.k + 1], i + 1.0)
+        outcome = learn_number(f, f.kept[i * width + f.k], f.kept[i * width + f.k + 1], i + 1.0)
         i += 1
-    return learnt
+    return outcome
 
 
 # --- a block -------------------------------------------------------------------------------------------------------------------
 
-cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
-                 bint learns) except -1 nogil:
+cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, double* said, Py_ssize_t stride,
+                 double* scores, bint learns) except -1 nogil:
     """Learn the rows of a block, of which said[j * stride + i] is number i that member j has handed out. learns : are rows new?"""
     cdef Py_ssize_t i, j, c, n = 0
     cdef Round r
-    cdef bint changed, fits
+    cdef bint fits
+    cdef Outcome outcome
     cdef double y
     for i in range(b.n):
         if begin_row(&r, i, b, context) == 0:
             continue
-        changed = False
+        outcome = UNCHANGED
         if task == REGRESSION:
             y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
             for j in range(f.k):
@@ -254,29 +268,30 @@ cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, d
             scores[0] = y - mixed(f.shares, f.z, 1, f.k)
             count_error(scores[0], context)
             add_loss(r.weight * fabs(scores[0]), context)
-            if fits and learns:
-                changed = learn_target(f, y, r.weight, context.counters.rounds)
-            context.counters.skipped += learns and not changed
+            if learns:
+                outcome = learn_target(f, y, r.weight, context.counters.rounds) if fits else SKIPPED
         else:
             for c in range(context.columns):
                 scores[c] = mixed(f.shares, &said[n + c], stride, f.k)
             count_mistake(predict_class(scores, &r, context), &r, b, context)
             observe_scores(scores, 0.0, &r, b, context)
             if learns:
-                changed = learn_label(f, &said[n], stride, scores, &r, context)
+                outcome = learn_label(f, &said[n], stride, scores, &r, context)
         n += context.columns
-        context.counters.updates += changed
+        context.counters.updates += outcome == CHANGED
+        context.counters.skipped += outcome == SKIPPED
     return 0
 
 
-cdef Py_ssize_t end_of_block(const Batch* b, Py_ssize_t start, Py_ssize_t columns, Py_ssize_t most, Py_ssize_t* work) noexcept nogil:
+cdef Py_ssize_t end_of_block(const Batch* b, Py_ssize_t start, Py_ssize_t columns, Py_ssize_t most,
+                             Py_ssize_t* work) noexcept nogil:
     """Return the end of the block of rows that begins at `start`; its non-zeros come to `work`."""
     cdef Py_ssize_t i = start, at, n
     work[0] = 0
     while i < b.n and i - start < most:
         at = i if b.order == NULL else b.order[i]
         n = b.indptr[at + 1] - b.indptr[at] + 8
-        if i > start and (work[0] + n > MOST_WORK or (work[0] + n) * columns > MOST_SCORES):
+        if i > start and (work[0] + n > MOST_WORK or (work[0] + n) * columns > MOST_SUMS):
             break
         work[0] += n
         i += 1
@@ -354,7 +369,7 @@ cdef class CommitteeModel(Model):
 
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
         cdef Py_ssize_t start = 0, stop, j, work, columns = context.columns, k = len(self.members), budget = context.budget
-        cdef Py_ssize_t most = max(1, min(MOST_ROWS, b.n, 1 + (MOST_SCORES >> 3) // columns)), stride = most * columns
+        cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (columns * k))), stride = most * columns
         cdef double[::1] said = np.empty(stride * k), room = np.empty(2 * k + columns)
         cdef Combiner f = self.combiner(room)
         cdef Batch block
@@ -373,8 +388,10 @@ cdef class CommitteeModel(Model):
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         """scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""
-        cdef Py_ssize_t start = 0, stop, i, j, n_members = len(self.members), most = min(b.n, MOST_ROWS), stride = most * k
-        cdef double[::1] said = np.empty(stride * n_members), shares = self.shares
+        cdef Py_ssize_t start = 0, stop, i, j, n_members = len(self.members)
+        cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (k * n_members))), stride = most * k
+        cdef double[::1] said = np.empty(stride * n_members)
+        cdef const double[::1] shares = self.shares
         cdef Batch block
         cdef Model member
         while start < b.n:
@@ -384,7 +401,8 @@ cdef class CommitteeModel(Model):
                 member = self.members[j]
                 member.bind()
                 member.decide(rows, &block, &said[j * stride], k)
-            for i in range((stop - start) * k):
-                scores[start * k + i] = mixed(&shares[0], &said[i], stride, n_members)
+            with nogil:
+                for i in range((stop - start) * k):
+                    scores[start * k + i] = mixed(&shares[0], &said[i], stride, n_members)
             start = stop
         return 0

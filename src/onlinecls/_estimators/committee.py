@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal, Self
 
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, FloatType, Matrix, Params, RandomState
 
     Members = Literal["auto"] | list[Any]
 
+_COMMON = ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_")  # what members have as the committee has it
 NARROW = 300  # features up to which the automatic members have full covariances
 
 
@@ -108,7 +109,7 @@ class _Committee(WithWeights):
         return named_members(self.members) if isinstance(self.members, (list, tuple)) else []
 
     def get_params(self, deep: bool = True) -> dict:
-        """The constructor's parameters, by name; deep: the members too, by their names, and their parameters as name__parameter."""
+        """Return the constructor's parameters; deep: the members too, by their names, and their parameters as name__parameter."""
         params = super().get_params()
         for name, learner in self._named() if deep else ():
             params[name] = learner
@@ -182,14 +183,11 @@ class _Committee(WithWeights):
             self._check_names(named)
             for name, learner in named:
                 self._check_member(name, learner)
-            if not self.fit_intercept:
-                raise ValueError(
-                    f"{who}: fit_intercept must be True with a list of members, got fit_intercept={self.fit_intercept!r}: each "
-                    "member has its own. Set theirs."
-                )
             team = [(name, type(learner)(**deepcopy(learner.get_params(deep=False)))) for name, learner in named]
+            for _, member in team if not self.fit_intercept else ():
+                member.fit_intercept = False
         for _, member in team if self._estimator_type == "classifier" else ():
-            member.class_weight = self.class_weight
+            member.class_weight = getattr(self, "class_weight", None)
         forms = {getattr(member, "multi_class", None): name for name, member in team}
         if len(forms) > 1:
             raise ValueError(
@@ -258,8 +256,8 @@ class _Committee(WithWeights):
         needed = self._model_bytes(params, n_features, n_classes, dtype)
         if needed > _MUCH and needed > (available := validate.available_memory()):
             raise ValueError(
-                f"{type(self).__name__}: the members' models must fit in memory, got {len(params['team'])} of {n_classes} classes "
-                f"and {n_features:,} features, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
+                f"{type(self).__name__}: the members' models must fit in memory, got {len(params['team'])} of {n_classes} "
+                f"classes x {n_features:,} features, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
                 "Give fewer members, or fewer features."
             )
 
@@ -316,9 +314,7 @@ class _Committee(WithWeights):
         for member, own, state in zip(team, self._params["members"], self._state.members, strict=True):
             learner = copy(member)
             learner._state, learner._params, learner._params_of, learner._units = state, own, (None,), self._units
-            learner.__dict__.update({
-                name: mine[name] for name in ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_") if name in mine
-            })
+            learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             found.append(learner)
         return found
 
@@ -375,7 +371,7 @@ class _Committee(WithWeights):
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
         who, given = cls.__name__, header["members"]
         if given != "auto":
-            require(type(given) is list and given, "'auto' or a list of members", given)
+            require(type(given) is list and bool(given), "'auto' or a list of members", given)
             given = [cls._member_in(*each) for each in given]
         learner = cls(**saving.read_parameters(cls, {"members": None, **header["parameters"]}))
         learner.members = given
@@ -384,19 +380,19 @@ class _Committee(WithWeights):
         require(type(header["sparse"]) is bool, "sparse true or false", header["sparse"])
         require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
         learner._width = width
-        team = []
+        team: list[Any] = []
         for at, model in enumerate(models):
-            kind = model["estimator"]
-            require(isinstance(kind, str) and kind in ESTIMATORS - {who}, "a linear learner as a member", kind)
+            require(model["estimator"] != who, "a linear learner as a member", who)
             own = {name.partition(".")[2]: arrays.pop(name) for name in list(arrays) if name.partition(".")[0] == str(at)}
-            member: Any = estimator_class(kind)._rebuilt(model, own)
-            probe = type(member)(**{**member.get_params(), "class_weight": None}) if hasattr(member, "class_weight") else member
-            learner._check_member(str(at), probe)
+            member = saving.rebuilt(model, own)
+            plain: Any = type(member)(**member.get_params())
+            plain.class_weight = None  # (it has the committee's)
+            learner._check_member(str(at), plain)
             team.append(member)
         first = team[0]
         for member in team:
-            alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in (
-                "classes_", "_open", "_units", "n_features_in_", "n_iter_", "feature_names_in_", "multi_class"))
+            same = (*_COMMON, "_units", "multi_class")
+            alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in same)
             require(alike, "members of one stream", repr(member))
         compiled = learner._kernel_params(first._units)
         fit = type(names) is list and len(names) == len(team) and all(isinstance(name, str) for name in names)
@@ -408,9 +404,7 @@ class _Committee(WithWeights):
             "limit": float(np.finfo(first._state.dtype).max) / 4,
         }
         state = CommitteeState.of_members([m._state for m in team], arrays, learnt, cls._estimator_type == "regressor")
-        for name in ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_", "_units"):
-            if name in first.__dict__:
-                setattr(learner, name, first.__dict__[name])
+        learner.__dict__.update({name: first.__dict__[name] for name in (*_COMMON, "_units") if name in first.__dict__})
         learner._state, learner._params, learner._params_of = state, learnt, (None,)
         return learner.sparsify() if header["sparse"] else learner
 
@@ -449,7 +443,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     forgetting : float, default=0.01
         arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
     fit_intercept : bool, default=True
-        Of the automatic members; those of a list have their own.
+        False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
         Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
     shuffle : bool, default=True
@@ -505,10 +499,9 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     ) -> None:
         self._assign(locals())
 
-    @property
-    def multi_class(self) -> Any:
-        """The members' way to learn three classes or more."""
-        return self._kernel_params()["multi_class"]
+    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
+        self.__dict__["multi_class"] = self._compiled[2]["multi_class"]  # (no parameter: it is the members')
+        return super()._task(state, class_weights)
 
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:
@@ -542,7 +535,7 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     forgetting : float, default=0.01
         arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
     fit_intercept : bool, default=True
-        Of the automatic members; those of a list have their own.
+        False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
         Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
     shuffle : bool, default=True

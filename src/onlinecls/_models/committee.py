@@ -19,7 +19,8 @@ class CommitteeState(State, combine.CommitteeModel):
     """
 
     PARTS = (
-        "calibration", "correction", "counters", "counts", "gauge", "kept", "losses", "n_columns", "n_features", "shares", "sigma",
+        "calibration", "correction", "counters", "counts", "gauge", "kept", "losses", "n_columns", "n_features", "shares",
+        "sigma",
     )
     geometry = "committee"
 

@@ -17,9 +17,12 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 `PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
 convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
 compute both sides of Lemma 1 as they go. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
-these f and losses. docs/reference.md shows how to use all of this.
+these f and losses. `Committee` combines models of classes by a `Combiner` of their scores.
+
+docs/reference.md shows how to use all of this.
 """
 
+from .committee import Combiner, Committee, NumberCommittee
 from .estimators import (
     LeaderClassifier,
     LeaderRegressor,
@@ -46,8 +49,8 @@ from .potential import (
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
-    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Entropic", "Gaussian", "LeaderClassifier",
-    "LeaderRegressor", "Learner", "Loss", "Model", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner",
-    "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step",
-    "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "Entropic", "Gaussian",
+    "LeaderClassifier", "LeaderRegressor", "Learner", "Loss", "Model", "NumberCommittee", "PNorm", "Potential",
+    "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor",
+    "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]

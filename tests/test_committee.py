@@ -1,0 +1,305 @@
+"""Committees: beside their slow twins and their members learnt alone; what they refuse; the bound of the exponential weights."""
+
+import pickle
+
+import numpy as np
+import pytest
+from internals import stored
+from matrices import continuous_problem, csr32
+from numpy.testing import assert_allclose
+from states import fingerprint
+
+import onlinecls
+from onlinecls import AROWClassifier, AROWRegressor, CommitteeClassifier, CommitteeRegressor, PassiveAggressiveClassifier
+from onlinecls.reference import RULES, Additive, Combiner, Committee, Gaussian, Model, NumberCommittee
+
+COMBINES = ("arow", "hedge")
+
+
+def drifting(n, d, n_classes=2, seed=0):
+    """Rows whose labels change their meaning half-way."""
+    X, y = continuous_problem(n, d, seed, n_classes, 0.6)
+    y = (y > 0) * 1 if n_classes == 2 else y
+    return X, np.where(np.arange(n) < n // 2, y, (y + 1) % n_classes)
+
+
+# --- the twin ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("combine", COMBINES)
+@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
+def test_classes_are_those_of_the_twin(n_classes, multi_class, combine):
+    X, y = drifting(300, 8, n_classes)
+    weights = np.random.default_rng(1).choice([0.3, 1.0, 2.0], 300)
+    form = {"multi_class": multi_class, "intercept_scaling": 1.0}
+    members = [AROWClassifier(0.5, **form), PassiveAggressiveClassifier(0.1, **form),
+               AROWClassifier(2.0, forgetting=0.01, **form)]
+    makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.5, r2=0.5), lambda d: Additive(d, RULES["pa1"].step, C=0.1),
+             lambda d: Gaussian(d, RULES["arow"].step, r=2.0, r2=2.0, forgetting=0.01)]
+    twin = Committee([Model(make, 9, n_classes, multi_class) for make in makes], Combiner(3, combine, 0.7, 0.02))
+    model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02)
+    model.partial_fit(X, y, classes=np.arange(n_classes), sample_weight=weights)
+    for x, label, weight in zip(X, y, weights, strict=True):
+        twin.consume([*x, 1.0], label, weight)
+    assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
+    assert model.n_mistakes_ == twin.n_mistakes
+    assert model.member_mistakes_.tolist() == [member.n_mistakes for member in twin.members]
+    if combine == "hedge":
+        assert_allclose(model._state.losses, [*twin.combiner.L, twin.combiner.paid], rtol=1e-9)
+    W = np.tensordot(twin.combiner.a, [member.W for member in twin.members], 1)
+    assert_allclose(model.coef_, W[:, :-1], rtol=1e-6, atol=1e-9)
+    assert_allclose(model.intercept_, W[:, -1], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("combine", COMBINES)
+def test_numbers_are_those_of_the_twin(combine):
+    X, _ = continuous_problem(200, 6, seed=3)
+    X[4] = 0.0
+    y = 300.0 * (X @ np.linspace(-1.0, 1.0, 6) + 0.2 * np.sin(np.arange(200)))
+    y[:3] = [0.0, 1e4, 0.0]  # the median of the first rows moves on
+    members = [AROWRegressor(r, intercept_scaling=1.0) for r in (0.1, 3.0)]
+    twin = NumberCommittee(
+        [Gaussian(7, RULES["arow_regression"].step, r=r, r2=r) for r in (0.1, 3.0)], Combiner(2, combine, 1.0, 0.01))
+    model = CommitteeRegressor(members, combine=combine).partial_fit(X, y)
+    for x, target in zip(X, y, strict=True):
+        twin.consume(np.array([*x, 1.0]), target)
+    assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
+    assert model._state.gauge.tolist() == [twin.unit, 16.0]
+
+
+# --- members -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [20, 400])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_members_are_those_learnt_alone(width, n_classes):
+    X, y = continuous_problem(150, width, 5, n_classes, 0.1)
+    X[:2] = 0.0
+    model = CommitteeClassifier(class_weight="balanced", dtype=np.float32)
+    for rows in (slice(0, 150), slice(0, 40)):
+        model.partial_fit(csr32(X[rows]), y[rows])
+    assert len(model.members_) == len(model.member_names_) == len(model.member_weights_) >= 3
+    for member in model.members_:
+        alone = type(member)(**member.get_params()).partial_fit(csr32(X.astype(np.float32)), y)
+        alone.partial_fit(csr32(X[:40].astype(np.float32)), y[:40])
+        assert fingerprint(alone) == fingerprint(member)
+    assert any(member.covariance == "full" for member in model.members_ if hasattr(member, "covariance")) == (width == 20)
+
+
+def test_members_of_numbers_are_those_learnt_alone():
+    X, _ = continuous_problem(150, 20, 5)
+    y = X @ np.linspace(-1.0, 1.0, 20)
+    model = CommitteeRegressor().partial_fit(X, y)
+    for member in model.members_:
+        assert fingerprint(type(member)(**member.get_params()).partial_fit(X, y)) == fingerprint(member)
+
+
+def test_numbers_are_predicted_about_as_well_as_by_the_best_member():
+    X, _ = continuous_problem(3000, 20, 5)
+    y = X @ np.linspace(-1.0, 1.0, 20) + np.random.default_rng(0).standard_normal(3000)
+    model = CommitteeRegressor().partial_fit(X, y)
+    assert model.progressive_mse_ < 1.05 * min(member.progressive_mse_ for member in model.members_)
+
+
+def test_a_member_that_learns_on_leaves_the_committee_alone():
+    X, y = drifting(60, 5)
+    model = CommitteeClassifier().partial_fit(X, y)
+    before = fingerprint(model)
+    for member in model.members_:
+        member.partial_fit(X, 1 - y)
+        member.fit(X, y)
+    assert fingerprint(model) == before
+
+
+def test_automatic_members_are_free_of_units():
+    X, y = continuous_problem(200, 400, 7, 3, 0.1)
+    numbers = X @ np.linspace(-1.0, 1.0, 400)
+    plain, scaled = (CommitteeClassifier().partial_fit(factor * X, y) for factor in (1.0, 512.0))
+    assert (plain.decision_function(X) == scaled.decision_function(512.0 * X)).all()
+    assert plain.n_mistakes_ == scaled.n_mistakes_
+    one, other = (CommitteeRegressor().partial_fit(factor * X, 4.0 * factor * numbers) for factor in (1.0, 512.0))
+    assert (512.0 * one.predict(X) == other.predict(512.0 * X)).all()
+    assert (one.member_weights_ == other.member_weights_).all()
+    fitted = [CommitteeClassifier(random_state=0).fit(factor * X, y).decision_function(factor * X) for factor in (1.0, 512.0)]
+    assert (fitted[0] == fitted[1]).all()
+
+
+def test_a_pass_after_the_first_leaves_the_weights_of_members():
+    X, y = drifting(100, 400)
+    once, twice = (CommitteeClassifier(max_iter=n, shuffle=False).fit(X, y) for n in (1, 2))
+    assert (once.member_weights_ != 0.25).any()
+    # (r of the members is in units of the number of epochs)
+    members = [AROWClassifier(0.5), PassiveAggressiveClassifier()]
+    once, twice = (CommitteeClassifier(members, max_iter=n, shuffle=False).fit(X, y) for n in (1, 2))
+    assert (once.member_weights_ == twice.member_weights_).all() and (once.coef_ != twice.coef_).any()
+    assert (once.t_, twice.t_) == (100, 200)
+
+
+def test_scores_are_the_members_by_their_weights():
+    X, y = continuous_problem(3000, 20, 9, 3, 0.5)
+    model = CommitteeClassifier([AROWClassifier(), onlinecls.NAROWClassifier()]).partial_fit(X, y)
+    expected = np.zeros((3000, 3))
+    for share, member in zip(model.member_weights_, model.members_, strict=True):
+        expected += share * member.decision_function(X)
+    found = model.decision_function(X)
+    assert (found == expected).all() and (found[:1] == model.decision_function(X[:1])).all()
+    assert (found == model.set_params(n_jobs=2).decision_function(X)).all()
+    assert model.coef_ is model.coef_ and not model.coef_.flags.writeable
+    assert_allclose(found, X @ model.coef_.T + model.intercept_, rtol=1e-9, atol=1e-9)
+
+
+def test_it_follows_the_member_that_follows_change():
+    X, y = drifting(4000, 30, seed=2)
+    model = CommitteeClassifier([AROWClassifier(0.1), AROWClassifier(0.1, forgetting=0.02)]).partial_fit(X, y)
+    static, follower = model.member_mistakes_
+    assert follower < static and model.n_mistakes_ < 1.1 * follower
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------------------
+
+
+def test_parameters_are_nested_as_those_of_a_voting_classifier():
+    model = CommitteeClassifier([("one", AROWClassifier(0.5)), AROWClassifier(2.0), AROWClassifier(3.0)])
+    params = model.get_params()
+    assert params["one__r"] == 0.5 and params["arowclassifier-2__r"] == 3.0 and params["one"] is model.members[0][1]
+    assert "one" not in model.get_params(deep=False)
+    X, y = drifting(50, 4)
+    model.partial_fit(X, y)
+    before = model._kernel_params()
+    model.set_params(one__r=0.25, forgetting=0.0, **{"arowclassifier-1": PassiveAggressiveClassifier()})
+    assert model.members[0][1].r == 0.25 and isinstance(model.members[1], PassiveAggressiveClassifier)
+    assert model._kernel_params() is not before
+    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="Invalid parameter 'two__r'"):
+        model.set_params(two__r=1.0)
+
+
+def test_members_given_are_cloned():
+    member = AROWClassifier(0.5)
+    X, y = drifting(50, 4)
+    CommitteeClassifier([member]).partial_fit(X, y)
+    assert not member.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("members, message", [
+    ([], r"members must be 'auto' or a list of learners, or of \(name, learner\) pairs, got members=\[\]"),
+    ("all", "members must be 'auto' or a list"),
+    ([AROWClassifier(), onlinecls.KernelOnlineClassifier()],
+     r"got 'kernelonlineclassifier', KernelOnlineClassifier.*, which is none"),
+    ([AROWClassifier(), ("numbers", AROWRegressor())], "got 'numbers', AROWRegressor.*, which learns no labels"),
+    ([onlinecls.HedgeClassifier()], r"whose rows are advice in \[0, 1\]"),
+    ([onlinecls.FoReLClassifier()], "which keeps all rows"),
+    ([onlinecls.OnlineToBatch(AROWClassifier(), "vote")], "got 'onlinetobatch', .*, which is none"),
+    ([onlinecls.MultiplicativePassiveAggressiveClassifier(signed=False)], "which takes no rows below 0"),
+    ([AROWClassifier], "which is none"),
+    ([AROWClassifier(probability=True)], "whose probability, dtype and class_weight must be left to the committee"),
+    ([AROWClassifier(class_weight={0: 2.0})], "must be left to the committee"),
+    ([AROWClassifier(), ("joint", AROWClassifier(multi_class="crammer_singer"))],
+     "members must be of the same multi_class, got multi_class='ovr' of 'arowclassifier' and multi_class='crammer_singer' of "),
+    ([("a", AROWClassifier()), ("b", AROWClassifier(r=-1.0))], r"member 'b' must have parameters in their ranges: .* got r=-1"),
+    ([("a", AROWClassifier()), ("a", AROWClassifier())], "members must have different names"),
+    ([("r", AROWClassifier())], "members must have different names"),
+    ([("a__b", AROWClassifier())], "members must have different names"),
+])
+def test_bad_members_are_refused_before_anything_is_learnt(members, message):
+    X, y = drifting(30, 4)
+    for call in ("fit", "partial_fit"):
+        model = CommitteeClassifier(members)
+        with pytest.raises(ValueError, match=f"CommitteeClassifier: .*{message}"):
+            getattr(model, call)(X, y)
+        assert not model.__sklearn_is_fitted__()
+    repr(model), model.get_params(deep=False)
+
+
+@pytest.mark.parametrize("name, value", [("combine", "vote"), ("r", 0.0), ("forgetting", 0.5), ("forgetting", -0.1)])
+def test_parameters_out_of_their_range(name, value):
+    with pytest.raises(ValueError, match=f"CommitteeRegressor: {name} must be .* got {name}="):
+        CommitteeRegressor(**{name: value}).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_committees_do_not_merge():
+    X, y = drifting(30, 4)
+    models = [CommitteeClassifier().partial_fit(X, y) for _ in "ab"]
+    with pytest.raises(ValueError, match="merge must have models that merge, got a CommitteeClassifier: whom it follows"):
+        onlinecls.merge(models)
+
+
+# --- the bound of the exponential weights --------------------------------------------------------------------------------------
+
+
+def hedge_paid(model):
+    """What the mean of the losses has paid, and the most that it may."""
+    *losses, paid = model._state.losses
+    k, t = len(losses), model.t_
+    return paid, min(losses) + 2.0 * np.sqrt(t * np.log(k) / 2.0) + np.sqrt(np.log(k) / 8.0)
+
+
+def test_an_adversary_cannot_break_the_bound_of_hedge():
+    """The label is always the one that the heavier member does not say: the mean of the losses is as bad as it can be."""
+    rng = np.random.default_rng(0)
+    members = [AROWClassifier(r, forgetting=f) for r, f in ((0.01, 0.0), (1.0, 0.01), (100.0, 0.0))]
+    model = CommitteeClassifier(members, combine="hedge")
+    X = rng.standard_normal((600, 5))
+    model.partial_fit(X[:0], [], classes=[0, 1])
+    for x in X:
+        row = x[None]
+        said = [member.decision_function(row)[0] for member in model.members_]
+        model.partial_fit(row, [int(model.member_weights_ @ np.sign(said) < 0.0)])
+    paid, most = hedge_paid(model)
+    assert min(model._state.losses) < paid <= most
+
+
+def test_hedge_pays_no_more_than_its_bound_on_a_stream():
+    X, y = drifting(2000, 20)
+    paid, most = hedge_paid(CommitteeClassifier(combine="hedge").partial_fit(X, y))
+    assert 0.0 < paid <= most
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [
+    lambda: CommitteeClassifier(probability=True), lambda: CommitteeClassifier([("a", AROWClassifier(0.5)), AROWClassifier()]),
+    lambda: CommitteeClassifier(combine="hedge"),
+])
+def test_files_hold_the_whole_committee(make, tmp_path):
+    X, y = drifting(60, 400)
+    model = make().partial_fit(X[:30], y[:30])
+    model.save(tmp_path / "model", {"told": 1})
+    loaded, told = onlinecls.load(tmp_path / "model", return_metadata=True)
+    assert told == {"told": 1} and repr(loaded) == repr(model)
+    assert fingerprint(loaded) == fingerprint(model) == fingerprint(pickle.loads(pickle.dumps(model)))
+    assert fingerprint(loaded.partial_fit(X[30:], y[30:])) == fingerprint(model.partial_fit(X[30:], y[30:]))
+    assert loaded.member_names_ == model.member_names_
+
+
+@pytest.mark.parametrize("name, spoil", [
+    ("shares", lambda part: part * np.nan), ("sigma", lambda part: -part), ("sigma", lambda part: part + np.arange(4.0)),
+    ("shares", lambda part: part[:-1]), ("gauge", lambda part: part * 3.0), ("counters", lambda part: part + 1.0),
+    ("counts", lambda part: part[::-1] + np.arange(2.0)),
+])
+def test_what_learning_cannot_give_is_not_saved(name, spoil, tmp_path):
+    X, y = drifting(60, 400)
+    model = CommitteeClassifier().partial_fit(X, y)
+    setattr(model._state, name, spoil(stored(model)[name]))
+    with pytest.raises(ValueError, match="CommitteeClassifier: save must have a model as learning leaves it"):
+        model.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_class_that_joins_leaves_the_weights_of_members():
+    X, y = continuous_problem(200, 400, 11, 4, 0.1)
+    y = np.minimum(y, np.arange(200) // 50)
+    whole, split = CommitteeClassifier(), CommitteeClassifier()
+    whole.partial_fit(X, y)
+    for start in range(0, 200, 10):
+        split.partial_fit(X[start : start + 10], y[start : start + 10])
+    assert fingerprint(whole) == fingerprint(split) and whole.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_numbers_beyond_the_range_are_skipped():
+    model = CommitteeRegressor().partial_fit([[1.0], [2.0]], [1.0, 2.0])
+    before = model.member_weights_
+    model.partial_fit([[1.0]], [1e200])
+    assert model.n_skipped_ == 1 and (model.member_weights_ == before).all()
