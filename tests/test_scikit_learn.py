@@ -40,6 +40,10 @@ OTHERS = [
     onlinecls.KernelOnlineRegressor("arow", budget=30, max_iter=20),
     onlinecls.KernelOnlineOneClass(max_iter=5),
     *(onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=2) for method in ("average", "vote")),
+    onlinecls.CommitteeClassifier(max_iter=5),
+    onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.PassiveAggressiveClassifier()], combine="hedge", max_iter=5),
+    onlinecls.CommitteeClassifier(probability=True, max_iter=5),
+    onlinecls.CommitteeRegressor(),
 ]
 
 

@@ -121,21 +121,19 @@ class _Committee(WithWeights):
         """Set constructor parameters, members by their names, and their parameters by name__parameter. Returns the estimator."""
         own = {name: params.pop(name) for name in self._parameter_names() if name in params}
         super().set_params(**own)
-        named = self._named()
-        for at, (name, _) in enumerate(named):
-            if name in params:
-                named[at] = name, params.pop(name)
-        nested: dict[str, dict] = {}
-        for key in [key for key in params if "__" in key and key.partition("__")[0] in dict(named)]:
-            name, _, parameter = key.partition("__")
-            nested.setdefault(name, {})[parameter] = params.pop(key)
+        named = dict(self._named())
+        others = {name: params.pop(name) for name in list(params) if name in named}
+        parts = {key: key.partition("__")[::2] for key in params}
+        nested = {key: params.pop(key) for key, (name, _) in parts.items() if name in named}
         if params:
             super().set_params(**params)  # which says what there is
-        for name, values in nested.items():
-            dict(named)[name].set_params(**values)
-        if named:  # (another list: what was computed of the old one is void)
-            bare = [not isinstance(each, tuple) for each in self.members]
-            self.members = [learner if alone else (name, learner) for alone, (name, learner) in zip(bare, named, strict=True)]
+        if others or nested:  # (another list: what was computed of the old one is void)
+            named.update(others)
+            self.members = [(each[0], named[each[0]]) if isinstance(each, tuple) else named[name]
+                            for each, (name, _) in zip(self.members, self._named(), strict=True)]
+        for key, value in nested.items():
+            name, parameter = parts[key]
+            named[name].set_params(**{parameter: value})
         return self
 
     def _parameters(self) -> dict:
@@ -500,8 +498,8 @@ class CommitteeClassifier(_Committee, WithProbabilities):
         self._assign(locals())
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        self.__dict__["multi_class"] = self._compiled[2]["multi_class"]  # (no parameter: it is the members')
-        return super()._task(state, class_weights)
+        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        return "binary" if state.n_columns == 1 else self._compiled[2]["multi_class"], self._open, balanced
 
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:
