@@ -41,7 +41,7 @@ DOCTESTED = [
     "", "._estimators.baselines", "._estimators.dual_ascent", "._estimators.follow_the_leader", "._estimators.first_order",
     "._estimators.merging",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
-    "._evaluation", "._estimators.kernel", "._estimators.saving",
+    "._evaluation", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
 ]
 
 

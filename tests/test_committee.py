@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from states import fingerprint
 
 import onlinecls
-from onlinecls import AROWClassifier, AROWRegressor, CommitteeClassifier, CommitteeRegressor, PassiveAggressiveClassifier
+from onlinecls import AROWClassifier, AROWRegressor, CommitteeClassifier, CommitteeRegressor, PassiveAggressiveClassifier, bounds
 from onlinecls.reference import RULES, Additive, Combiner, Committee, Gaussian, Model, NumberCommittee
 
 COMBINES = ("arow", "hedge")
@@ -45,7 +45,7 @@ def test_classes_are_those_of_the_twin(n_classes, multi_class, combine):
     assert model.n_mistakes_ == twin.n_mistakes
     assert model.member_mistakes_.tolist() == [member.n_mistakes for member in twin.members]
     if combine == "hedge":
-        assert_allclose(model._state.losses, [*twin.combiner.L, twin.combiner.paid], rtol=1e-9)
+        assert_allclose(model.member_losses_, [*twin.combiner.L, twin.combiner.paid], rtol=1e-9)
     W = np.tensordot(twin.combiner.a, [member.W for member in twin.members], 1)
     assert_allclose(model.coef_, W[:, :-1], rtol=1e-6, atol=1e-9)
     assert_allclose(model.intercept_, W[:, -1], rtol=1e-6, atol=1e-9)
@@ -228,13 +228,6 @@ def test_committees_do_not_merge():
 # --- the bound of the exponential weights --------------------------------------------------------------------------------------
 
 
-def hedge_paid(model):
-    """What the mean of the losses has paid, and the most that it may."""
-    *losses, paid = model._state.losses
-    k, t = len(losses), model.t_
-    return paid, min(losses) + 2.0 * np.sqrt(t * np.log(k) / 2.0) + np.sqrt(np.log(k) / 8.0)
-
-
 def test_an_adversary_cannot_break_the_bound_of_hedge():
     """The label is always the one that the heavier member does not say: the mean of the losses is as bad as it can be."""
     rng = np.random.default_rng(0)
@@ -246,14 +239,19 @@ def test_an_adversary_cannot_break_the_bound_of_hedge():
         row = x[None]
         said = [member.decision_function(row)[0] for member in model.members_]
         model.partial_fit(row, [int(model.member_weights_ @ np.sign(said) < 0.0)])
-    paid, most = hedge_paid(model)
-    assert min(model._state.losses) < paid <= most
+    paid, allowed = bounds.committee(model)
+    assert min(model.member_losses_) < paid <= allowed
 
 
 def test_hedge_pays_no_more_than_its_bound_on_a_stream():
     X, y = drifting(2000, 20)
-    paid, most = hedge_paid(CommitteeClassifier(combine="hedge").partial_fit(X, y))
-    assert 0.0 < paid <= most
+    model = CommitteeClassifier(combine="hedge")
+    for start in range(0, 2000, 100):
+        model.partial_fit(X[start : start + 100], y[start : start + 100])
+        paid, allowed = bounds.committee(model)
+        assert 0.0 < paid <= allowed
+    with pytest.raises(ValueError, match="committee must have a committee with combine='hedge', got CommitteeClassifier"):
+        bounds.committee(CommitteeClassifier().partial_fit(X, y))
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------

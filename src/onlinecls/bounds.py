@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._estimators.dual_ascent import DualAscentClassifier
     from ._input.types import Matrix
 
@@ -51,9 +52,9 @@ if TYPE_CHECKING:
         def __call__(self, course: Course, u: ArrayLike) -> Bound: ...
 
 __all__ = [
-    "Bound", "Certificate", "Course", "arow", "distance", "dual_ascent", "dual_ascent_multiclass", "fixed_rate", "follow",
-    "follow_the_leader", "gradient_descent", "hedge", "lemma_1", "margin_corollary", "multiplicative", "narow", "one_class",
-    "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+    "Bound", "Certificate", "Course", "arow", "committee", "distance", "dual_ascent", "dual_ascent_multiclass", "fixed_rate",
+    "follow", "follow_the_leader", "gradient_descent", "hedge", "lemma_1", "margin_corollary", "multiplicative", "narow",
+    "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
 ]
 
 
@@ -320,6 +321,29 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     largest = np.abs(errors).max(initial=0.0)
     best = np.sum((y - y.mean()) ** 2) if T else 0.0
     return Bound(float(errors @ errors), float(best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1)))))
+
+
+def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
+    """Losses of a committee with combine="hedge" so far: the means of its members' by their weights, of rows of weight 1.
+
+        sum over t of Σ_k a_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
+
+    Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, whatever members and rows are.
+    (The loss of the combined score is another number: a clipped hinge is not convex.) A regressor's losses begin anew when its
+    first 16 rows tell another unit of y.
+
+    >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
+    >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
+    >>> paid, allowed = committee(learner.partial_fit([[1.0], [-1.0]] * 50, [1, 0] * 50))
+    >>> round(paid, 2), round(allowed, 2)
+    (1.13, 13.13)
+    """
+    names = {base.__name__ for base in type(learner).__mro__}
+    if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
+        raise ValueError(f"onlinecls.bounds: committee must have a committee with combine='hedge', got {learner!r}.")
+    *losses, paid = learner.member_losses_
+    T, entropy = learner.t_, np.log(len(losses))
+    return Bound(paid, float(min(losses) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
 
 
 def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:

@@ -340,6 +340,14 @@ class _Committee(WithWeights):
         """The weight a_k of each member's score in the committee's, (n_members,): a copy."""
         return self._fitted_state().shares.copy()
 
+    @property
+    def member_losses_(self) -> list[float]:
+        """With combine="hedge": the sum of each member's losses, and of their means by the weights, (n_members + 1)."""
+        state = self._fitted_state()
+        if self.combine != "hedge":
+            raise AttributeError(f"{type(self).__name__}: member_losses_ are of combine='hedge', got combine={self.combine!r}.")
+        return state.losses.tolist()
+
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
@@ -546,8 +554,6 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
         Above 0: a line for each epoch.
     dtype : numpy.float32, numpy.float64 or None, default=None
         Type of the members' models. None: that of the first X (float64 if that is neither).
-    n_jobs : None or int, default=None
-        Threads that score rows in `predict`, where there are thousands of them.
 
     Attributes
     ----------
@@ -573,6 +579,6 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     def __init__(
         self, members: Members = "auto", *, combine: Literal["arow", "hedge"] = "arow", r: float = 1.0, forgetting: float = 0.01,
         fit_intercept: bool = True, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, verbose: int = 0, dtype: FloatType | None = None, n_jobs: int | None = None,
+        warm_start: bool = False, verbose: int = 0, dtype: FloatType | None = None,
     ) -> None:
         self._assign(locals())
