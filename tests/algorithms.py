@@ -193,6 +193,11 @@ class Learner:
         return self.estimator == "FoReLClassifier"
 
     @property
+    def is_cubic(self):
+        """Whether an update costs O(d³) (of these: test_adagrad.py)."""
+        return self.params.get("matrix") == "full"
+
+    @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
         refused = self.params.get("l1") or auto_entropic or self.is_leader

@@ -649,7 +649,7 @@ def loops():
     """One learner for each compiled loop and kind of state: what is between two rows is the same for all of its rules."""
     found = {}
     for learner in LEARNERS:
-        if learner.family not in ("kernel", "online_to_batch") and not learner.is_leader:
+        if learner.family not in ("kernel", "online_to_batch") and not (learner.is_leader or learner.is_cubic):
             of = learner.params.get
             form = of("signed", True), of("regularizer"), bool(of("forgetting")), learner.is_full, learner.estimator[:4]
             found.setdefault((learner.geometry, learner.task, form), str(learner))
@@ -694,7 +694,7 @@ def yield_checks(learner):
         yield check_turned_signs_turn_the_model
     if str(learner) in kinds_of_models():
         yield from _checks_of_calls(learner, kernel, batch)
-    if kernel or learner.is_leader or str(learner) in loops():  # (batch holds learners, all of them checked here)
+    if kernel or learner.is_leader or learner.is_cubic or str(learner) in loops():  # (batch holds learners, all of them checked here)
         yield check_read_only_arrays
     if str(learner) in loops():  # (kernel and leader: what a row costs grows with the rows; see their own files)
         yield check_ctrl_c_leaves_whole_rows
@@ -717,5 +717,5 @@ def _checks_of_calls(learner, kernel, batch):
         yield check_shuffling_is_that_of_its_random_state
     if learner.is_linear:
         yield check_sparsify_and_densify
-    if not learner.is_full and not batch:
+    if not (learner.is_full or learner.is_cubic or batch):
         yield check_reading_costs_nothing_a_feature

@@ -37,7 +37,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import expit
 
-from onlinecls.reference import GEOMETRIES, RULES, Learner, Model
+from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
 
 REFERENCE = {}
@@ -218,6 +218,9 @@ class AdaGradDA(AdaGrad):
 
     def descend(self, g):
         self.z = self.z - g
+
+
+REFERENCE.update(full_adagrad_md=MatrixAdaGrad, full_adagrad_da=DualMatrixAdaGrad)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -102,6 +102,12 @@ BY_HAND = [
      [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
     # A, B: z = (3, 0), G = (5, 8), soft(3, 2/4) = 5/2.  The third row has m > 1, yet l1 t goes on: soft(3, 3/4) = 9/4.
     ("adagrad_da", {"eta0": 0.5, "delta": 1.0, "l1": 0.25}, [A, B, ((10, 0), 1, 1)], [9 / 8 / (1 + sqrt(5)), 0], [5, 8], 2),
+    # A: G = zz' has the root zz' / sqrt(5), so that w = z/2 / (1 + sqrt(5)).  B: G = [[5, -2], [-2, 8]] has the eigenvalues 4 along
+    # (2, 1) and 9 along (-1, 2); g = -2/5 (2, 1) + 6/5 (-1, 2) becomes -2/15 (2, 1) + 6/20 (-1, 2), of which half is subtracted.
+    ("full_adagrad_md", {"eta0": 0.5, "delta": 1.0}, [A, B],
+     [0.5 / (1 + sqrt(5)) + 0.5 * (4 / 15 + 6 / 20), 1 / (1 + sqrt(5)) + 0.5 * (2 / 15 - 12 / 20)], [[5, -2], [-2, 8]], 2),
+    # The same G, z = (3, 0) = 6/5 (2, 1) - 3/5 (-1, 2): w = 1/2 (6/15 (2, 1) - 3/20 (-1, 2)).
+    ("full_adagrad_da", {"eta0": 0.5, "delta": 1.0}, [A, B], [19 / 40, 1 / 20], [[5, -2], [-2, 8]], 2),
 ]
 
 
@@ -111,7 +117,7 @@ def test_updates_equal_those_computed_by_hand(name, params, rows, w, scale, n_up
     learner = run_binary(name, X, y, weights, **params)
     assert_allclose(learner.w, w, rtol=1e-13, atol=1e-15)
     if scale is not None:
-        assert_allclose(learner.G if name.startswith("adagrad") else learner.Sigma, scale, rtol=1e-13)
+        assert_allclose(learner.G if "adagrad" in name else learner.Sigma, scale, rtol=1e-13)
     assert (learner.t, learner.n_updates) == (len(rows), n_updates)
 
 
@@ -252,6 +258,8 @@ def test_diagonal_is_full_on_rows_of_one_non_zero(name, n_classes):
 def test_crammer_singer_is_the_learner_in_kd_dimensions(name):
     X, y = continuous_problem(60, 4, seed=3, n_classes=4)
     learner = REFERENCE[name](16, **PARAMS[name])
+    if name.startswith("full"):
+        learner.G = np.zeros((16, 4))  # one matrix a class
     for x, label in zip(X, y, strict=True):
         scores = learner.w.reshape(4, 4) @ x
         top_wrong = max((r for r in range(4) if r != label), key=scores.__getitem__)  # max takes the first of equals

@@ -1,8 +1,13 @@
-"""Shared code of these scripts: paths of data and results, drawing, and claims beside findings."""
+"""Where data and results are, drawing, and claims beside what was found: shared by the scripts of this folder.
+
+Each script takes --full (the papers' repetitions, where the default has fewer) and --smoke (as little as shows that it runs; its
+numbers go to reproduced/smoke).
+"""
 
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
@@ -17,21 +22,22 @@ from onlinecls import progressive_validation
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("ONLINECLS_DATA", ROOT / ".." / "shared" / "data"))
-OUT = ROOT / "reproduced"
+FULL, SMOKE = "--full" in sys.argv, "--smoke" in sys.argv
+OUT = ROOT / "reproduced" / "smoke" if SMOKE else ROOT / "reproduced"
 COLOURS = {
     "PA-I": "tab:red", "PA": "tab:red", "SOP": "tab:purple", "CW": "tab:orange", "AdaGrad": "tab:green", "NAROW": "tab:blue",
     "AROW": "black",
 }
 
 
-def claim(says, found, held, why=""):
-    """Record a statement of a paper: what was found here, if it held, and if not, why."""
-    return {"claim": says, "found": found, "held": bool(held), "why": "" if held else why}
+def claim(says, found, held, why="", kind="experiment"):
+    """Return a statement of a paper, what was found here, whether it held, and if not, why. kind : "experiment" or "theorem"."""
+    return {"kind": kind, "claim": says, "found": found, "held": bool(held), "why": "" if held else why}
 
 
 def keep(name, source, claims, numbers=None, skipped=""):
-    """Write a script's numbers, for the page."""
-    OUT.mkdir(exist_ok=True)
+    """Write a script's statements and numbers, from which the page is written."""
+    OUT.mkdir(parents=True, exist_ok=True)
     told = {"source": source, "claims": claims, "numbers": numbers or {}, "skipped": skipped}
     (OUT / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     for one in claims:
@@ -41,7 +47,7 @@ def keep(name, source, claims, numbers=None, skipped=""):
 
 
 def picture(figure, name):
-    OUT.mkdir(exist_ok=True)
+    OUT.mkdir(parents=True, exist_ok=True)
     figure.savefig(OUT / f"{name}.png", dpi=110)
     plt.close(figure)
 
@@ -68,9 +74,13 @@ def flipped(y, share, rng):
     return np.where(rng.random(len(y)) < share, -y, y)
 
 
-def ellipsoid(n, rng):
-    """Make the data of both papers: 20 features, two of them an ellipsoid at 45 degrees with deviations 1 and 10, 18 pure noise
-    of variance 8.5; the label is the side of the long axis."""
+def ellipsoid(n, rng, deviation, degrees=45.0):
+    """Return rows of both papers' synthetic data, signs and signed distances from the separator.
+
+    Two of the 20 features are a Gaussian of the deviations 1 and 10, turned by so many degrees; the label is the side of its long
+    axis. The other 18 are noise of this deviation.
+    """
     short, long = rng.standard_normal(n), 10.0 * rng.standard_normal(n)
-    X = np.column_stack([(long + short) / 2**0.5, (long - short) / 2**0.5, 8.5**0.5 * rng.standard_normal((n, 18))])
+    cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    X = np.column_stack([cosine * long + sine * short, sine * long - cosine * short, deviation * rng.standard_normal((n, 18))])
     return X, np.where(short > 0.0, 1, -1), short

@@ -176,6 +176,7 @@ CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
 EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, are no loss.")
 BALL = Either((AUTO, NOT_NEGATIVE), hint="It is the radius of the ball, in units of the features.")
+NO_L1 = Real(0.0, 0.0, True, True, "With matrix='full' l1 > 0 has no closed form: use matrix='diagonal'.")
 DELTA = Either((AUTO, POSITIVE), hint="It keeps the first steps finite.")
 POWER = Either(
     (NONE, Real(2.0, 500.0, True, True)),
@@ -190,7 +191,7 @@ DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 NUMBER_LOSS = Options(("absolute", "squared"))
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
-RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I.")
+RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I on rows of norm at most 1.")
 
 
 # Defaults in units of the rows, by the names of the parameters.
@@ -378,13 +379,21 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               merge="posterior", title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
     Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
               {"eta0": STEP, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
-              selects={"update": "mirror_descent"}, units=ADAGRAD,
+              selects={"update": "mirror_descent", "matrix": "diagonal"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3},),
               merge="mean, squares add", title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
     Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NOT_NEGATIVE},
-              selects={"update": "dual_averaging"}, units=ADAGRAD,
+              selects={"update": "dual_averaging", "matrix": "diagonal"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}),
               merge="sum", title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+    Algorithm("full_adagrad_md", "adagrad", "additive", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
+              selects={"update": "mirror_descent", "matrix": "full"}, units=ADAGRAD,
+              trials=({"eta0": 0.4, "delta": 0.3},),
+              merge="mean, squares add", title="AdaGrad with the full matrix (mirror descent)", paper="NAROW's baseline [9]"),
+    Algorithm("full_adagrad_da", "adagrad", "additive", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
+              selects={"update": "dual_averaging", "matrix": "full"}, units=ADAGRAD,
+              trials=({"eta0": 0.4, "delta": 0.3},),
+              merge="sum", title="AdaGrad with the full matrix (dual averaging)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
               {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(8.0, -1)},
               trigger="own_margin",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._models.adagrad import FullDualState, FullMirrorState
 from .._models.states import PNormState
+from .classifier import OnlineClassifier
 from .docstrings import documented
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
@@ -14,9 +16,13 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     import numpy as np
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from .._registry import Algorithm
+
+MATRICES = {"diagonal": 0, "mirror_descent": 1, "dual_averaging": 2}  # AdaGrad's: the diagonal, or the full one of an update
+MOST_FEATURES = 500  # with the full matrix: more would take longer than 50 ms a row
 
 
 class _WithStart(WithProbabilities):
@@ -356,6 +362,14 @@ class AdaGradClassifier(WithProbabilities):
         update="mirror_descent":   w_i -= eta0 g_i / (delta + sqrt(G_i))
         update="dual_averaging":   w_i = eta0 soft(z_i, l1 t) / (delta + sqrt(G_i)),   z = -(sum of g),   t rounds so far.
 
+    With ``matrix="full"`` G is the sum of gg', a matrix for each vector of weights, in float64:
+
+        update="mirror_descent":   w -= eta0 (delta I + G^(1/2))^-1 g
+        update="dual_averaging":   w = eta0 (delta I + G^(1/2))^-1 z
+
+    which also fits a step to directions across features. It takes at most 500 of them: an update costs O(d^3), about 0.1 ms with
+    20 features and 40 ms with 500.
+
     Parameters
     ----------
     eta0 : float or "auto", default="auto"
@@ -365,8 +379,11 @@ class AdaGradClassifier(WithProbabilities):
         Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
         "auto", with s = ``scale_``: {auto_delta}.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
+    matrix : {"diagonal", "full"}, default="diagonal"
+        Whether G has a number for each feature, or for each pair of features.
     l1 : float, default=0.0
-        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
+        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0. With
+        the full matrix it must be 0.
     {parameters}
 
     Attributes
@@ -393,15 +410,40 @@ class AdaGradClassifier(WithProbabilities):
     eta0: FloatOrAuto
     delta: FloatOrAuto
     update: Literal["mirror_descent", "dual_averaging"]
+    matrix: Literal["diagonal", "full"]
     l1: float
+    _kind = "average, of probability, of dtype, of matrix or of the parameter that selects the algorithm"
+    _kept = (*OnlineClassifier._kept, "matrix")
+    _fields = {**OnlineClassifier._fields, "matrix": MATRICES}
 
     def __init__(
         self, eta0: FloatOrAuto = "auto", *, delta: FloatOrAuto = "auto",
-        update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent", l1: float = 0.0, fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent",
+        matrix: Literal["diagonal", "full"] = "diagonal", l1: float = 0.0, fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
         dtype: FloatType | None = None, class_weight: ClassWeight = None,
         multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
     ) -> None:
         self._assign(locals())
+
+    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
+        matrix = values["update"] if values["matrix"] == "full" else "diagonal"
+        return {**super()._params_from(algorithm, values), "matrix": MATRICES[matrix]}
+
+    @staticmethod
+    def _state_class(params: dict) -> type[Any]:
+        return {1: FullMirrorState, 2: FullDualState}.get(params["matrix"]) or OnlineClassifier._state_class(params)
+
+    @classmethod
+    def _fields_of(cls, header: dict, compiled: dict) -> dict:
+        fields, is_full = super()._fields_of(header, compiled), header["geometry"] == "additive"
+        return {**fields, "matrix": {name: number for name, number in MATRICES.items() if (number > 0) == is_full}}
+
+    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        if params["matrix"] and n_features > MOST_FEATURES:
+            raise ValueError(
+                f"{type(self).__name__}: matrix='full' must have at most {MOST_FEATURES} features, got {n_features:,}: every "
+                f"update takes the eigenvectors of a matrix of as many rows. Use matrix='diagonal', or fewer features."
+            )
+        super()._check_memory(params, n_features, n_classes, dtype)

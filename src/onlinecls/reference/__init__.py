@@ -17,7 +17,8 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 `PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
 convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
 compute both sides of Lemma 1 as they go. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
-these f and losses. `Committee` combines models of classes by a `Combiner` of their scores.
+these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix.
+ `Committee` combines models of classes by a `Combiner` of their scores.
 
 docs/reference.md shows how to use all of this.
 """
@@ -31,7 +32,7 @@ from .estimators import (
     RuleClassifier,
     RuleRegressor,
 )
-from .learners import GEOMETRIES, Additive, Gaussian, Learner, Model, Potential
+from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
@@ -49,8 +50,9 @@ from .potential import (
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
-    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "Entropic", "Gaussian",
-    "LeaderClassifier", "LeaderRegressor", "Learner", "Loss", "Model", "NumberCommittee", "PNorm", "Potential",
-    "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor",
-    "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
+    "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Loss", "MatrixAdaGrad", "Model",
+    "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
+    "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
+    "conservative", "insensitive",
 ]

@@ -44,6 +44,12 @@ def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray) -> np.ndarray:
     return np.concatenate([np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) for S, x in blocks(Sigma, z)])
 
 
+def root(S: np.ndarray) -> np.ndarray:
+    """Return the square root of a positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh(S)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
 class Learner:
     """Base of all learners.
 
@@ -183,6 +189,48 @@ class Potential(Gaussian):
             return False
         self.Sigma, self.theta = seen, self.theta + step.tau * z
         return True
+
+
+class MatrixAdaGrad(Learner):
+    """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
+
+    Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has a matrix of its own.
+    """
+
+    state: ClassVar = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
+
+    def __init__(self, d: int, eta0: float, delta: float) -> None:
+        super().__init__(d)
+        self.eta0, self.delta, self.G = eta0, delta, np.zeros((d, d))
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        if float(self.w @ z) >= 1.0:
+            return False
+        g = -c * z
+        self.G = np.concatenate([S + np.outer(part, part) for S, part in blocks(self.G, g)])
+        self.descend(g)
+        return True
+
+    def descend(self, g: np.ndarray) -> None:
+        self.w = self.w - self.scaled(g)
+
+    def scaled(self, a: np.ndarray) -> np.ndarray:
+        """eta0 (delta I + G^(1/2))^-1 a."""
+        return np.concatenate([self.eta0 * np.linalg.solve(self.delta * np.eye(len(x)) + root(S), x) for S, x in blocks(self.G, a)])
+
+
+class DualMatrixAdaGrad(MatrixAdaGrad):
+    """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g."""
+
+    state: ClassVar = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
+    z: Any
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.scaled(self.z)
+
+    def descend(self, g: np.ndarray) -> None:
+        self.z = self.z - g
 
 
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}

@@ -1,0 +1,256 @@
+"""What AdaGrad keeps with its full matrix: a matrix of products of gradients for each vector of weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._compiled import model
+from .state import NO_ORDER
+from .states import AdditiveState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from .._input.rows import Rows
+    from .state import Shard, State
+
+NO_STEP = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop whose steps are all 0
+
+
+def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
+    """Return (δI + G^{1/2})^{-1} a.
+
+    The vectors of weights need no matrix, so that G's tridiagonal form is enough: Q'GQ = T = V diag(λ) V'. It takes less time
+    than all eigenvectors of G, and signals are looked at between its two halves.
+    """
+    from scipy.linalg import eigh_tridiagonal
+    from scipy.linalg.lapack import dormqr, dsytrd, dsytrd_lwork
+
+    n = len(G)
+    if n == 1:
+        return a / (delta + np.sqrt(G[0]))
+    reflectors, diagonal, below, tau, _ = dsytrd(G, lower=1, lwork=int(dsytrd_lwork(n, lower=1)[0]))
+    squares, V = eigh_tridiagonal(diagonal, below, check_finite=False)
+    Q = reflectors[1:, :-1], tau  # (the first entry of a vector stays as it is)
+    turned = np.append(a[:1], dormqr("L", "T", *Q, a[1:, None], n)[0])
+    turned = V @ ((turned @ V) / (delta + np.sqrt(np.maximum(squares, 0.0))))
+    return np.append(turned[:1], dormqr("L", "N", *Q, turned[1:, None], n)[0])
+
+
+class FullMirrorState(AdditiveState):
+    """values : w. products : float64, (columns, n_features + 1, n_features + 1), G = Σ gg' of each vector of weights.
+
+    The compiled loop counts each row, with a rule that takes no step; the step, of O(d³), is taken here.
+    """
+
+    PARTS = (*AdditiveState.PARTS, "products")
+    SUMS: tuple[str, ...] = ("products",)  # arrays of sums over rows, one part for each vector
+    products: np.ndarray
+
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
+        super().__init__(n_features, n_classes, dtype, params)
+        for name in self.SUMS:
+            setattr(self, name, self._no_sums(name, self.n_columns))
+
+    def _no_sums(self, name: str, n_columns: int) -> np.ndarray:
+        return np.zeros((n_columns,) + (self.n_features + 1,) * (2 if name == "products" else 1))
+
+    def try_partial_fit(self, *call: Any) -> bool:
+        """Return False: the compiled fast path takes no steps of this kind."""
+        return False
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def learn(
+        self, task: int, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
+        predictions: np.ndarray,
+    ) -> None:
+        """Learn rows one at a time. An interrupted row is taken back whole."""
+        given = self.params
+        try:
+            self.params = {**given, **NO_STEP}
+            for at in order.tolist() if len(order) else range(rows.n_rows):
+                one = slice(at, at + 1)
+                undo = [(array, array.copy()) for array in (self.counts, self.counters, self.calibration)]
+                try:
+                    before = self.counters[self.COUNTERS["t"]]
+                    super().learn(
+                        task, rows.part(at, at + 1), targets[one], weights[one], class_weights, NO_ORDER, predictions[one],
+                    )
+                    if self.counters[self.COUNTERS["t"]] > before:
+                        c = (weights[at] if len(weights) else 1.0) * (class_weights[targets[at]] if len(class_weights) else 1.0)
+                        self._step(task, self._dense(rows, at), int(targets[at]), float(c), undo)
+                except BaseException:
+                    for array, old in undo:
+                        array[...] = old
+                    raise
+        finally:
+            self.params = given
+
+    def _dense(self, rows: Rows, at: int) -> np.ndarray:
+        """Return a row with its constant feature."""
+        x, entries = np.zeros(self.n_features + 1), slice(rows.indptr[at], rows.indptr[at + 1])
+        x[slice(self.n_features) if rows.is_dense else rows.indices[entries]] = rows.data[entries]
+        x[-1] = self.params["bias"]
+        return x
+
+    def _step(self, task: int, x: np.ndarray, label: int, c: float, undo: list) -> None:
+        """Take the steps of a row that has been counted. undo : gains what has changed, as it was before."""
+        if self.params["balanced"]:
+            n = self.counters[[self.COUNTERS["t"], self.COUNTERS["seen"]]]
+            c = max(c * n[0] / (n[1] * self.counts[label]), 5e-324)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores, square, updated = x @ self.primary, x @ x, False
+            if not (0.0 < square < np.inf and np.isfinite(scores).all()):
+                return
+            for moves, margin in self._examples(task, scores, label):
+                if margin < 1.0:
+                    found = [(column, *self._moved(column, -c * sign * x)) for column, sign in moves]
+                    if all(self._fits(w, *sums) for _, w, *sums in found):
+                        for column, w, *sums in found:
+                            self._put(column, w, sums, undo)
+                        updated = True
+                    else:
+                        self.counters[self.COUNTERS["skipped"]] += 1.0
+            self.counters[self.COUNTERS["updates"]] += updated
+
+    def _examples(self, task: int, scores: np.ndarray, label: int) -> Iterator[tuple[list[tuple[int, float]], float]]:
+        """Yield the vectors that an example moves, with the signs of x in them, and its margin."""
+        joined = self.counts > 0.0 if self.params["open_classes"] else np.ones(len(self.counts), bool)
+        if task == model.TASKS["binary"]:
+            yield [(0, 2.0 * label - 1.0)], (2.0 * label - 1.0) * scores[0]
+        elif task == model.TASKS["ovr"]:
+            for column in np.flatnonzero(joined).tolist():
+                sign = 1.0 if column == label else -1.0
+                yield [(column, sign)], sign * scores[column]
+        else:
+            joined[label] = False
+            if joined.any():
+                wrong = int(np.where(joined, scores, -np.inf).argmax())
+                yield [(label, 1.0), (wrong, -1.0)], scores[label] - scores[wrong]
+
+    def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return w and the sums of a vector after a gradient; w is not finite where a sum is not."""
+        G = self.products[column] + np.outer(g, g)
+        return self.primary[:, column] - self.params["eta0"] * self._direction(G, g), G
+
+    def _direction(self, G: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """Return (δI + G^{1/2})^{-1} g, whose length is at most 1, as G has gg' in it (but for rounding and underflow)."""
+        if not np.isfinite(G).all():
+            return np.full(len(g), np.nan)
+        found = scaled(G, self.params["delta"], g)
+        return found / max(1.0, np.linalg.norm(found))
+
+    def _fits(self, w: np.ndarray, *sums: np.ndarray) -> bool:
+        """Return True if numbers are within the range of the dtype."""
+        limit = self.params["limit"]
+        largest = np.abs(w).max() * max(self.params["bias"], 1.0)
+        return bool(largest <= limit and all(np.abs(part).max() <= limit for part in sums))
+
+    def _put(self, column: int, w: np.ndarray, sums: list[np.ndarray], undo: list) -> None:
+        """Put a vector and its sums into the model, and the step into the average."""
+        for name, new in zip(self.SUMS, sums, strict=True):
+            part = getattr(self, name)[column]
+            undo.append((part, part.copy()))
+            part[...] = new
+        own = self.primary[:, column]
+        undo.append((own, own.copy()))
+        own[...] = w
+        if len(self.correction):
+            rounds = max(self.counters[self.COUNTERS["t"]] - 1.0 - self.params["average_from"], 0.0)
+            correction = self.correction.reshape(-1, self.n_columns)[:, column]
+            undo.append((correction, correction.copy()))
+            correction += rounds * (own.astype(np.float64) - undo[-2][1])
+        for name, part in (("reach", own), ("curvature", sums[0])):
+            at = self.COUNTERS[name]
+            self.counters[at] = max(self.counters[at], float(np.abs(part).max()))
+
+    # --- growing -------------------------------------------------------------------------------------------------------------
+
+    def _copy_to(self, grown: State) -> None:
+        super()._copy_to(grown)
+        for name in self.SUMS:
+            setattr(grown, name, getattr(self, name).copy())
+
+    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
+        super()._scatter_classes(grown, places)
+        for name in self.SUMS:
+            sums = self._no_sums(name, grown.n_columns)
+            sums[places] = getattr(self, name)
+            setattr(grown, name, sums)
+
+    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
+        super()._split_binary(grown, places, share)
+        for name in self.SUMS:
+            sums = self._no_sums(name, grown.n_columns)
+            for sign, place in zip((-1.0, 1.0), places, strict=False):
+                sums[place] = getattr(self, name)[0] * (1.0 if name == "products" else sign * share)
+            setattr(grown, name, sums + 0.0)  # (no -0)
+
+    def keep_classes(self, keep: np.ndarray) -> State:
+        rest = super().keep_classes(keep)
+        for name in self.SUMS:
+            setattr(rest, name, getattr(self, name)[keep])
+        return rest
+
+    # --- merging and files ---------------------------------------------------------------------------------------------------
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """Take the mean of the weights; sums over rows add up, with constant features in the units of the result."""
+        super()._merge_values(shards, shares)
+        for name in self.SUMS:
+            setattr(self, name, sum(shard.state.in_units(name, shard.constant) for shard in shards))
+
+    def in_units(self, name: str, constant: float) -> np.ndarray:
+        """Return sums in the units of another model, whose constant feature is so many times smaller."""
+        units = np.ones(self.n_features + 1)
+        units[-1] = 1.0 / constant
+        return getattr(self, name) * (np.outer(units, units) if name == "products" else units)
+
+    def _merge_bounds(self) -> None:
+        super()._merge_bounds()
+        self.counters[self.COUNTERS["curvature"]] = float(np.abs(self.products).max())
+
+    def is_in_range(self) -> bool:
+        return super().is_in_range() and all(np.abs(getattr(self, name)).max() <= self._largest for name in self.SUMS)
+
+    @classmethod
+    def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
+        layout, double = super().layout(n_features, n_classes, dtype, average), np.dtype(np.float64)
+        k, size = layout["values"][0][0] // (n_features + 1), n_features + 1
+        sums = {name: ((k,) + (size,) * (2 if name == "products" else 1), double) for name in cls.SUMS}
+        return {**layout, **sums}
+
+    def _problem_of_second_slots(self) -> str:
+        G = self.products
+        roots = np.sqrt(np.diagonal(G, axis1=1, axis2=2))
+        fit = (G == G.transpose(0, 2, 1)).all() and not np.isnan(roots).any() and np.abs(G).max() <= self._largest
+        within = fit and (np.abs(G) <= (1.0 + 1e-9) * roots[:, :, None] * roots[:, None, :] + 1e-300).all()
+        return "" if within else "products of gradients that are none"
+
+
+class FullDualState(FullMirrorState):
+    """values : w = η (δI + G^{1/2})^{-1} z. gradients : float64, (columns, n_features + 1), z = -Σ g."""
+
+    PARTS = (*FullMirrorState.PARTS, "gradients")
+    SUMS = ("products", "gradients")
+    gradients: np.ndarray
+
+    def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:
+        G, z = self.products[column] + np.outer(g, g), self.gradients[column] - g
+        return self._weights(G, z), G, z
+
+    def _weights(self, G: np.ndarray, z: np.ndarray) -> np.ndarray:
+        if not (np.isfinite(G).all() and np.isfinite(z).all()):
+            return np.full(len(z), np.nan)
+        return self.params["eta0"] * scaled(G, self.params["delta"], z)
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        super()._merge_values(shards, shares)
+        for column in range(self.n_columns):
+            self.primary[:, column] = self._weights(self.products[column], self.gradients[column])
