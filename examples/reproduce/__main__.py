@@ -1,13 +1,15 @@
 """The experiments and theorems of the four papers, anew: figures and numbers in reproduced/, and docs/reproduction.md.
 
-    python examples/reproduce [--full] [--write]
+    python examples/reproduce [--full | --smoke] [--write | --page]
 
-Two scripts run at a time. --full: the papers' repetitions, and Table 1 in full. --write: the page, from the numbers.
+Two scripts run at a time. --full: the papers' repetitions, and all tasks of Table 1 that there are data for. --smoke: each script on
+as little as shows that it runs, in reproduced/smoke. --write: the page and its pictures too; --page: those alone, from the numbers.
 Data are read from ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,25 +18,27 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 OUT = ROOT / "reproduced"
+PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
 SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates", "narow_words", "mail", "pa_bounds")
 PAGE = """# The papers' claims, run again
 
 What the four papers say of their algorithms, beside what this library's learners do: `make reproduce` runs all of it (figures and
-numbers go to `reproduced/`, and this page is written from them by `python examples/reproduce --write`; real data come from
-`../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement is that of
-the paper, each "found" a number of the run; where it did not hold, the last column says why.
+numbers go to `reproduced/`, and this page and its pictures are written from them by `python examples/reproduce --write`; real data
+come from `../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement is that
+of the paper, each "found" a number of the run; where an experiment's did not hold, the last column says why, with numbers of the
+same run. A theorem holds on every stream, unless the code is wrong: theorems are counted apart.
 
 """
 
 
-def run(full):
-    """All scripts, two at a time; returns the seconds of each."""
+def run(options):
+    """Run all scripts, two at a time; return the seconds of each."""
     waiting, running, seconds = list(SCRIPTS), {}, {}
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     while waiting or running:
         while waiting and len(running) < 2:
             name = waiting.pop(0)
-            command = [sys.executable, str(HERE / f"{name}.py"), *(["--full"] if full else [])]
+            command = [sys.executable, str(HERE / f"{name}.py"), *options]
             running[name] = subprocess.Popen(command, env=environment), time.perf_counter()
         for name, (process, begun) in list(running.items()):
             if process.poll() is not None:
@@ -47,33 +51,43 @@ def run(full):
     return seconds
 
 
-def page():
-    """Write docs/reproduction.md from the numbers."""
-    lines, held, n = [], 0, 0
-    for name in sorted(SCRIPTS):
-        path = OUT / f"{name}.json"
-        if not path.exists():
-            continue
-        told = json.loads(path.read_text(encoding="utf-8"))
-        lines += [f"## {told['source'][0].upper()}{told['source'][1:]}", "", f"`examples/reproduce/{name}.py`", ""]
-        if told["skipped"]:
-            lines += [f"Skipped: {told['skipped']}.", ""]
-        if told["claims"]:
-            lines += ["| the paper says | found here | held | why not |", "|---|---|---|---|"]
-        for one in told["claims"]:
-            n, held = n + 1, held + one["held"]
-            cells = [one["claim"], one["found"], "yes" if one["held"] else "**no**", one["why"]]
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+def table(name, told):
+    """Return the lines of a script's part of the page."""
+    lines = [f"## {told['source'][0].upper()}{told['source'][1:]}", "", f"`examples/reproduce/{name}.py`", ""]
+    for remark in told["remarks"]:
+        lines.append(f"- {remark[0].upper()}{remark[1:]}.")
+    if told["skipped"]:
+        lines.append(f"- Skipped: {told['skipped']}.")
+    if lines[-1]:
         lines.append("")
-    summary = f"Of {n} statements {held} held.\n\n"
-    (ROOT / "docs" / "reproduction.md").write_text(PAGE + summary + "\n".join(lines).rstrip() + "\n", encoding="utf-8")
-    print(f"docs/reproduction.md: {held} of {n} statements held")
+    if told["claims"]:
+        lines += ["| the paper says | found here | held | why not |", "|---|---|---|---|"]
+    for one in told["claims"]:
+        cells = [one["claim"], one["found"], "yes" if one["held"] else "**no**", one["why"]]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return [*lines, ""]
+
+
+def page():
+    """Write docs/reproduction.md from the numbers, and copy the pictures that docs show."""
+    told = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
+            for name in sorted(SCRIPTS) if (OUT / f"{name}.json").exists()}
+    claims = [one for script in told.values() for one in script["claims"]]
+    counts = {kind: [one["held"] for one in claims if one["kind"] == kind] for kind in ("experiment", "theorem")}
+    summary = "; ".join(f"{kind}s: {sum(held)} of {len(held)}" for kind, held in counts.items()).capitalize()
+    lines = [line for name, script in told.items() for line in table(name, script)]
+    text = PAGE + f"**{summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
+    (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
+    for name, shown in PICTURES.items():
+        if (OUT / f"{name}.png").exists():
+            shutil.copyfile(OUT / f"{name}.png", ROOT / "docs" / f"{shown}.png")
+    print(f"docs/reproduction.md: {summary}")
 
 
 if __name__ == "__main__":
     begun = time.perf_counter()
     if "--page" not in sys.argv:
-        run("--full" in sys.argv)
+        run([option for option in ("--full", "--smoke") if option in sys.argv])
         print(f"all: {time.perf_counter() - begun:.0f} s")
     if "--write" in sys.argv or "--page" in sys.argv:
         page()

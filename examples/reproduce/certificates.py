@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from common import claim, keep, picture, plt
+from common import SMOKE, claim, keep, picture, plt
 
 from onlinecls import (
     AROWClassifier,
@@ -29,13 +29,14 @@ LEARNERS = {
 
 def main():
     X, labels = load_sms_spam()
-    y = np.where(labels == "spam", 1, -1)
+    X, y = (X[:300], labels[:300]) if SMOKE else (X, labels)
+    y = np.where(y == "spam", 1, -1)
     machine = DualAscentClassifier(0.3, fit_intercept=False, intercept_scaling=1.0, max_iter=20, random_state=0).fit(X, y)
     u = [machine.coef_[0].astype(float) * size for size in (0.2, 0.4, 0.6, 0.8, 1.0, 1.5)]
     found = {name: bounds.follow(learner, X, y, u=u) for name, learner in LEARNERS.items()}
 
     rng = np.random.default_rng(0)
-    A = rng.standard_normal((600, 20)) / 20**0.5
+    A = rng.standard_normal((100 if SMOKE else 600, 20)) / 20**0.5
     against = {}
     for name, learner in {**LEARNERS, "AROW, full": AROWClassifier(r=1.0, covariance="full", **NO)}.items():
         walker = type(learner)(**learner.get_params()).partial_fit(A[:0], [], classes=[-1, 1])
@@ -57,7 +58,7 @@ def main():
         for name, one in certificates.items():
             allowed = np.atleast_2d(one.allowed).min(axis=0)
             claims.append(claim(f"{name}, {where}: paid <= allowed after every row.",
-                                f"{one.paid[-1]:.4g} of {allowed[-1]:.4g}", np.all(one.paid <= allowed + 1e-9)))
+                                f"{one.paid[-1]:.4g} of {allowed[-1]:.4g}", np.all(one.paid <= allowed + 1e-9), kind="theorem"))
             numbers[f"{name}, {where}"] = {"paid": float(one.paid[-1]), "allowed": float(allowed[-1])}
     keep("certificates", "all four papers: their theorems along a stream", claims, numbers)
 

@@ -35,10 +35,10 @@ def claim(says, found, held, why="", kind="experiment"):
     return {"kind": kind, "claim": says, "found": found, "held": bool(held), "why": "" if held else why}
 
 
-def keep(name, source, claims, numbers=None, skipped=""):
+def keep(name, source, claims, numbers=None, skipped="", remarks=()):
     """Write a script's statements and numbers, from which the page is written."""
     OUT.mkdir(parents=True, exist_ok=True)
-    told = {"source": source, "claims": claims, "numbers": numbers or {}, "skipped": skipped}
+    told = {"source": source, "claims": claims, "numbers": numbers or {}, "skipped": skipped, "remarks": list(remarks)}
     (OUT / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     for one in claims:
         print(f"{name}: {'held' if one['held'] else 'NOT held'}: {one['claim']} Found: {one['found']}")

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from common import OUT, claim, keep
+from common import OUT, SMOKE, claim, keep
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import email_folders
@@ -11,11 +11,11 @@ from common import DATA
 
 
 def main():
-    OUT.mkdir(exist_ok=True)
+    OUT.mkdir(parents=True, exist_ok=True)
     if not any(DATA.glob("enron-folders-*.tsv.gz")):
         keep("mail", "the tutorial, part IV", [], {}, "the mail of the users (enron-folders-USER.tsv.gz) is not there")
         return
-    mail = email_folders.streams(DATA)
+    mail = {user: messages[:200] if SMOKE else messages for user, messages in email_folders.streams(DATA).items()}
     results = {user: email_folders.run(messages) for user, messages in mail.items()}
     email_folders.draw(results, OUT / "mail.png")
     errors = {user: {name: 100 * float(one.progressive_error) for name, one in found.items()} for user, found in results.items()}
@@ -26,11 +26,30 @@ def main():
     claims, found = [], {kind: means(kind) for kind in email_folders.REGULARIZERS}
     for kind, mean in found.items():
         shown = ", ".join(f"{update} {value:.1f} %" for update, value in mean.items())
-        claims.append(claim(
-            f"{kind}: the more an update raises the dual, the fewer the mistakes: DA3, then DA2, then DA1 (mean of the users).",
-            shown, mean["DA3"] <= mean["DA2"] <= mean["DA1"],
-            "DA3 is first; with a σ chosen for the stream the subgradient's step, DA1, is as good as the best one, DA2"))
-    keep("mail", "the tutorial, part IV (five users, in order of date)", claims, errors)
+        claims += [
+            claim(f"{kind}: DA3, which raises the dual most, makes the fewest mistakes (mean of the users).", shown,
+                  min(mean, key=mean.get) == "DA3", "see the numbers"),
+            claim(f"{kind}: DA2, the best step along the subgradient, makes fewer than DA1 (mean of the users).", shown,
+                  mean["DA2"] < mean["DA1"], small_steps(mail, kind)),
+        ]
+    keep("mail", "the tutorial, part IV (in order of date)", claims, errors,
+         remarks=[f"{len(errors)} of the tutorial's seven users, whose mail is public in packages; its results are pictures, so the "
+                  "statements are what its theory (parts II and III) leads to expect"])
+
+
+def small_steps(mail, kind):
+    """Return why DA2 is no better than DA1: with a σ a hundred times smaller DA1 steps too far, on the mail of one user."""
+    user = min(mail, key=lambda user: len(mail[user]))
+    y = email_folders.np.array([folder for folder, _ in mail[user]])
+    X = email_folders.WORDS.transform([text for _, text in mail[user]])
+    own = {**email_folders.REGULARIZERS[kind]}
+    own["sigma"] /= 100.0
+    shown = []
+    for update in ("DA1", "DA2"):
+        learner = email_folders.DualAscentClassifier(update=update, intercept_scaling=1.0, **own)
+        result = email_folders.progressive_validation(learner, (X, y), classes=email_folders.np.unique(y))
+        shown.append(f"{update} {100 * result.progressive_error:.1f} %")
+    return f"with a σ chosen for the stream both take nearly the same step; with a hundredth of it, {user}: {', '.join(shown)}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from common import claim, keep, picture, plt
+from common import SMOKE, claim, keep, picture, plt
 
 from onlinecls import PassiveAggressiveClassifier, PassiveAggressiveOneClass, PassiveAggressiveRegressor, bounds
 
@@ -11,13 +11,13 @@ NO = {"fit_intercept": False}
 
 
 def both_sides(losses, slack, squares, distance):
-    """Return Σ l² + 2 slack Σ l and B ||u - w_1||² after each row."""
+    """Return Σ l² + 2 slack Σ l and B ||u - w_1||², after each row."""
     return np.cumsum(losses**2) + 2.0 * slack * np.cumsum(losses), np.maximum.accumulate(squares) * distance
 
 
 def main():
     rng = np.random.default_rng(0)
-    n, d = 2000, 10
+    n, d = 200 if SMOKE else 2000, 10
     figure, axes = plt.subplots(1, 4, figsize=(18, 4.2), layout="constrained")
     curves = {}
 
@@ -59,7 +59,8 @@ def main():
         ax.grid(alpha=0.3)
         ax.legend()
         claims.append(claim(f"{name}: what is paid stays below what the theorem allows, after every row.",
-                            f"after {len(paid)} rows {paid[-1]:.4g} of {allowed[-1]:.4g}", np.all(paid <= allowed + 1e-9)))
+                            f"after {len(paid)} rows {paid[-1]:.4g} of {allowed[-1]:.4g}", np.all(paid <= allowed + 1e-9),
+                            kind="theorem"))
         numbers[name] = {"paid": float(paid[-1]), "allowed": float(allowed[-1])}
     picture(figure, "pa_three_tasks")
     keep("pa_bounds", "PA paper, sections 2 to 5", claims, numbers)

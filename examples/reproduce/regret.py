@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from common import claim, keep, picture, plt
+from common import SMOKE, claim, keep, picture, plt
 
 from onlinecls import OGDClassifier, bounds
 
@@ -19,7 +19,7 @@ def stream(n, seed):
 
 
 def best(X, y):
-    """Return the minimiser of alpha/2 ||u||² + mean hinge loss, by many passes of averaged gradient descent."""
+    """Return the weights of the least alpha/2 ||u||² + mean hinge loss, by many passes of averaged gradient descent."""
     learner = OGDClassifier(ALPHA, average=True, **NO)
     for seed in range(30):
         order = np.random.default_rng(seed).permutation(len(y))
@@ -28,8 +28,9 @@ def best(X, y):
 
 
 def main():
-    n, repetitions = 2**14, 5
-    at = 2 ** np.arange(6, 15)
+    powers = np.arange(6, 10) if SMOKE else np.arange(6, 15)
+    at, repetitions = 2**powers, 1 if SMOKE else 5
+    n = int(at[-1])
     regrets, plain, allowed = np.zeros(len(at)), np.zeros(len(at)), np.zeros(len(at))
     for seed in range(repetitions):
         X, y = stream(n, seed)
@@ -63,13 +64,14 @@ def main():
     claims = [
         claim("Strongly convex losses: the regret grows as log T, that is by no more from T to 2T however large T is.",
               "from each T to 2T: " + ", ".join(f"{step:.1f}" for step in growth),
-              growth[-3:].mean() <= 2.0 * max(growth[:3].mean(), 0.1) and np.all(regrets <= allowed), "see the numbers"),
+              growth[-3:].mean() <= 2.0 * max(growth[:3].mean(), 0.1) and np.all(regrets <= allowed),
+              "see the numbers", kind="theorem"),
         claim("Plain losses: a regret in proportion to √T, which cannot be improved in general (labels by chance here).",
               f"T to the power {power:.2f}: {plain[0]:.0f} at T = {at[0]}, {plain[-1]:.0f} at T = {at[-1]:,}", 0.4 < power < 0.6,
-              "see the numbers"),
+              "see the numbers", kind="theorem"),
         claim("Follow the leader on squared losses: a regret of O(log T).",
               "; ".join(f"paid {one.paid:.1f} of {one.allowed:.1f}" for one in leader) + " (T = 20, 200, 2,000)",
-              all(one.paid <= one.allowed for one in leader)),
+              all(one.paid <= one.allowed for one in leader), kind="theorem"),
     ]
     keep("regret", "the tutorial, parts I and V", claims,
          {"T": at.tolist(), "strongly convex": regrets.tolist(), "allowed": allowed.tolist(), "plain": plain.tolist()})

@@ -31,7 +31,12 @@ def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
     from scipy.linalg import eigh_tridiagonal
     from scipy.linalg.lapack import dormqr, dsytrd, dsytrd_lwork
 
-    n = len(G)
+    live, n = np.diagonal(G) > 0.0, len(G)
+    if not live.all():  # (weights of features never met stay at 0 exactly)
+        found = a / delta
+        if live.any():
+            found[live] = scaled(G[np.ix_(live, live)], delta, a[live])
+        return found
     if n == 1:
         return a / (delta + np.sqrt(G[0]))
     reflectors, diagonal, below, tau, _ = dsytrd(G, lower=1, lwork=int(dsytrd_lwork(n, lower=1)[0]))

@@ -18,7 +18,7 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
 compute both sides of Lemma 1 as they go. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
 these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix.
- `Committee` combines models of classes by a `Combiner` of their scores.
+`Committee` combines models of classes by a `Combiner` of their scores.
 
 docs/reference.md shows how to use all of this.
 """
