@@ -87,7 +87,7 @@ TARGETS = {
         ("absolute", "euclidean", 15.0), ("absolute", "entropic", 15.0), ("squared", "euclidean", 15.0),
         ("squared", "entropic", 500.0), ("absolute", "euclidean", "auto"), ("absolute", "entropic", "auto"))],
 }
-OWN = {"dual_ascent_multiclass", "follow_the_leader", "hedge"}  # (with streams of their own)
+OWN = {"committee", "dual_ascent_multiclass", "follow_the_leader", "hedge"}  # (with streams of their own)
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
 
 

@@ -525,8 +525,8 @@ OUT_OF_RANGE = {
     "p": ([1, 1.5, 0.0, 501, np.nan, np.inf, "2", True],
           "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
           "None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
-    "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of "
-               "the rows; 2**0.5 makes the steps of p = 2 those of PA-I."),
+    "radius": ([0.0, -1.0, np.inf, None], "radius must be a finite number > 0, got radius={!r}. radius bounds the p-norm of the "
+               "rows; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
             "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; 0.5 would "

@@ -191,7 +191,7 @@ DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 NUMBER_LOSS = Options(("absolute", "squared"))
 MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
-RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; 2**0.5 makes the steps of p = 2 those of PA-I on rows of norm at most 1.")
+RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's.")
 
 
 # Defaults in units of the rows, by the names of the parameters.

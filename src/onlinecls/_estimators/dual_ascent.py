@@ -77,7 +77,7 @@ class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
     With ``multi_class="crammer_singer"`` and three classes or more, x goes to the true class and -x to the wrong ones: DA1 and
     DA2 along the loss's (sub)gradient (hinge: the best wrong class; log loss: all, as their probabilities), DA3 the best of all
     alpha_r >= 0 with sum <= c. With two classes, or each against the rest, DA3 is DA2. Every update raises the dual at least by
-    the loss - c^2 L^2 / (2 sigma), L the dual norm of the row (DA3 by no less than DA2, DA2 than DA1), which bounds the regret.
+    c loss - c^2 L^2 / (2 sigma), L the dual norm of the row (DA3 by no less than DA2, DA2 than DA1), which bounds the regret.
 
     Parameters
     ----------
@@ -185,10 +185,11 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
         squared loss e^2:     DA1   alpha = 2 c e
                               DA2   the best alpha; euclidean: e / (1/(2c) + ||x||^2 / sigma)
 
-    A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by the loss - L^2 / (2 sigma), L the
+    A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by c loss - L^2 / (2 sigma), L the
     dual norm of the loss's (sub)gradient, c ||x|| or 2 c |e| ||x|| (entropic: W max |x_j| for ||x||), DA2 by no less than DA1. So
-    the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma): with experts' advice for features,
-    signed=False, W = 1 and no intercept, it is almost as well off as the best committee of experts.
+    the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma). With experts' advice for features,
+    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), it is almost
+    as well off as the best committee of d experts.
 
     Parameters
     ----------
