@@ -42,7 +42,7 @@ class Case:
 
     @property
     def is_leader(self):
-        """Return True if a row costs a search over all rows before it."""
+        """Return whether a row costs a search over all rows before it."""
         return self.algorithm.estimator == "FoReLClassifier"
 
     @property
@@ -50,7 +50,7 @@ class Case:
         return not self.params.get("l1") and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
 
     def estimator(self, multi_class="crammer_singer", **others):
-        """A fresh estimator that runs this algorithm; multi_class is by default what the twin's is."""
+        """Return a new estimator that runs this algorithm, by default with the twin's multi_class."""
         cls = getattr(onlinecls, self.algorithm.estimator)
         if "multiclass" in self.algorithm.tasks:
             others["multi_class"] = multi_class
@@ -139,7 +139,7 @@ class Learner:
         return "-".join([self.family, self.task, ",".join(said)])
 
     def __call__(self, **others):
-        """A fresh estimator."""
+        """Return a new estimator."""
         return getattr(onlinecls, self.estimator)(**{**self.params, **others})
 
     @property
@@ -160,12 +160,12 @@ class Learner:
 
     @property
     def is_linear(self):
-        """Return True if the weights are a vector for each score."""
+        """Return whether the learner has a vector of weights for each score."""
         return hasattr(self.cls, "coef_") and self.family != "kernel"
 
     @property
     def is_exact(self):
-        """Return True if any split into calls gives the same bits."""
+        """Return whether any split into calls gives the same bits."""
         return not self.is_full and self.family != "kernel"
 
     @property
@@ -176,7 +176,7 @@ class Learner:
 
     @property
     def begins_at_zero(self):
-        """Return True if the weights begin at 0; on the probability simplex they are uniform."""
+        """Return whether the first weights are zero; on the probability simplex they are uniform."""
         return self.rows == "any" and bool(self.params.get("signed", True))
 
     @property
@@ -184,12 +184,12 @@ class Learner:
         return 0 if not self.is_classifier else 2 if self.task == "binary" else 4
 
     def offers(self, *names):
-        """Return True if the estimator has all of these parameters."""
+        """Return whether the estimator has all of these parameters."""
         return set(names) <= self().get_params().keys()
 
     @property
     def is_leader(self):
-        """Return True if a row costs a search over all rows before it."""
+        """Return whether a row costs a search over all rows before it."""
         return self.estimator == "FoReLClassifier"
 
     @property

@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_collection_finish():
-    """All tests and what they import stay to the end: the collector need not look at them again and again."""
+    """Exempt tests and their imports, which stay to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 

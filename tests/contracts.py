@@ -36,12 +36,12 @@ def classes_of(learner, names=None):
 
 
 def learnt(learner, X, y, **others):
-    """A fresh model after these rows, its classes known."""
+    """Return a new model that has learnt these rows, with its classes named."""
     return learner(**others).partial_fit(X, y, **classes_of(learner))
 
 
 def row_by_row(learner, model, X, y):
-    """Each row's number, just before the model learns it."""
+    """Yield each row's number just before the model learns the row."""
     model.partial_fit(X[:0], y[:0], **classes_of(learner))
     for i in range(len(y)):
         yield i
@@ -49,7 +49,7 @@ def row_by_row(learner, model, X, y):
 
 
 def read(model, X):
-    """All that a model says of rows."""
+    """Return all predictions and scores of a model for these rows."""
     said = [model.predict(X)]
     for name in ("decision_function", "score_samples", "predict_proba"):
         if hasattr(model, name):
@@ -79,7 +79,7 @@ def but_for_epochs(model):
 
 
 def assert_same(learner, found, expected, X, tolerance=1e-10):
-    """Assert that two models are equal to the bit, or but for rounding where sums are taken in another order."""
+    """Check that two models are equal: to the bit, or up to rounding where sums are taken in another order."""
     if learner.is_exact:
         assert fingerprint(found) == fingerprint(expected)
         return
@@ -202,7 +202,7 @@ def check_rows_of_weight_0_are_no_rows(learner):
 
 
 def check_one_label_alone(learner):
-    """It is counted and teaches nothing."""
+    """Rows of a single label are counted and change no weight."""
     X, y = learner.problem(30, 5, seed=12)
     model = learner()
     for _ in range(3):
@@ -218,7 +218,7 @@ def check_one_label_alone(learner):
 
 
 def check_names_of_classes(learner):
-    """They do not matter (but for the order, which is kept here)."""
+    """A model does not depend on the names of its classes (their order is kept here)."""
     X, y = learner.problem(80, 9, seed=53)
     names = np.sort(NAMES)
     plain = learnt(learner, X, y)
@@ -236,7 +236,7 @@ FOLDER = TemporaryDirectory()
 
 
 def through_joblib(model):
-    """Back as joblib hands it to other processes: every array a read-only memory map."""
+    """Return the model as joblib hands it to other processes, with read-only memory maps as arrays."""
     joblib = pytest.importorskip("joblib")
     joblib.dump(model, FOLDER.name + "/joblib")
     found = joblib.load(FOLDER.name + "/joblib", mmap_mode="r")
@@ -307,7 +307,7 @@ def check_read_only_arrays(learner):
 
 
 def check_reading_never_writes(learner):
-    """Nor can a reader: what is shown is read-only, or a copy."""
+    """Public arrays are read-only, or copies, so that a reader cannot write into the model either."""
     X, y = learner.problem(40, 6, seed=16)
     late = np.minimum(y, np.arange(40) // 12) if learner.is_classifier else y
     others = {"average": True} if learner.can_average else {}
@@ -436,7 +436,7 @@ def check_ctrl_c_leaves_whole_rows(learner):
 
 
 def check_counters_and_errors_are_those_of_predict(learner):
-    """Asked just before each row, with every average; and on the way, where a learner predicts before it learns."""
+    """Counters and errors equal those of predict just before each row, with every average."""
     X, y = learner.problem(60, 8, seed=7)
     for average in averages(learner):
         make = lambda: learner(**({"average": average} if average else {}))  # noqa: B023, E731
@@ -481,7 +481,7 @@ def check_the_average_is_that_of_the_weights(learner):
 
 
 def check_the_average_while_labels_join(learner):
-    """One label teaches nothing; weights of two become -w/2 and w/2 when a third joins, and so do those of all rounds before."""
+    """When a third class joins, the weights w of two become -w/2 and w/2, and so do those of all earlier rounds."""
     X, y = learner.problem(60, 9, seed=8)
     y = np.minimum(y, np.array([0, 1, 3])[np.digitize(np.arange(60), [5, 30])])
     plain, averaged, total = learner(), learner(average=True), np.zeros((4, 10))
@@ -546,7 +546,7 @@ def check_turned_signs_turn_the_model(learner):
 
 
 def check_order_of_columns(learner):
-    """It does not matter, and a feature that is never seen keeps what it began with."""
+    """A model does not depend on the order of columns, and an unseen feature keeps its first numbers."""
     X, y = learner.problem(100, 13, seed=54)
     X[:, 4] = 0.0
     order = np.random.default_rng(0).permutation(13)
@@ -646,7 +646,7 @@ def check_reading_costs_nothing_a_feature(learner):
 
 @cache
 def loops():
-    """One learner for each compiled loop and kind of state: what is between two rows is the same for all of its rules."""
+    """Return one learner for each compiled loop and kind of state, which all of its rules share between rows."""
     found = {}
     for learner in LEARNERS:
         if learner.family not in ("kernel", "online_to_batch") and not (learner.is_leader or learner.is_cubic):
@@ -658,7 +658,7 @@ def loops():
 
 @cache
 def kinds_of_models():
-    """One learner for each class, task and kind of state: calls, files and copies do not depend on the rule. (Every rule's
+    """Return one learner for each class, task and kind of state: calls, files and copies do not depend on the rule. (Every rule's
     parameters go through a file in test_hostile_models.py.)"""
     found = {}
     for learner in LEARNERS:

@@ -55,7 +55,7 @@ def _parts(learner):
 
 
 def stored(learner):
-    """All that learning may change, {name: array or value}; arrays of a kernel learner without their room to grow."""
+    """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
         run = learner._run
         drawn = run.generator.get_state()
@@ -93,21 +93,21 @@ def predict_on_the_way(learner, X, y, sample_weight=None):
 
 
 def on_path(learner, path):
-    """A learner of a full covariance whose kernel goes another way: (which products are made ahead, how many steps wait)."""
+    """Set a full covariance's path through compiled code: (which products are made ahead, how many steps wait)."""
     learner._foresight, learner._depth = path
     return learner
 
 
 def averages(geometry):
-    """Return True if learners of this geometry can predict with the average of their weights."""
+    """Return whether learners of this geometry can predict with the average of their weights."""
     return geometry not in STATES or STATES[geometry].AVERAGES  # (those of dual ascent have states of their own)
 
 
 def kernels():
-    """Return the compiled functions that learn, as (class, attribute)."""
+    """Return where estimators find the functions that learn: (a table or a class, its key or attribute)."""
     return [(State, "learn")]
 
 
 def readers():
-    """Return the compiled functions that score rows, as (class, attribute)."""
+    """Return where estimators find the functions that score rows, as `kernels` does."""
     return [(State, "decision"), (ascent_state.AscentState, "decision")]

@@ -13,7 +13,7 @@ MOST = 2**23  # numbers in X
 
 @contextmanager
 def wrapped(places, around):
-    """Each kernel at these places, (table or class, key), called through `around(kernel, *arguments)`."""
+    """Call each kernel at these places, (table or class, key), through `around(kernel, *arguments)`."""
     with pytest.MonkeyPatch.context() as patch:
         for holder, key in places:
             kernel = holder[key] if isinstance(holder, dict) else getattr(holder, key)
@@ -55,7 +55,7 @@ def ctrl_c(places, nth=1):
 
 
 def interrupted(make, problem, *, n=2**14, nth=1, **arguments):
-    """A learner whose partial_fit a Ctrl-C has ended within the n-th kernel; its rows and labels.
+    """Return a learner whose partial_fit a Ctrl-C has ended within the n-th kernel, its rows and labels.
 
     `make()` is the learner, `problem(n)` its n rows and labels. Kernels look for signals every 2 million numbers; where the
     machine is so busy that the signal comes after the last look, more rows are given.

@@ -27,7 +27,7 @@ def csr_array(X):
 
 
 def csr_unsorted(X):
-    """Each row's entries from right to left."""
+    """Return CSR with each row's entries from right to left."""
     csr = sparse.csr_matrix(X)
     rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
     order = np.lexsort((-csr.indices, rows))
@@ -35,7 +35,7 @@ def csr_unsorted(X):
 
 
 def csr_duplicates(X):
-    """Each entry as two halves side by side: x/2 + x/2 is exactly x."""
+    """Return CSR with each entry as two halves side by side: x/2 + x/2 is exactly x."""
     csr = sparse.csr_matrix(X)
     return raw_csr(X, np.repeat(csr.data / 2, 2), np.repeat(csr.indices, 2), 2 * csr.indptr)
 
@@ -64,7 +64,7 @@ def coo(X):
 
 
 def raw_csr(X, data, indices, indptr):
-    """A CSR matrix of just these arrays: nothing is sorted, summed or dropped."""
+    """Return a CSR matrix of just these arrays: nothing is sorted, summed or dropped."""
     csr = sparse.csr_matrix(X.shape, dtype=X.dtype)
     csr.data, csr.indices, csr.indptr = data, indices.astype(np.int32), indptr.astype(np.int32)
     return csr
@@ -94,7 +94,7 @@ def dense_read_only(X):
 
 
 def dense_memmap(X):
-    """Backed by an unnamed file that goes when the array does."""
+    """Return an array backed by an unnamed file, which is deleted with the array."""
     with TemporaryFile() as file:
         mapped = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
     mapped[:] = X

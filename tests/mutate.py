@@ -452,7 +452,7 @@ def compile_module(tree, module):
 
 
 def first_failure(tree, tests):
-    """Return the first failure of these tests, or None."""
+    """Return the first of these tests that fails, or None if all pass."""
     environment = {**os.environ, "PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     for name, *options in map(str.split, tests):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"tests/test_{name}.py", *options]

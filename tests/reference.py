@@ -54,7 +54,7 @@ def twin_of(name):
 
 
 def rule_twin(name, **fixed):
-    """Return the function (d, **params) that makes the learner of a rule of onlinecls.reference."""
+    """Return a function (d, **params) that makes the learner of a rule of onlinecls.reference."""
     rule = RULES[name]
     own = {"precision": rule.precision} if rule.precision else {}
     return partial(GEOMETRIES[rule.geometry], rule=rule.step, **own, **fixed)
@@ -66,7 +66,7 @@ PA1, PA2 = REFERENCE["pa1"], REFERENCE["pa2"]
 
 @dataclass(kw_only=True)
 class Twin(Learner):
-    """A learner whose annotated fields are its parameters."""
+    """The base of learners whose annotated fields are their parameters."""
 
     d: int = field(kw_only=False)
 
@@ -235,7 +235,7 @@ class Regressor:
 
 
 def regression_twin(name):
-    """Return the function (d, epsilon=, **params) that makes the learner of a rule for targets."""
+    """Return a function (d, epsilon=, **params) that makes the learner of a rule for targets."""
     base = GEOMETRIES[RULES[name].geometry]
 
     class RegressionTwin(base):
@@ -404,7 +404,7 @@ def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_inter
 
 
 def learn_stream(model, stream):
-    """Learn a stream of `rows` by a Model without classes yet, or by a Calibrated one."""
+    """Learn a stream of `rows` with a Model of no class yet, or a Calibrated one."""
     model.classes = []
     for x, label, c in stream:
         known = label in model.classes
@@ -447,7 +447,7 @@ class Platt:
         self.curvature += c * p * (1 - p) * np.outer(x, x)
 
     def side(self, sign):
-        """Return the calibration of a score that is now sign times half of its old value."""
+        """Rescale for a score that is now sign times half of what it was."""
         part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
         part.numbers = self.numbers * [2, sign]
         part.curvature = shrink @ self.curvature @ shrink
@@ -459,7 +459,7 @@ class Platt:
 
 
 class Calibrated:
-    """A Model with the numbers of Platt of its scores, a pair for the only vector or one a class."""
+    """A Model with Platt's numbers of its scores: a pair for the only vector, or one a class."""
 
     def __init__(self, model):
         self.model, self.pairs = model, [Platt() for _ in model.learners]

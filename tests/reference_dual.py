@@ -34,7 +34,7 @@ GRID = 1.5
 
 
 def root(slope, high):
-    """Return the zero of a falling function on [0, high], or the end that is nearest to it."""
+    """Return where a falling function on [0, high] passes 0, or the nearest end."""
     if slope(high) >= 0.0:
         return high
     low, high = 1e-14 * high, (1 - 1e-14) * high
@@ -119,7 +119,7 @@ class DualAscent(DualTwin):
         return np.array([scores[label] - scores[r] for r in range(len(theta)) if r != label])
 
     def part(self, alpha, c):
-        """Return the part of the dual from the loss's conjugate."""
+        """Return the dual's part of the loss's conjugate."""
         if self.loss == "hinge":
             return self.margin * alpha.sum()
         a = np.append(alpha, max(c - alpha.sum(), 0.0)) / c
@@ -328,7 +328,7 @@ class OGDRegression(DualTwin):
 
 
 class DualModel(Model):
-    """One twin of k vectors (the joint construction), or a twin a class (ovr), or the one vector of two classes."""
+    """Return one twin of k vectors (the joint construction), a twin a class (ovr), or one vector for two classes."""
 
     def __init__(self, make, d, k, multi_class="crammer_singer"):
         self.make, self.d, self.k, self.multi_class = make, d, k, multi_class

@@ -30,7 +30,7 @@ def fingerprint(learner):
 
 
 def is_finite(learner):
-    """No NaN and no infinity in any number of the model, or read off it."""
+    """Return whether all numbers of the model, stored and public, are finite."""
     parts = {**internals.stored(learner), **shown(learner, (*SHOWN, "covariance_", "dual_coef_"))}
     parts.pop("sigma", None)  # (of a full covariance only the lower half is kept: covariance_ is it)
     return all(np.isfinite(part).all() for part in parts.values() if isinstance(part, np.ndarray) and part.dtype.kind == "f")

@@ -43,7 +43,7 @@ def test_contract(check, estimator, learners):
 @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 @pytest.mark.parametrize("learner", [onlinecls.AROWClassifier(), onlinecls.KernelOnlineClassifier("pa")], ids=str)
 def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, dtype):
-    """All come to the kernels through one door, in the three storages in which each learner is tested (check_sparse_is_dense)."""
+    """Every kind is converted to one of the three storages in which check_sparse_is_dense tests each learner."""
     X, y = continuous_problem(80, 13, seed=10, n_classes=4, dtype=dtype)
     stored, plain = (type(learner)(**learner.get_params()) for _ in "ab")
     same = csr32(X) if sparse.issparse(kind(X)) or isinstance(learner, onlinecls.AROWClassifier) else X
@@ -58,7 +58,7 @@ def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, d
 ], ids=str)
 @within(n_classes=[2, 3, 23])
 def test_few_rows_are_scored_as_many(learner, kind, n_classes):
-    """A call of few rows is read, checked and scored in C; one of more than 1024 goes by Python, and is the same."""
+    """Scores of a call of few rows, which is read in C, equal those of one of more than 1024 rows, which is read in Python."""
     X, y = continuous_problem(60, 7, seed=8, n_classes=n_classes)
     learner = pickle.loads(pickle.dumps(type(learner)(**learner.get_params()).partial_fit(X, y, classes=np.unique(y))))
     many = kind(np.tile(X, (20, 1)))
@@ -134,7 +134,7 @@ def plain_rows(n, n_labels):
 @pytest.mark.parametrize("nth", [1, 2])
 @both_constructions
 def test_ctrl_c_while_labels_join(multi_class, nth):
-    """Interrupt the loop of two labels and that of three."""
+    """The interrupt comes in the loop of two labels, or in that of three."""
 
     def problem(n):  # the first row: one label; up to the middle: two; then three
         X, y = plain_rows(2 * n, 3)
@@ -235,7 +235,7 @@ def test_a_model_does_not_grow_with_its_rows():
 
 
 def test_models_trained_on_threads_equal_those_trained_in_turn():
-    """All at once: one of each estimator at each task."""
+    """One learner of each estimator and task learns on a thread of its own."""
     some = list({(learner.estimator, learner.task): learner for learner in LEARNERS if not learner.is_leader}.values())
     problems = [learner.problem(400, 20, seed=21) for learner in some]
 

@@ -225,7 +225,7 @@ def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer,
     (4, "ovr", {"hinge": 3.2, "log_loss": 4 * np.log(2)}),
 ])
 def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, paid, regularizer, sigma):
-    """No weights make it less: any primal value has it, and so has the dual."""
+    """No weights make the loss less, so that every primal value holds it, and so does the dual value."""
     for loss, each in paid.items():
         learner = DualAscentClassifier(
             sigma, regularizer=regularizer, loss=loss, margin=0.8, multi_class=multi_class, fit_intercept=False)
@@ -265,7 +265,7 @@ def test_the_normaliser_stays_exact_over_many_rows():
 
 
 def test_a_row_of_dual_ascent_costs_its_non_zeros():
-    """No state of another feature is touched, however many there are."""
+    """A row changes the state of its own features only, however many there are."""
     from scipy.sparse import csr_matrix
 
     X = csr_matrix((np.ones(4), [0, 5, 7, 999_999], [0, 2, 4]), shape=(2, 1_000_000))
@@ -399,6 +399,6 @@ def test_hedge_refuses_advice_outside_0_to_1_and_a_third_class():
 
 
 def test_a_margin_at_the_end_of_doubles_range_leaves_the_rows_out():
-    """Each would add it to the dual value."""
+    """Such a margin would be added to the dual value with each row."""
     learner = DualAscentClassifier(margin=1.7e308).partial_fit(np.eye(3), [0, 1, 1], classes=[0, 1])
     assert learner.n_skipped_ == 3 and learner.dual_value_ == 0.0 and not learner.coef_.any()

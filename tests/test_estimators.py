@@ -392,7 +392,7 @@ def test_public_names_are_those_of_dunder_all():
 
 
 def test_public_names_and_modules_load_when_asked_for():
-    """Check in a new interpreter that public names load on first use."""
+    """Checked in a new interpreter, which loads nothing before it is asked for."""
     code = (
         "import sys, onlinecls\n"
         "assert 'numpy' not in sys.modules\n"

@@ -48,7 +48,7 @@ def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class,
 
 @pytest.mark.parametrize("multi_class, per_row", [("crammer_singer", (1, 1)), ("ovr", (1, 3))])
 def test_rows_of_zeros_add_their_hinge_loss_to_the_dual_value(multi_class, per_row):
-    """Before and after a third class joins: each loses 1 (each against the rest: 1 in each learner), whatever the weights are."""
+    """Each such row loses 1 before and after a third class joins (1 in each learner of one against the rest)."""
     X, y = np.zeros((4, 3)), np.array([0, 1, 1, 0])
     learner = FoReLClassifier(gap_tol=1e-9, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
     c = 3.0 * per_row[0]  # (before the first row of the second class nothing is kept)
@@ -80,7 +80,7 @@ def test_a_row_that_could_take_the_weights_too_far_is_left_out():
 
 @pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
 def test_rows_of_zeros_add_their_log_loss_to_the_dual_value(multi_class, loss_of_each):
-    """Before a third class joins each loses log 2 (the first of all is not kept), after it log 3, or log 2 in each of three."""
+    """Each such row loses log 2 before a third class joins (the very first is not kept), then log 3, or 3 log 2."""
     learner = FoReLClassifier(gap_tol=1e-9, loss="log_loss", multi_class=multi_class, fit_intercept=False)
     learner.partial_fit(np.zeros((4, 3)), [0, 1, 1, 0])
     assert learner.dual_value_ == pytest.approx(3.0 * np.log(2.0)) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
@@ -167,7 +167,7 @@ def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 def test_a_class_that_has_yet_to_join_costs_nothing(multi_class):
-    """Rows before the first ones of two classes that join in a call pay what they pay by themselves."""
+    """Rows before the first ones of two joining classes have the losses that they have in calls of their own."""
     X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 2
     y[[20, 25]] = 2, 3
     together, apart = (FoReLClassifier(10.0, multi_class=multi_class) for _ in range(2))

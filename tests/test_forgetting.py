@@ -75,7 +75,7 @@ def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():
 
 
 def test_growth_of_variances_is_applied_for_every_class():
-    """One against the rest is so many learners of two classes."""
+    """One against the rest equals separate learners of two classes."""
     X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
     make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0)  # noqa: E731
     learner = make().partial_fit(X, y, classes=[0, 1, 2])
@@ -98,7 +98,7 @@ def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_no_variance_grows_before_the_first_row_that_is_not_all_zeros(covariance):
-    """A class that joins later is as if it had been there, in whichever call it comes."""
+    """A class that joins later, in whichever call, gives the model that would have known it from the start."""
     X, y = np.random.default_rng(0).standard_normal((23, 4)), np.arange(23) % 5
     X[:6], y[:6] = 0.0, np.arange(6) % 3
     one, other = (SCWClassifier(forgetting=0.01, covariance=covariance) for _ in range(2))

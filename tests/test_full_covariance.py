@@ -122,7 +122,7 @@ def test_full_covariances_of_four_classes_equal_the_slow_twin(case, multi_class,
 @both_constructions
 @every_case
 def test_full_covariances_of_joining_labels_equal_the_slow_twin(case, multi_class):
-    """One label for ten rows, two up to the fiftieth, then four; weights with zeros."""
+    """There is one label for ten rows, two up to the fiftieth, then four; some weights are 0."""
     X, y = continuous_problem(110, 6, seed=22, n_classes=4)
     y = np.array(["c", "a", "d", "b"])[y % np.digitize(np.arange(110), [-1, 10, 50, 50])]
     weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
@@ -364,7 +364,7 @@ def test_a_float32_covariance_stays_near_the_exact_one(case, kind):
 
 
 def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
-    """Learn one row with both labels in turns: v falls until only rounding is left."""
+    """One row with both labels in turns: its variance falls until only rounding is left."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal(40)
     for dtype, case in product((np.float32, np.float64), [*CASES, REGRESSOR]):

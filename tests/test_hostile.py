@@ -27,7 +27,7 @@ D = 6
 
 @st.composite
 def matrices(draw, max_rows=5):
-    """A csr_matrix of arrays nobody has checked, most of them nearly right."""
+    """Draw a csr_matrix of unchecked arrays, most of them nearly valid."""
     n = draw(st.integers(0, max_rows))
     nnz = draw(st.integers(0, 12))
     dtype = draw(st.sampled_from(["f4", "f8", "f8", ">f8", "i8", "u1", "?"]))
@@ -156,7 +156,7 @@ for name, matrix in bad.items():
 
 
 def test_a_damaged_matrix_of_another_format_does_not_crash_its_conversion():
-    """Run in a separate process: scipy's tocsr writes wherever an index points to."""
+    """Run in a process of its own, as scipy's tocsr writes wherever an index points to."""
     run = subprocess.run([sys.executable, "-c", BEFORE_SCIPY_CONVERTS], capture_output=True, text=True)
     assert (run.returncode, run.stdout.count("refused")) == (0, 8), run.stdout + run.stderr
 
@@ -176,7 +176,7 @@ def test_partial_fit_after_a_failed_fit_does_not_crash():
 
 
 def unaligned(array):
-    """Copy an array to an address that is not a multiple of the item size."""
+    """Return the same numbers one byte off: none lies at a multiple of its size."""
     moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
     moved[...] = array
     return moved
@@ -248,7 +248,7 @@ def what_is_wrong(indices, indptr, n_columns, values):
 @pytest.mark.parametrize("value", [np.float32, np.float64])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_rows_are_checked_wherever_the_fault_is(index, value):
-    """One fault at each of the places where a stretch, a row or the matrix begins or ends; slack behind it is left alone."""
+    """A fault is put wherever a stretch, a row or the matrix begins or ends; slack behind the last row is ignored."""
     rng, stretch, wide = np.random.default_rng(0), 2048, 10_000
     bits = np.uint32 if value is np.float32 else np.uint64
     found = set()
@@ -277,7 +277,7 @@ def test_rows_are_checked_wherever_the_fault_is(index, value):
 
 
 def test_a_stream_is_checked_before_it_is_cut():
-    """Check a matrix before progressive_validation follows indptr to cut it."""
+    """progressive_validation itself follows the indptr of a matrix that it cuts."""
     X, y = sparse.random(30, 5, 0.5, format="csr", random_state=0), [0, 1] * 15
     for name, values in (("indptr", X.indptr[:-1]), ("indptr", X.indptr[::-1].copy()), ("data", np.ones((X.nnz, 2)))):
         bad, learner = X.copy(), onlinecls.Perceptron()

@@ -135,7 +135,7 @@ def test_dual_ascent_does_not_crash_on_an_average_age_without_an_average():
 
 
 def checked(learner):
-    """Save and load a learner without a file."""
+    """Return the model that load would read from the file that save would write, without touching the disk."""
     told, arrays = learner._described({})
     return saving.rebuilt(json.loads(json.dumps(told)), arrays)
 
@@ -245,12 +245,12 @@ class Memory:
 
 
 def whole(learner):
-    """All of it, but for what is remembered of its parameters, and its lock."""
+    """Return all of the estimator, but for cached parameters and its lock."""
     return frozen({name: value for name, value in vars(learner).items() if name not in ("_compiled", "_lock")})
 
 
 def frozen(value):
-    """Convert a value to a form that == compares to the bit."""
+    """Return the value in a form that == compares to the last bit."""
     if isinstance(value, np.ndarray):
         return bits(value)
     if isinstance(value, dict):
@@ -387,7 +387,7 @@ def test_a_forked_child_process_may_learn_while_its_parent_does(monkeypatch):
 
 
 def test_threads_learn_and_read_one_model_without_a_crash():
-    """Run in a separate process, as this once crashed. Readers must see one whole model, finite and of matching shapes."""
+    """Run in a process of its own, for it once crashed. A reader sees one whole model: scores are finite and of its shape."""
     code = """
 import threading, numpy as np, onlinecls
 rng = np.random.default_rng(0)

@@ -105,19 +105,6 @@ def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
         assert loss2 == 0.0 or abs(1.0 - margin(pa2, x, label) - left) < 1e-12
 
 
-# --- Perceptron ----------------------------------------------------------------------------------------------------------------
-
-
-def test_perceptron_makes_no_more_mistakes_than_novikoff_allows():
-    rng = np.random.default_rng(37)
-    u = rng.standard_normal(10)
-    u /= np.linalg.norm(u)
-    X = rng.standard_normal((5000, 10))
-    X = X[np.abs(X @ u) > 0.3]
-    learner = onlinecls.Perceptron(fit_intercept=False).partial_fit(X, np.sign(X @ u).astype(int), classes=[-1, 1])
-    assert 0 < learner.n_mistakes_ <= learner.n_updates_ <= (X**2).sum(axis=1).max() / np.abs(X @ u).min() ** 2
-
-
 # --- second order --------------------------------------------------------------------------------------------------------------
 
 

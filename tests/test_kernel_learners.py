@@ -78,7 +78,7 @@ def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class):
 
 
 def test_the_conservative_second_order_perceptron_looks_at_what_each_class_knows():
-    """Each has a covariance of its own: a row may have m > 0 and still m' <= 0."""
+    """Each class has a covariance of its own, so that a row may have m > 0 and still m' <= 0."""
     X, y = rows_without_ties(150, n_classes=4)
     y = np.random.default_rng(3).permutation(y)
     twin = run_multiclass("sop", X, y, 4, multi_class="crammer_singer", r=0.2, covariance="full", fit_intercept=False)
@@ -128,7 +128,7 @@ def test_a_kernel_regressor_equals_its_dual_twin(params, name, budget):
 
 
 def test_recursive_least_squares_learns_from_a_residual_of_zero_too():
-    """Check that such a row changes the covariance, not the weights, as for the linear learner."""
+    """Such a row changes no weight, but the covariance, as with the linear learner."""
     X, y = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([0.0, 1.0, 3.0])
     kernel = KernelOnlineRegressor("arow", kernel="linear", r=0.5).partial_fit(X, y)
     linear = onlinecls.AROWRegressor(r=0.5, covariance="full", intercept_scaling=1.0).partial_fit(X, y)
@@ -175,7 +175,7 @@ def test_a_kernel_ball_equals_its_dual_twin(epsilon, budget):
 
 
 def test_a_ball_of_the_linear_kernel_is_that_of_the_paper_s_formula():
-    """A linear kernel: the centre is a point, here by the paper's own formula. The first row is it, and no update."""
+    """The centre is a point, which the paper's formula moves. The first row is the first centre and no update."""
     X = np.random.default_rng(3).normal([0.0, 3.0], 1.0, (80, 2))
     X[5] = 0.0  # a point like any other
     w = X[0]
@@ -395,7 +395,7 @@ def test_a_warm_start_of_fit_goes_on_with_the_model():
 
 
 class Spoiled:
-    """A kernel whose call number `at` is wrong."""
+    """A kernel whose call number `at` gives a wrong result."""
 
     def __init__(self, at, wrong):
         self.at, self.wrong, self.calls = at, wrong, 0
@@ -575,7 +575,7 @@ def test_a_step_that_lacks_digits_is_left_out():
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "rbf"])
 def test_rows_whose_squares_leave_doubles_range_are_no_support_vectors(kernel):
-    """Skip such rows, as the product of two may be infinity minus infinity."""
+    """A product of two such rows may be infinity less infinity."""
     far = np.vstack([np.outer([1.0, -1.0], np.where(np.arange(8) % 2, 1.7e308, -1.7e308)), np.eye(8)[:2]])
     learner = onlinecls.KernelOnlineClassifier("perceptron", kernel=kernel, gamma=0.1, coef0=0.3)
     learner.partial_fit(far, [0, 1, 0, 1])

@@ -41,7 +41,7 @@ def shards(learner, n=3, rows=40, dtype="float64", **others):
 
 
 def numbers(model, X):
-    """All that users can read of a model, in double."""
+    """Return all public numbers of a model in double."""
     names = ("coef_", "intercept_", "covariance_", "center_", "t_", "n_mistakes_", "n_updates_", "n_skipped_", "progressive_mse_")
     found = {name: np.asarray(getattr(model, name), float) for name in names if hasattr(model, name)}
     return {**found, "scores": np.asarray(getattr(model, "decision_function", model.predict)(X), float)}
@@ -208,7 +208,7 @@ def test_merge_is_in_place_as_a_method_and_another_estimator_as_a_function():
 @pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0), (1.0, 8.0, 0.25)])
 @pytest.mark.parametrize("r", [1.0, "auto"])
 def test_merged_least_squares_are_one_pass(r, scales):
-    """Whatever the first row of a shard made of r and of the constant feature."""
+    """The first row of each shard sets another scale for r and for the constant feature."""
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(300, 6)), rng.normal(size=6)
     y = X @ w + 0.5 + 0.1 * rng.normal(size=300)
@@ -323,7 +323,7 @@ def log_loss(model, X, y):
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_merged_probabilities_are_means_and_as_good_as_those_of_one_pass(estimator, n_classes):
-    """Merge models of noisy labels: a and b are means by rounds, and the total weight is that of all rows."""
+    """Platt's a and b are means weighted by each part's rounds, and the weights of rows are added up."""
     rng = np.random.default_rng(0)
     X, W = rng.normal(size=(6000, 20)), rng.normal(size=(20, n_classes))
     y = (X @ W + 2.0 * rng.gumbel(size=(6000, n_classes))).argmax(axis=1)
@@ -354,7 +354,7 @@ def test_probabilities_merge_where_classes_have_joined():
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 @pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier])
 def test_models_that_have_met_nothing_but_zeros_merge_and_go_on(estimator, covariance):
-    """Check that the initial numbers still wait for the first row that is not zero."""
+    """The units of such models are still open: the first row that is not zero sets them."""
     zeros, y, X = np.zeros((4, 3)), [0, 1, 2, 0], np.random.default_rng(0).standard_normal((4, 3))
     merged = onlinecls.merge([estimator(covariance=covariance).partial_fit(zeros, y) for _ in range(2)])
     one = estimator(covariance=covariance).partial_fit(np.vstack([zeros, zeros]), y + y)

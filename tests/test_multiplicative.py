@@ -1,4 +1,4 @@
-"""Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, Theorem 4, errors."""
+"""Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, errors."""
 
 import re
 from itertools import pairwise
@@ -179,7 +179,7 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
 
 @both_dtypes
 def test_the_sum_is_exact_after_many_small_steps(dtype):
-    """A sum in plain double would have lost digits: each step takes out and puts in terms of up to e^60."""
+    """A plain double sum would lose digits, as each step replaces terms of up to e^60."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((22_000, 6)).astype(dtype), rng.integers(0, 2, 22_000)
     for signed in (True, False):
@@ -223,90 +223,11 @@ def test_another_norm_bound_counts_from_the_next_row():
     assert (theta(learner) != t).any()
 
 
-# --- Theorem 4 -----------------------------------------------------------------------------------------------------------------
-
-
-def relative_entropy(p, q):
-    live = p > 0
-    return float(np.sum(p[live] * np.log(p[live] / q[live])))
-
-
-def on_the_simplex(u, signed, norm_bound):
-    """The simplex's point with the least relative entropy to the uniform one that stands for weights u, ||u||_1 <= W."""
-    if not signed:
-        return u / norm_bound
-    spare = (norm_bound - np.abs(u).sum()) / (2 * len(u))
-    return np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / norm_bound
-
-
-@both_forms
-@within(norm_bound=[1.0, 3.0])
-@within(seed=range(4))
-def test_losses_keep_theorem_4s_bound(seed, norm_bound, signed):
-    """sum l^2 + 2 (eps - eps*) sum l <= (B/2) D_RE(u || w_1), B = max rho^2, where u has no loss at eps*."""
-    rng = np.random.default_rng(seed)
-    d = 8
-    u = rng.standard_normal(d) ** 3 if signed else rng.random(d) ** 3
-    u *= norm_bound / np.abs(u).sum() * (0.9 if signed else 1.0)
-    X = rng.standard_normal((400, d)) if signed else rng.random((400, d))
-    s = X @ u
-    uniform = np.full(2 * d if signed else d, 1 / (2 * d if signed else d))
-    distance = relative_entropy(on_the_simplex(u, signed, norm_bound), uniform)
-    B = ((2 if signed else 1) * norm_bound * np.abs(X).max()) ** 2
-
-    # Regression: targets within eps* of u's predictions.
-    eps_u, eps = 0.05, 0.06
-    y = s + rng.uniform(-eps_u, eps_u, 400)
-    learner = Regressor(eps, signed=signed, norm_bound=norm_bound, fit_intercept=False)
-    losses = []
-    for x, target in zip(X, y, strict=True):
-        before = learner.predict(x[None])[0] if learner.__sklearn_is_fitted__() else linked(np.zeros(d), signed, norm_bound) @ x
-        losses.append(max(0.0, abs(target - before) - eps))
-        learner.partial_fit(x[None], [target])
-    losses = np.array(losses)
-    assert 0.0 < (losses**2).sum() + 2 * (eps - eps_u) * losses.sum() <= B / 2 * distance
-
-    # Classification, by rows with a margin of gamma* under u (unsigned: all labels +1, for no score is below 0).
-    gamma_u = np.quantile(np.abs(s), 0.5 if signed else 0.9)
-    live = np.abs(s) >= gamma_u if signed else s >= gamma_u
-    for margin in (gamma_u, 0.7 * gamma_u):
-        learner = Classifier(margin, signed=signed, norm_bound=norm_bound, fit_intercept=False)
-        learner.partial_fit(X[:0], [], classes=[-1, 1])
-        losses = []
-        for x, label in zip(X[live], np.where(s[live] > 0, 1, -1), strict=True):
-            losses.append(max(0.0, margin - label * learner.decision_function(x[None])[0]))
-            learner.partial_fit(x[None], [label])
-        losses = np.array(losses)
-        assert losses.sum() > 0.0 or margin < gamma_u
-        assert (losses**2).sum() + 2 * (gamma_u - margin) * losses.sum() <= B / 2 * distance
-
-
-@both_forms
-@within(norm_bound=[1.0, 3.0])
-@within(seed=range(4))
-def test_losses_of_a_ball_keep_theorem_4s_bound(seed, norm_bound, signed):
-    """(15/16) sum l^2 + (eps - eps*) sum l <= 8 W^2 D_RE (the constant 1 and 2 of the printed form do not hold)."""
-    rng = np.random.default_rng(seed)
-    d = 6
-    u = rng.standard_normal(d) ** 3 if signed else rng.random(d) ** 3
-    u *= norm_bound / np.abs(u).sum() * (0.9 if signed else 1.0)
-    ball = rng.standard_normal((400, d))
-    eps_u = 0.2
-    X = u + eps_u * ball / np.linalg.norm(ball, axis=1, keepdims=True) * rng.random((400, 1)) ** 0.1
-    X = X if signed else np.maximum(X, 0.0)  # (still in the ball: u >= 0)
-    uniform = np.full(2 * d if signed else d, 1 / (2 * d if signed else d))
-    distance = relative_entropy(on_the_simplex(u, signed, norm_bound), uniform)
-    for eps in (eps_u, 0.3):
-        learner, losses = OneClass(eps, signed=signed, norm_bound=norm_bound).partial_fit(X[:0]), []
-        for x in X:
-            losses.append(max(0.0, -learner.score_samples(x[None])[0] - eps))
-            learner.partial_fit(x[None])
-        losses = np.array(losses)
-        assert 0.0 < 15 / 16 * (losses**2).sum() + (eps - eps_u) * losses.sum() <= 8 * norm_bound**2 * distance
+# --- (Theorem 4: test_bounds.py) -----------------------------------------------------------------------------------------------
 
 
 def test_multiplicative_steps_make_few_mistakes_where_few_of_many_features_matter():
-    """Check for fewer mistakes than the Perceptron's and PA's where three of 5000 features matter."""
+    """Where three of 5000 features matter, they are fewer than the Perceptron's and PA's."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)

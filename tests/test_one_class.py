@@ -109,22 +109,6 @@ def test_zero_rows_are_points_like_any_other():
     assert_allclose(learner.partial_fit([[0.0, 3.0]]).center_, [0.0, 2.0], rtol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_theorem_1_and_lemma_2(seed):
-    """A ball of radius e* holds all rows: sum l^2 + 2 (e - e*) sum l <= ||w* - w_1||^2, ||w_T - w_1|| <= 2 ||w* - w_1||."""
-    rng = np.random.default_rng(seed)
-    centre, radius, epsilon = rng.standard_normal(4), 1.0, 1.2
-    X = rng.standard_normal((300, 4))
-    X = centre + X / np.linalg.norm(X, axis=1, keepdims=True) * radius * rng.random((300, 1)) ** 0.1
-    learner, losses = PassiveAggressiveOneClass(epsilon).partial_fit(X[:1]), []
-    for x in X[1:]:
-        losses.append(max(0.0, -learner.score_samples(x[None])[0] - epsilon))
-        learner.partial_fit(x[None])
-    losses, reach = np.array(losses), np.linalg.norm(centre - X[0])
-    assert 0.0 < (losses**2).sum() + 2 * (epsilon - radius) * losses.sum() <= reach**2
-    assert np.linalg.norm(learner.center_ - X[0]) <= 2 * reach
-
-
 def test_decisions_are_scores_less_the_offset():
     X = cloud(100, 6, seed=94)
     learner = PassiveAggressiveOneClass(1.5).fit(X)

@@ -134,7 +134,7 @@ def commands(page):
 
 
 def parses(arguments):
-    """Return True if the command line takes these arguments (exit code 2 is wrong usage, found before anything is read)."""
+    """Return whether the command line takes these arguments, and what it said (wrong usage has exit code 2)."""
     module, name = PROJECT["scripts"]["onlinecls"].split(":")
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
@@ -195,7 +195,7 @@ def test_the_index_lists_every_page_and_the_readme_the_index():
 
 
 def script(name):
-    """A module of benchmarks."""
+    """Import a module of benchmarks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "benchmarks"))
         return importlib.import_module(name)

@@ -33,7 +33,7 @@ def pairs_of(learner):
 
 
 def begun(model, X, y):
-    """A model that has learnt four rows as if they were known. (Some do not give the first rows' scores before they learn.)"""
+    """Return a model that has learnt four rows without calibration. (Some give no scores before the first row.)"""
     model.partial_fit(X[:0], y[:0], classes=np.unique(y))
     with again(model):
         return model.partial_fit(X[:4], y[:4])
@@ -135,7 +135,7 @@ def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_p
 
 
 def test_small_calls_learn_probabilities():
-    """They go their own way from the second on."""
+    """From the second on, small calls are read in compiled code."""
     one, other = (onlinecls.AROWClassifier(probability=True).partial_fit(X[:40], TWO[:40]) for _ in range(2))
     for i in range(40, 120):
         one.partial_fit(csr32(X[i : i + 1]), TWO[i : i + 1])

@@ -37,7 +37,7 @@ def through_a_file(learner, tmp_path, **arguments):
 
 @pytest.fixture
 def saved(tmp_path):
-    """A small model's path."""
+    """Return the path of a small model's file."""
     path = tmp_path / "model"
     onlinecls.AROWClassifier(r=0.5).partial_fit(X, Y).save(path, {"bits": 18})
     return path
@@ -72,7 +72,7 @@ def test_a_model_saved_every_few_rows_learns_as_one_that_is_not_saved(tmp_path):
 
 
 def test_parameters_set_since_the_last_row_come_back_from_a_file(tmp_path):
-    """Load a model by the parameters it was learnt with, and keep those set later for learning on."""
+    """Reading uses the parameters of learning, and the next call those that are set now."""
     make = lambda: onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.01).partial_fit(X, TWO).set_params(l1=0.5)  # noqa: E731
     again = through_a_file(make(), tmp_path)
     assert again.l1 == 0.5 and fingerprint(again) == fingerprint(make())
@@ -322,7 +322,7 @@ def test_save_without_permission_leaves_the_old_model(saved):
 
 
 def test_a_permission_error_of_the_system_leaves_the_old_model(saved, monkeypatch):
-    """Refuse to write, by a patched open, as the tests may run as root."""
+    """This is the test above for runs as root."""
     before, learner = saved.read_bytes(), onlinecls.Perceptron().partial_fit(X, Y)
 
     def refuse(*arguments, **how):
@@ -374,7 +374,7 @@ def test_a_crash_before_the_rename_leaves_the_old_model(saved, monkeypatch, wher
 
 
 def test_a_full_disk_leaves_the_old_model(saved):
-    """A limit on the size of files, the nearest thing to a full disk that needs no root."""
+    """A limit on the size of files stands in for a full disk, which would need root."""
     resource = pytest.importorskip("resource")
     before, learner = saved.read_bytes(), onlinecls.AROWClassifier().partial_fit(np.ones((2, 20_000)), [0, 1])
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -504,7 +504,7 @@ def poking(name, at, value, dtype="f8"):
 
 
 def resizing(n_features):
-    """All arrays for another number of features than the weights there are."""
+    """Return a change to another number of features than there are weights."""
     return setting("state", "n_features", n_features)
 
 

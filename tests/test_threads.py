@@ -60,7 +60,7 @@ def test_scores_do_not_depend_on_the_number_of_threads(learner, many):
 
 
 def test_rows_of_all_lengths_are_shared_among_threads(many, monkeypatch):
-    """One long row among many empty ones, and a part of a larger matrix."""
+    """The rows are one long row among many empty ones, and a part of a larger matrix."""
     long = csr_matrix(np.random.default_rng(0).normal(size=(1, 500)))
     X = vstack([csr_matrix((300, 500)), long, csr_matrix((300, 500)), long, long], format="csr")
     model = onlinecls.AROWClassifier(n_jobs=3).partial_fit(X, np.arange(603) % 2)
@@ -108,7 +108,7 @@ def test_an_error_in_any_thread_is_raised_when_all_have_ended(error, many):
 
 
 def test_ctrl_c_ends_all_threads():
-    """Interrupt scores of 200 million non-zeros in a separate process."""
+    """Run in a process of its own: a signal comes while 200 million non-zeros are scored."""
     code = (
         "import os, signal, threading, time, numpy as np, onlinecls\n"
         "from onlinecls._estimators import threads\n"

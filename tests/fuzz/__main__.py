@@ -40,7 +40,7 @@ def made(name, seed):
 
 
 def checked(name, seed):
-    """Run a case and return its result."""
+    """Run a case and return its outcome."""
     target, case = made(name, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -48,7 +48,7 @@ def checked(name, seed):
 
 
 def written(case):
-    """A case as a file of the corpus."""
+    """Return a case as a file of the corpus."""
     options, data = case
     return json.dumps(options).encode() + b"\n" + data
 
@@ -97,7 +97,7 @@ def work(name, first, seconds):
 
 
 class Hunt:
-    """A target's processes, until its time is over."""
+    """Run a target's processes until its time is over."""
 
     def __init__(self, name, first, seconds, keep):
         self.name, self.seed, self.keep = name, first, keep

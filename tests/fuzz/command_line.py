@@ -29,7 +29,7 @@ def path_of(name):
 
 
 def model_of(kind, names):
-    """A model that train wrote."""
+    """Return the bytes of a model that train wrote."""
     if (kind, names) not in _MODELS:
         data = path_of(f"data.{kind}")
         with open(data, "wb") as file:

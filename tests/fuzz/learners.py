@@ -237,7 +237,7 @@ def same(spec, found, expected):
 
 
 def whose(error, spec):
-    """Return True if an error is the library's: it names the estimator."""
+    """Return whether an error is the library's: it names the class or function that complains."""
     text = str(error)
     ours = spec.estimator in text or "AROWClassifier" in text  # (that within OnlineToBatch)
     return ours or text.startswith(("The feature names", "Feature names"))

@@ -38,7 +38,7 @@ def parts_of(data):
 
 
 def signed(header, told, arrays):
-    """A file of these parts under a right checksum."""
+    """Return a file of these parts with a right checksum."""
     header["__metadata__"].update(model=json.dumps(told), sha256="0" * 64)
     text = json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
     unsigned = len(text).to_bytes(8, "little") + text

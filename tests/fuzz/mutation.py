@@ -45,7 +45,7 @@ def mutated_bytes(draw, data, tokens=(), times=None):
 
 
 def mutated_json(draw, value, depth=0):
-    """Return a copy of a JSON value with one value changed somewhere."""
+    """Return the JSON value with one of its values changed."""
     if isinstance(value, dict) and value and (depth == 0 or chance(draw, 0.85)):
         name, found = one_of(draw, list(value)), dict(value)
         kind = int(draw.integers(12))
@@ -76,7 +76,7 @@ def mutated_json(draw, value, depth=0):
 
 
 def odd_value(draw):
-    """Return a rare JSON value."""
+    """Return a JSON value that few parsers expect."""
     return one_of(
         draw,
         [

@@ -23,7 +23,7 @@ NAMES = {"svmlight": "svm", "vw": "vw", "tsv": "tsv", "csv": "csv", "jsonl": "js
 
 
 def lines_of(draw, format, n):
-    """A file that is right."""
+    """Return a valid file of n lines."""
     word = lambda: one_of(draw, ["a", "bc", "word", "ünï", "x1", "the", "0"])  # noqa: E731
     label = lambda: one_of(draw, ["1", "-1", "0", "2.5"])  # noqa: E731
     words = lambda: " ".join(word() for _ in range(int(draw.integers(0, 6))))  # noqa: E731
@@ -110,7 +110,7 @@ def vectorizer_of(name):
 
 
 def rows_of(options, data, **more):
-    """Read a stream and return (labels, columns, values, ends, weights), the error, and the skipped lines."""
+    """Return what a stream gives: (labels, columns, values, ends, weights), the error, and the skipped rows."""
     options = {**options, **more}
     if "vectorizer" in options:
         options["vectorizer"] = vectorizer_of(options["vectorizer"])
@@ -138,7 +138,7 @@ def rows_of(options, data, **more):
 
 
 def sound(X, y, weight, options, width):
-    """A batch is one that learners take."""
+    """Check that learners take the batch."""
     n, d = X.shape
     assert n > 0 and (y is None or len(y) == n) and (weight is None or len(weight) == n)
     assert X.indptr[0] == 0 and X.indptr[-1] == len(X.data) == len(X.indices) and (np.diff(X.indptr) >= 0).all()
