@@ -39,6 +39,7 @@ def targets_of(learner, y, X=X):
 AROW, FOREL, CALIBRATED = (onlinecls.AROWClassifier(), onlinecls.FoReLClassifier(), onlinecls.AROWClassifier(probability=True))
 RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
+LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
 PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
 VOTE, RANDOM = (onlinecls.OnlineToBatch(AROW, method, n_snapshots=4, random_state=0) for method in ("vote", "random"))
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
@@ -49,7 +50,7 @@ def without_rivals(*parts):
     poking("counts", slice(1, 3), 0.0)(*parts), poking("counters", 4, 1.0)(*parts)
 
 
-# One file for each kind of fault; tests/fuzz makes them at random.
+# One file for each answer of the states' checks; tests/fuzz makes others at random.
 FORGED = {
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
     "an average that overflows within a few rows": (
@@ -57,6 +58,8 @@ FORGED = {
     "weights that overflow when divided by sigma": (
         onlinecls.DualAscentRegressor(dtype="float64"), TWO, poking("shared", 2, 5e-324)),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
+    "a negative sigma": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 2, -1.0)),
+    "roots that are not those of the weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("values", 2, 0.25)),
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
     "a number of squarings past a C int": (AROW, THREE, setting("learnt_with", "squarings", 2**63)),
     "a list as a parameter": (onlinecls.Perceptron(), TWO, setting("parameters", "l1_ratio", [])),
@@ -70,6 +73,10 @@ FORGED = {
     "more support vectors than the file holds": (RBF, THREE, setting("state", "size", 2**30)),
     "support vectors past memory": (RBF, THREE, setting("state", "n_features", 2**61)),
     "a NaN in a support vector": (RBF, THREE, poking("vectors", 3, np.nan)),
+    "a norm of another support vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
+    "a scale that is neither 1 nor 1/2": (RBF, THREE, poking("scale", 0, 3.0)),
+    "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
+    "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
     "an infinite coefficient": (BUDGETED, TWO, poking("alpha", 0, np.inf)),
     "a negative variance": (RBF, THREE, poking("P", 0, -1e-9)),
     "an inverse Gram matrix with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
