@@ -224,6 +224,10 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
         model.partial_fit(everything, labels[:1], classes=[-1, 1])
         return lambda: [model.partial_fit(X, y) for X, y in calls]
 
+    def prepare_reader(call):
+        model = make_estimator(CALLED[0], probability=True).partial_fit(everything, labels[:1], classes=[-1, 1])
+        return lambda: [call(model) for _ in range(n_calls)]
+
     def contestant(name, make, calls=rows):
         return Contestant(name, lambda: prepare(make, calls), len(calls))
 
@@ -232,6 +236,13 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
     for name, make in callers().items():  # (scikit-learn's calls take milliseconds)
         field.append(contestant(name, make, rows[:20] if name.startswith("scikit-learn") else rows))
     field.append(contestant(f"{our_name(CALLED[0])}, {SAME_ROW}", callers()[our_name(CALLED[0])], rows[:1] * n_calls))
+    x, label = rows[0]
+    for title, call in {
+        "`classes` in each call": lambda model: model.partial_fit(x, label, classes=[-1, 1]),
+        "`predict`": lambda model: model.predict(x),
+        "`predict_proba`": lambda model: model.predict_proba(x),
+    }.items():
+        field.append(Contestant(f"{our_name(CALLED[0])}, {title}", lambda call=call: prepare_reader(call), n_calls))
     return race(field, repeats)
 
 
