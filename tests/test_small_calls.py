@@ -5,6 +5,7 @@ Rows of a class that extends numpy's or scipy's go through Python, whatever is i
 
 import pickle
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -207,7 +208,7 @@ NAMED = [
 OTHERS = [
     [], [0], [0, 1], [0, 1, 3], [0, 1, 2, 3], [0, 1, None], [0, 1, np.nan], [False, True, 2], [[0, 1, 2]], "abc", {0, 1, 2}, 3,
     np.array(2), np.array([[0, 1, 2]]), np.array([0, 1]), np.array([1, 2, 3]), np.array([0, 1, 2], np.int8),
-    np.array([0, 1, 2]).view(np.float64), np.arange(6)[::2],
+    np.array([0, 1, 2]).view(np.float64), [Decimal(0), Decimal(1), Decimal(2)], np.arange(6)[::2],
     np.array([0.5, 1.0, 2.0]), ["a", "b"], ["a", "b", "c"], np.array(["a", "b", "c"]), np.array(["ab", "b", "a"]),
 ]
 
