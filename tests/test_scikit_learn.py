@@ -41,7 +41,7 @@ OTHERS = [
     onlinecls.KernelOnlineOneClass(max_iter=5),
     *(onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=2) for method in ("average", "vote")),
     onlinecls.CommitteeClassifier(max_iter=5),
-    onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.PassiveAggressiveClassifier()], combine="hedge", max_iter=5),
+    onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.PassiveAggressiveClassifier()], combine="hedge"),
     onlinecls.CommitteeClassifier(probability=True, max_iter=5),
     onlinecls.CommitteeRegressor(),
 ]

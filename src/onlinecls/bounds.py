@@ -328,7 +328,7 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
 
         sum over t of Σ_k a_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
 
-    Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, whatever members and rows are.
+    Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, for any members and rows.
     (The loss of the combined score is another number: a clipped hinge is not convex.) A regressor's losses begin anew when its
     first 16 rows tell another unit of y.
 
@@ -336,7 +336,7 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
     >>> paid, allowed = committee(learner.partial_fit([[1.0], [-1.0]] * 50, [1, 0] * 50))
     >>> round(paid, 2), round(allowed, 2)
-    (1.13, 13.13)
+    (1.88, 13.07)
     """
     names = {base.__name__ for base in type(learner).__mro__}
     if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":

@@ -54,7 +54,7 @@ class Automatic(NamedTuple):
 
 #: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 _AROW = Automatic("arow", "AROWClassifier", {}, {"r": 0.1})
-_SLOW = Automatic("arow-slow", "AROWClassifier", {}, {"r": 0.5})
+_SLOW = Automatic("arow-slow", "AROWClassifier", {}, {"r": 2.0})
 _FOLLOWING = Automatic("arow-forgetting", "AROWClassifier", {"forgetting": 0.001}, {"r": 0.1})
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
 _FULL = Automatic("arow-full", "AROWClassifier", {"covariance": "full"}, {"r": 0.1})
