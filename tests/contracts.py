@@ -694,7 +694,7 @@ def yield_checks(learner):
         yield check_turned_signs_turn_the_model
     if str(learner) in kinds_of_models():
         yield from _checks_of_calls(learner, kernel, batch)
-    if kernel or learner.is_leader or learner.is_cubic or str(learner) in loops():  # (batch holds learners, all of them checked here)
+    if kernel or learner.is_leader or learner.is_cubic or str(learner) in loops():  # (batch holds learners, checked here)
         yield check_read_only_arrays
     if str(learner) in loops():  # (kernel and leader: what a row costs grows with the rows; see their own files)
         yield check_ctrl_c_leaves_whole_rows

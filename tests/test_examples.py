@@ -77,3 +77,11 @@ def test_the_email_example_names_missing_data(tmp_path):
         done = run("email_folders.py", place)
         assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.startswith(f"no mail in {place}: the example needs enron-folders-USER.tsv.gz, 20news-train.tsv.gz")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (EXAMPLES / "reproduce").glob("[!_]*.py") if path.stem != "common"))
+def test_reproduction_runs(name):
+    pytest.importorskip("matplotlib")
+    done = run(f"reproduce/{name}.py", "--smoke")
+    assert done.returncode == 0, done.stderr
+    assert f"{name}: " in done.stdout

@@ -102,8 +102,8 @@ BY_HAND = [
      [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
     # A, B: z = (3, 0), G = (5, 8), soft(3, 2/4) = 5/2.  The third row has m > 1, yet l1 t goes on: soft(3, 3/4) = 9/4.
     ("adagrad_da", {"eta0": 0.5, "delta": 1.0, "l1": 0.25}, [A, B, ((10, 0), 1, 1)], [9 / 8 / (1 + sqrt(5)), 0], [5, 8], 2),
-    # A: G = zz' has the root zz' / sqrt(5), so that w = z/2 / (1 + sqrt(5)).  B: G = [[5, -2], [-2, 8]] has the eigenvalues 4 along
-    # (2, 1) and 9 along (-1, 2); g = -2/5 (2, 1) + 6/5 (-1, 2) becomes -2/15 (2, 1) + 6/20 (-1, 2), of which half is subtracted.
+    # A: G = zz' has the root zz' / sqrt(5), so that w = z/2 / (1 + sqrt(5)).  B: G = [[5, -2], [-2, 8]] has the eigenvalues
+    # 4 along (2, 1) and 9 along (-1, 2); g = -2/5 (2, 1) + 6/5 (-1, 2) becomes -2/15 (2, 1) + 6/20 (-1, 2), halved.
     ("full_adagrad_md", {"eta0": 0.5, "delta": 1.0}, [A, B],
      [0.5 / (1 + sqrt(5)) + 0.5 * (4 / 15 + 6 / 20), 1 / (1 + sqrt(5)) + 0.5 * (2 / 15 - 12 / 20)], [[5, -2], [-2, 8]], 2),
     # The same G, z = (3, 0) = 6/5 (2, 1) - 3/5 (-1, 2): w = 1/2 (6/15 (2, 1) - 3/20 (-1, 2)).

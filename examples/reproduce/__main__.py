@@ -2,9 +2,9 @@
 
     python examples/reproduce [--full | --smoke] [--write | --page]
 
-Two scripts run at a time. --full: the papers' repetitions, and all tasks of Table 1 that there are data for. --smoke: each script on
-as little as shows that it runs, in reproduced/smoke. --write: the page and its pictures too; --page: those alone, from the numbers.
-Data are read from ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
+Two scripts run at a time. --full: the papers' repetitions, and all tasks of Table 1 that there are data for. --smoke: each
+script on as little as shows that it runs, in reproduced/smoke. --write: the page and its pictures too; --page: those alone, from
+the numbers. Data are read from ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
 """
 
 import json
@@ -23,10 +23,10 @@ SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates"
 PAGE = """# The papers' claims, run again
 
 What the four papers say of their algorithms, beside what this library's learners do: `make reproduce` runs all of it (figures and
-numbers go to `reproduced/`, and this page and its pictures are written from them by `python examples/reproduce --write`; real data
-come from `../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement is that
-of the paper, each "found" a number of the run; where an experiment's did not hold, the last column says why, with numbers of the
-same run. A theorem holds on every stream, unless the code is wrong: theorems are counted apart.
+numbers go to `reproduced/`, and this page and its pictures are written from them by `python examples/reproduce --write`; real
+data come from `../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement
+is that of the paper, each "found" a number of the run; where one does not hold, the last column says why, with numbers of the
+same script. A theorem holds on every stream, unless the code is wrong: theorems are counted apart.
 
 """
 

@@ -61,7 +61,8 @@ def runs(kinds, degrees, repetitions):
             curves[name].append(mistakes_along(learner, X, seen, y)[1])
             errors[name].append(100.0 * (1.0 - learner.score(T, z)))
     means = {name: np.mean(found, axis=0) for name, found in curves.items()}
-    return means, {name: float(curve[-1]) for name, curve in means.items()}, {k: float(np.mean(v)) for k, v in errors.items()}, values
+    total, test = ({name: float(curve[-1]) for name, curve in means.items()}, {k: float(np.mean(v)) for k, v in errors.items()})
+    return means, total, test, values
 
 
 def synthetic():
@@ -159,7 +160,8 @@ def digits():
         return [min(of[name][i] for name in others) - of["AROW"][i] for i in range(len(NOISE))]
 
     def told(gap):
-        return ", ".join(f"{noise:.0%}: {value:+.2f}" for noise, value in zip(NOISE, gap, strict=True)) + " per cent of the rows"
+        shown = (f"{noise:.0%}: {value:+.2f}" for noise, value in zip(NOISE, gap, strict=True))
+        return ", ".join(shown) + " per cent of the rows"
 
     claims, baselines = [], [name for name in kinds if name != "AROW"]
     once = gaps(ways[1], baselines)
@@ -167,15 +169,18 @@ def digits():
         gap = gaps(way, baselines)
         claims.append(claim(
             f"Digits, parameters {way}: the gap between AROW and the best baseline increases with the noise.", told(gap),
-            gap[-1] > gap[0], f"a learner chosen anew steps less where labels are noisy; with parameters {ways[1]}: {told(once)}"))
+            gap[-1] > gap[0], "a learner chosen anew steps less where labels are noisy; with parameters "
+            f"{ways[1]}: {told(once)}"))
     for name in ("CW variance", "CW stdev"):
         gap = gaps(ways[0], [name])
         claims.append(claim(f"Digits: the gap between AROW and CW increases with the noise ({name[3:]} form).", told(gap),
                             gap[-1] > gap[0], "see the numbers"))
     ends = {name: float(drawn[name, 0.0][1][-1]) for name in kinds}
     numbers = {"pairs": pairs, "mistakes, %": means, "noise": NOISE, "3 and 5, clean": ends}
-    remark = f"3 and 5 with clean labels: {listed(ends)} mistakes; CW's stdev form breaks down there, its variance form does not"
-    return claims, numbers, remark if ends["CW stdev"] > 1.5 * ends["CW variance"] else f"3 and 5 with clean labels: {listed(ends)}"
+    remark = f"3 and 5 with clean labels: {listed(ends)} mistakes"
+    if ends["CW stdev"] > 1.5 * ends["CW variance"]:
+        remark += "; CW's stdev form breaks down there, its variance form does not"
+    return claims, numbers, remark
 
 
 def main():

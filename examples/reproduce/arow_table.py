@@ -160,7 +160,8 @@ def draw(found):
     for row, kind in enumerate(("text", "digits")):
         for ax, noise in zip(axes[row], (0.0, 0.1, 0.3), strict=True):
             for form, marker in zip(FORMS, ("o", "x"), strict=True):
-                pairs = np.array([(one[form], one["AROW"]) for _, of, at, way, one in found if (of, at, way) == (kind, noise, "each")])
+                chosen_here = [one for _, of, at, way, one in found if (of, at, way) == (kind, noise, "each")]
+                pairs = np.array([(one[form], one["AROW"]) for one in chosen_here])
                 if len(pairs):
                     ax.plot(100 * pairs[:, 0], 100 * pairs[:, 1], marker, markersize=4, label=form)
                     low = 100 * pairs.min()

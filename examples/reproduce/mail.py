@@ -1,13 +1,16 @@
-"""The tutorial's part IV: mail into folders, DA1, DA2, DA3, two regularizers whose parameters are chosen by one rule."""
+"""The tutorial's part IV: mail into folders by DA1, DA2 and DA3, with two regularizers whose parameters one rule chooses."""
 
 import sys
 from pathlib import Path
 
+import numpy as np
 from common import OUT, SMOKE, claim, keep
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import email_folders
 from common import DATA
+
+from onlinecls import DualAscentClassifier, progressive_validation
 
 
 def main():
@@ -33,21 +36,21 @@ def main():
                   mean["DA2"] < mean["DA1"], small_steps(mail, kind)),
         ]
     keep("mail", "the tutorial, part IV (in order of date)", claims, errors,
-         remarks=[f"{len(errors)} of the tutorial's seven users, whose mail is public in packages; its results are pictures, so the "
-                  "statements are what its theory (parts II and III) leads to expect"])
+         remarks=[f"{len(errors)} of the tutorial's seven users, whose mail is public in packages; its results are pictures, "
+                  "so the statements are what its theory (parts II and III) leads to expect"])
 
 
 def small_steps(mail, kind):
     """Return why DA2 is no better than DA1: with a σ a hundred times smaller DA1 steps too far, on the mail of one user."""
     user = min(mail, key=lambda user: len(mail[user]))
-    y = email_folders.np.array([folder for folder, _ in mail[user]])
+    y = np.array([folder for folder, _ in mail[user]])
     X = email_folders.WORDS.transform([text for _, text in mail[user]])
     own = {**email_folders.REGULARIZERS[kind]}
     own["sigma"] /= 100.0
     shown = []
     for update in ("DA1", "DA2"):
-        learner = email_folders.DualAscentClassifier(update=update, intercept_scaling=1.0, **own)
-        result = email_folders.progressive_validation(learner, (X, y), classes=email_folders.np.unique(y))
+        learner = DualAscentClassifier(update=update, intercept_scaling=1.0, **own)
+        result = progressive_validation(learner, (X, y), classes=np.unique(y))
         shown.append(f"{update} {100 * result.progressive_error:.1f} %")
     return f"with a σ chosen for the stream both take nearly the same step; with a hundredth of it, {user}: {', '.join(shown)}"
 

@@ -140,7 +140,7 @@ def main():
                                                 for name, value in total(order, noise).items()} for order, noise in curves}
     keep("narow_orders", f"NAROW paper, section 6, Fig. 3 ({REPETITIONS} repetitions)", claims,
          {"parameters": chosen, "deviation of the noise": DEVIATION, "panels": numbers},
-         remarks=["8.5 is read as the standard deviation of the 18 features of noise, with which mistakes fit the axes of the figure",
+         remarks=["8.5 is read as the standard deviation of the 18 features of noise, with which mistakes fit the figure's axes",
                   "AdaGrad has its full matrix; parameters are chosen once, on clean rows in random order: "
                   + ", ".join(f"{name} {' and '.join(f'{value:g}' for value in values)}" for name, values in chosen.items())])
 

@@ -69,13 +69,15 @@ def main():
         less = perceptron - found  # (in the same order)
         error = less.std(ddof=1) / ORDERS**0.5
         claims.append(claim(
-            f"Section 4.3, {name}: where informative words are in s < MR²/(2d) rows, r = sMR²/(MR² - 2sd) beats the Perceptron.",
-            f"s < {most:.1f}; for half of it r = {chosen:.2g}: {found.mean():.0f} mistakes, Perceptron {M:.0f} (means of {ORDERS} "
-            f"orders; fewer by {less.mean():.0f} ± {error:.0f}, in {int((less > 0).sum())} of them)",
-            less.mean() > 2.0 * error, f"the difference is within two standard errors; the best r of the grid, "
-            f"{min(by_r, key=by_r.get):.2g}, makes {min(by_r.values()):.0f}"))
+            f"Section 4.3, {name}: where informative words are in s < MR²/(2d) rows, r = sMR²/(MR² - 2sd) beats the "
+            "Perceptron.",
+            f"s < {most:.1f}; for half of it r = {chosen:.2g}: {found.mean():.0f} mistakes, Perceptron {M:.0f} (means of "
+            f"{ORDERS} orders; fewer by {less.mean():.0f} ± {error:.0f}, in {int((less > 0).sum())} of them)",
+            less.mean() > 2.0 * error,
+            f"within two standard errors; the best r of the grid, {min(by_r, key=by_r.get):.2g}, makes {min(by_r.values()):.0f}"))
     left.set(xlabel="rank of the word", ylabel="reviews that it is in", title="NAROW Fig. 2")
-    right.set(xlabel="r", ylabel=f"mistakes in one pass, mean of {ORDERS} orders", title="The conservative second-order Perceptron")
+    right.set(xlabel="r", ylabel=f"mistakes in one pass, mean of {ORDERS} orders",
+              title="The conservative second-order Perceptron")
     for ax in (left, right):
         ax.legend(fontsize="small")
         ax.grid(alpha=0.3)

@@ -188,8 +188,8 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by c loss - L^2 / (2 sigma), L the
     dual norm of the loss's (sub)gradient, c ||x|| or 2 c |e| ||x|| (entropic: W max |x_j| for ||x||), DA2 by no less than DA1. So
     the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma). With experts' advice for features,
-    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), it is almost
-    as well off as the best committee of d experts.
+    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), it is
+    almost as well off as the best committee of d experts.
 
     Parameters
     ----------

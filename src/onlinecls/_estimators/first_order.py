@@ -419,7 +419,8 @@ class AdaGradClassifier(WithProbabilities):
     def __init__(
         self, eta0: FloatOrAuto = "auto", *, delta: FloatOrAuto = "auto",
         update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent",
-        matrix: Literal["diagonal", "full"] = "diagonal", l1: float = 0.0, fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
+        matrix: Literal["diagonal", "full"] = "diagonal", l1: float = 0.0, fit_intercept: bool = True,
+        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
         random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
         validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
         dtype: FloatType | None = None, class_weight: ClassWeight = None,
@@ -444,6 +445,6 @@ class AdaGradClassifier(WithProbabilities):
         if params["matrix"] and n_features > MOST_FEATURES:
             raise ValueError(
                 f"{type(self).__name__}: matrix='full' must have at most {MOST_FEATURES} features, got {n_features:,}: every "
-                f"update takes the eigenvectors of a matrix of as many rows. Use matrix='diagonal', or fewer features."
+                f"update takes the eigenvectors of a matrix of that size. Use matrix='diagonal', or fewer features."
             )
         super()._check_memory(params, n_features, n_classes, dtype)

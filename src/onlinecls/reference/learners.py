@@ -216,7 +216,8 @@ class MatrixAdaGrad(Learner):
 
     def scaled(self, a: np.ndarray) -> np.ndarray:
         """eta0 (delta I + G^(1/2))^-1 a."""
-        return np.concatenate([self.eta0 * np.linalg.solve(self.delta * np.eye(len(x)) + root(S), x) for S, x in blocks(self.G, a)])
+        ridge = self.delta * np.eye(self.G.shape[1])
+        return np.concatenate([self.eta0 * np.linalg.solve(ridge + root(S), x) for S, x in blocks(self.G, a)])
 
 
 class DualMatrixAdaGrad(MatrixAdaGrad):
