@@ -17,8 +17,8 @@ import numpy as np
 
 from .model cimport Model
 from .rounds cimport (
-    REGRESSION, Batch, Counters, PassContext, Round, Task, add_loss, begin_row, check_signals, count_error, count_mistake,
-    observe_scores, predict_class, top,
+    DECISION, QUANTUM, REGRESSION, Batch, Counters, PassContext, Round, Task, add_loss, before_step, check_signals, count_error,
+    next_round, top,
 )
 
 cdef enum:
@@ -248,19 +248,18 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
 
 # --- a block -------------------------------------------------------------------------------------------------------------------
 
-cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, double* said, Py_ssize_t stride,
-                 double* scores, bint learns) except -1 nogil:
+cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
+                 bint learns) except -1 nogil:
     """Learn the rows of a block, of which said[j * stride + i] is number i that member j has handed out. learns : are rows new?"""
-    cdef Py_ssize_t i, j, c, n = 0
+    cdef Py_ssize_t j, c, n = 0
     cdef Round r
     cdef bint fits
     cdef Outcome outcome
     cdef double y
-    for i in range(b.n):
-        if begin_row(&r, i, b, context) == 0:
-            continue
+    context.next = 0
+    while next_round(&r, b, context):
         outcome = UNCHANGED
-        if task == REGRESSION:
+        if context.task == REGRESSION:
             y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
             for j in range(f.k):
                 f.z[j] = y - said[j * stride + n]
@@ -273,8 +272,7 @@ cdef int combine(Combiner* f, Task task, const Batch* b, PassContext* context, d
         else:
             for c in range(context.columns):
                 scores[c] = mixed(f.shares, &said[n + c], stride, f.k)
-            count_mistake(predict_class(scores, &r, context), &r, b, context)
-            observe_scores(scores, 0.0, &r, b, context)
+            before_step(context.task, scores, 0.0, 0.0, &r, b, context)
             if learns:
                 outcome = learn_label(f, &said[n], stride, scores, &r, context)
         n += context.columns
@@ -324,10 +322,10 @@ cdef int learn_member(Model member, Task task, rows, const Batch* block, double*
     cdef Batch b
     cdef double[::1] counts = member.counts, counters = member.counters, correction = member.correction
     member.bind()
-    member.enter(&b, &context, counts, counters, correction)
+    member.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], &correction[0] if correction.shape[0] else NULL)
     b = block[0]
     b.predictions = NULL
-    context.budget, context.said, context.has_observers = ENDLESS, said, True
+    context.budget, context.scores_out, context.has_observers = ENDLESS, said, True
     try:
         member.run(task, rows, &b, &context)
     finally:
@@ -367,7 +365,13 @@ cdef class CommitteeModel(Model):
         f.z, f.u = &room[0], &room[f.k]
         return f
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        if context.task == DECISION:
+            return self.decide(rows, b, context.found, context.n_found)
+        return self.learn_blocks(rows, b, context)
+
+    cdef int learn_blocks(self, rows, const Batch* b, PassContext* context) except -1:
+        """Let the members learn one block of rows after another, and the combiner their scores."""
         cdef Py_ssize_t start = 0, stop, j, work, columns = context.columns, k = len(self.members), budget = context.budget
         cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (columns * k))), stride = most * columns
         cdef double[::1] said = np.empty(stride * k), room = np.empty(2 * k + columns)
@@ -380,27 +384,31 @@ cdef class CommitteeModel(Model):
             block = part(b, start, stop)
             budget = check_signals(budget, work * columns * k)
             for j in range(k):
-                learn_member(self.members[j], task, rows, &block, &said[j * stride])
+                learn_member(self.members[j], context.task, rows, &block, &said[j * stride])
             with nogil:
-                combine(&f, task, &block, context, &said[0], stride, &room[2 * k], learns)
+                combine(&f, &block, context, &said[0], stride, &room[2 * k], learns)
             start = stop
         return 0
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
-        """scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""
+        """Compute scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""
         cdef Py_ssize_t start = 0, stop, i, j, n_members = len(self.members)
         cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (k * n_members))), stride = most * k
         cdef double[::1] said = np.empty(stride * n_members)
         cdef const double[::1] shares = self.shares
         cdef Batch block
+        cdef PassContext reading
         cdef Model member
+        block.order = NULL
         while start < b.n:
             stop = min(start + most, b.n)
-            block = part(b, start, stop)
+            block.n = block.n_rows = stop - start
+            block.indptr = b.indptr + start
             for j in range(n_members):
                 member = self.members[j]
                 member.bind()
-                member.decide(rows, &block, &said[j * stride], k)
+                reading.task, reading.found, reading.n_found, reading.budget = DECISION, &said[j * stride], k, QUANTUM
+                member.visit(rows, &block, &reading)
             with nogil:
                 for i in range((stop - start) * k):
                     scores[start * k + i] = mixed(&shares[0], &said[i], stride, n_members)

@@ -81,7 +81,7 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
-    double* said            # where the next row leaves its scores before the update (regression: its error); NULL: nowhere
+    double* scores_out      # place for the next row's scores before the update (regression: its error); NULL: not asked for
     bint has_observers      # somebody asks for the scores: a calibration or a record
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
@@ -288,9 +288,9 @@ cdef inline void observe_scores(const double* scores, double q, const Round* r, 
                 context.record.score, context.record.q, context.record.updates = scores[0], q, context.counters.updates
         if context.platt != NULL:
             update_platt(scores, r, b, context)
-        for c in range(context.columns if context.said != NULL else 0):
-            context.said[0] = scores[c]
-            context.said += 1
+        for c in range(context.columns if context.scores_out != NULL else 0):
+            context.scores_out[0] = scores[c]
+            context.scores_out += 1
 
 
 cdef inline int open_records(PassContext* context, record, double rounds) except -1:
@@ -301,15 +301,15 @@ cdef inline int open_records(PassContext* context, record, double rounds) except
         records = record
         context.records, context.n_records = <Record*>&records[0, 0], records.shape[0]
     context.has_observers = context.platt != NULL or context.records != NULL
-    context.said = NULL
+    context.scores_out = NULL
     return 0
 
 
 cdef inline void count_error(double error, PassContext* context) noexcept nogil:
     """Add the error that predict would have made just before the update; errors above 1e140 count as 1e140."""
-    if unlikely(context.said != NULL):
-        context.said[0] = error
-        context.said += 1
+    if unlikely(context.scores_out != NULL):
+        context.scores_out[0] = error
+        context.scores_out += 1
     error = fabs(error)
     error = error if error < 1e140 else 1e140
     context.counters.squared += error * error
