@@ -178,8 +178,21 @@ def test_parameters_are_nested_as_those_of_a_voting_classifier():
 def test_members_given_are_cloned():
     member = AROWClassifier(0.5)
     X, y = drifting(50, 4)
-    CommitteeClassifier([member]).partial_fit(X, y)
+    model = CommitteeClassifier([member], shuffle=False).partial_fit(X, y)
     assert not member.__sklearn_is_fitted__()
+    member.r = 2.0  # which counts from the next `fit` on
+    assert model.partial_fit(X, y).members_[0].r == 0.5
+    assert (model.fit(X, y).members_[0].coef_ == AROWClassifier(2.0).partial_fit(X, y, [0, 1]).coef_).all()
+
+
+def test_a_member_goes_on_within_its_range_only():
+    X, y = drifting(50, 4)
+    member = onlinecls.AdaGradClassifier(update="dual_averaging")
+    model = CommitteeClassifier([("adagrad", member)]).partial_fit(X, y)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match="eta0 and delta must keep the weights within float64"):
+        model.set_params(adagrad__eta0=1e308, adagrad__delta=1e-300).partial_fit(X, y)
+    assert fingerprint(model) == before
 
 
 @pytest.mark.parametrize("members, message", [

@@ -237,7 +237,9 @@ class _Committee(WithWeights):
         return zip(params["team"], params["members"], strict=True)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        for member, own in self._pairs(params):
+        goes_on = "_state" in self.__dict__ and params["kinds"] == self._params["kinds"]
+        team = self._mounted(params["team"]) if goes_on else params["team"]
+        for member, own in zip(team, params["members"], strict=True):
             member._check_range(member._with_constant(own), dtype)
 
     def _is_another_kind(self, params: dict) -> bool:
@@ -269,6 +271,10 @@ class _Committee(WithWeights):
         return CommitteeState(n_classes, params, members, self._estimator_type == "regressor")
 
     # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _fit(self, *arguments: Any, **named: Any) -> Self:
+        self.__dict__.pop("_compiled", None)  # (the learners in the list may have other parameters by now)
+        return super()._fit(*arguments, **named)
 
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
         params, rows, first = super()._read_call(X)
