@@ -11,7 +11,7 @@ import onlinecls
 
 X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
-SLOTS = {**COUNTERS, "curvature": COUNTERS["reach"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
+SLOTS = {**COUNTERS, "curvature": COUNTERS["max_abs_weight"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
 NO = {"fit_intercept": False, "dtype": "float64"}
 ONE = {**NO, "initial_variance": 1.0}
 
@@ -44,7 +44,7 @@ def test_the_reach_of_weights_is_the_length_of_their_way(make):
     for *_, updated, (before, _), (after, _) in rounds(learner):
         way += np.linalg.norm(after - before)
         assert updated == (after != before).any()
-        assert counters(learner, "reach") == pytest.approx(way, rel=1e-9)
+        assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-9)
     assert way > 1.0
 
 
@@ -63,7 +63,7 @@ def test_the_reach_of_gaussian_weights_bounds_each_step(make, variance):
         if updated:
             at = np.abs(sigma * x).argmax()
             way += abs((after - before)[at] / (sigma * x)[at]) * np.sqrt(variance * np.sum(sigma * x**2))
-        assert counters(learner, "reach") == pytest.approx(way, rel=1e-6)
+        assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-6)
     assert way > 1.0
 
 
@@ -77,7 +77,7 @@ def test_the_reach_of_summed_rows_is_the_sum_of_their_lengths():
         for x, _, c, updated, *_ in rounds(learner):
             way += updated * c * np.linalg.norm(x)
             square += updated * (c * np.linalg.norm(x)) ** 2
-            assert counters(learner, "reach") == pytest.approx(way, rel=1e-9)
+            assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-9)
         assert way > 1.0
         dual = isinstance(learner, onlinecls.AdaGradClassifier)
         assert counters(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
@@ -94,14 +94,15 @@ def test_the_constant_feature_is_part_of_the_reach():
     ):
         with_one = make(intercept_scaling=1.0).partial_fit(rows[:, :-1], Y, classes=[-1, 1])
         as_a_feature = make(fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
-        assert counters(with_one, "reach") == pytest.approx(counters(as_a_feature, "reach"), rel=1e-9) and with_one.n_updates_
+        assert counters(with_one, "max_abs_weight") == pytest.approx(counters(as_a_feature, "max_abs_weight"), rel=1e-9)
+        assert with_one.n_updates_
 
 
 def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
     learner, square = onlinecls.AdaGradClassifier(eta0=0.3, **NO), 0.0
     for x, _, c, updated, *_ in rounds(learner):
         square += updated * (c * np.linalg.norm(x)) ** 2
-        assert counters(learner, "reach") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
+        assert counters(learner, "max_abs_weight") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
         assert counters(learner, "curvature") == pytest.approx(square, rel=1e-9)
     assert_allclose(state_of(learner).view[:, 1].sum(), square, rtol=1e-9)
 
@@ -123,7 +124,7 @@ def test_losses_are_weighted_and_none_is_negative():
 # Rows (x, label), the last of which must be skipped, each by one condition alone.
 F4, F8 = ({"fit_intercept": False, "dtype": dtype} for dtype in ("float32", "float64"))
 BEYOND = {
-    "reach": (lambda: onlinecls.Perceptron(**F4), [(6e37, 1), (6e37, -1)]),
+    "max_abs_weight": (lambda: onlinecls.Perceptron(**F4), [(6e37, 1), (6e37, -1)]),
     "reach, float64": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(3e107, 1), (3e107, -1)]),
     "curvature": (lambda: onlinecls.AdaGradClassifier(**F4), [(1e20, 1)]),
     "curvature, added up": (lambda: onlinecls.AdaGradClassifier(eta0=1e-30, **F4), [(8e18, 1), (8e18, -1)]),
@@ -148,11 +149,13 @@ def test_a_row_beyond_the_range_is_skipped_and_counted(what):
     for x, label in stream[:-1]:
         learner.partial_fit([[x]], [label])
     assert learner.n_skipped_ == 0 and (learner.n_updates_ > 0 or len(stream) == 1)
-    before = state_of(learner).values.copy(), learner.n_updates_, counters(learner, "reach"), counters(learner, "curvature")
+    before = (
+        state_of(learner).values.copy(), learner.n_updates_, counters(learner, "max_abs_weight"), counters(learner, "curvature"),
+    )
     learner.partial_fit([[stream[-1][0]]], [stream[-1][1]])
     assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, before[1], len(stream))
     assert (state_of(learner).values == before[0]).all()
-    assert (counters(learner, "reach"), counters(learner, "curvature")) == before[2:]
+    assert (counters(learner, "max_abs_weight"), counters(learner, "curvature")) == before[2:]
 
 
 def test_the_l1_threshold_counts_the_rounds_before_the_row():

@@ -22,13 +22,13 @@ from ._compiled.full cimport (
     lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
 )
 from ._compiled.rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round, Task, after_step,
-    average_lag, averaged, before_step, check_signals, correction_score, count_loss, example, is_usable, next_round, row_at,
-    step_fits, top, unlikely, update_average,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,
+    Task, after_step, average_lag, averaged, before_step, check_signals, correction_score, count_loss, example, is_usable,
+    next_round, row_at, step_fits, top, unlikely, update_average,
 )
 from ._compiled.sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one, root_of_sum, scan,
-    smaller, storage_of, write_variances_down,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Steps, Sums, apply_step_lanes, column, dense_t,
+    floating, index_t, larger, lookahead_margin_one, root_of_sum, scan, smaller, storage_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
@@ -205,56 +205,59 @@ cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept n
             and not context.open_classes and not context.balanced and context.correction == NULL and not context.has_observers)
 
 
-cdef inline int learn_plain(int geometry, int rule, const Batch* batch, PassContext* caller, floating[::1] state,
-                            const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
-    """Run `learn_one` for a plain pass: its rule is a constant, and so are the fields for which its hooks would have work."""
+cdef enum:
+    ANY_RULE = -1
+
+
+cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, PassContext* caller, floating[::1] state,
+                         const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
+    """Run `learn_one` on local copies, whose numbers stay in registers. (9 arguments: the constants that choose a loop.)
+
+    rule : ANY_RULE or, for a plain pass, its rule: a constant, as then are all fields for which the hooks would have work.
+    """
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
     cdef Params p = given[0]
-    b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
-    context.columns, context.open_classes, context.balanced = 1, False, False
-    context.correction, context.record, context.has_observers = NULL, NULL, False
-    p.rule, p.geometry = rule, geometry
+    if rule != ANY_RULE:
+        p.rule, p.geometry = rule, geometry
+        b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
+        context.columns, context.open_classes, context.balanced = 1, False, False
+        context.correction, context.record, context.has_observers = NULL, NULL, False
     try:
-        return learn_one(BINARY, geometry, &b, &context, state, data, indices, &p)
+        return learn_one(task, geometry, &b, &context, state, data, indices, &p)
     finally:
         caller.counters = context.counters
 
 
-cdef int learn_vector(Task task, const Batch* b, PassContext* caller, floating[::1] state, const floating[::1] data,
-                      const index_t[::1] indices, const Params* given) except -1 nogil:
-    """Run the loop of a task and geometry with one vector of weights, on local copies, whose numbers stay in registers."""
-    cdef PassContext context = caller[0]
-    cdef Params p = given[0]
-    if index_t is int32_t and task == BINARY and is_plain(b, caller):       # the rules most in use, on CSR rows
+cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                      const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Run the loop of a task and geometry with one vector of weights; of the rules most in use, on CSR rows, a plain one."""
+    if index_t is int32_t and task == BINARY and is_plain(b, context):
         if p.rule == PERCEPTRON and p.geometry == ADDITIVE:
-            return learn_plain(ADDITIVE, PERCEPTRON, b, caller, state, data, indices, given)
+            return run_loop(BINARY, ADDITIVE, PERCEPTRON, b, context, state, data, indices, p)
         elif p.rule == PA1 and p.geometry == ADDITIVE:
-            return learn_plain(ADDITIVE, PA1, b, caller, state, data, indices, given)
+            return run_loop(BINARY, ADDITIVE, PA1, b, context, state, data, indices, p)
         elif p.rule == AROW and p.geometry == GAUSSIAN:
-            return learn_plain(GAUSSIAN, AROW, b, caller, state, data, indices, given)
+            return run_loop(BINARY, GAUSSIAN, AROW, b, context, state, data, indices, p)
         elif p.rule == NAROW and p.geometry == POTENTIAL:
-            return learn_plain(POTENTIAL, NAROW, b, caller, state, data, indices, given)
-    try:
-        if task == REGRESSION:
-            if p.geometry == ADDITIVE:
-                return learn_one(REGRESSION, ADDITIVE, b, &context, state, data, indices, &p)
-            elif p.geometry == FORGETTING:
-                return learn_one(REGRESSION, FORGETTING, b, &context, state, data, indices, &p)
-            return learn_one(REGRESSION, GAUSSIAN, b, &context, state, data, indices, &p)
+            return run_loop(BINARY, POTENTIAL, NAROW, b, context, state, data, indices, p)
+    if task == REGRESSION:
         if p.geometry == ADDITIVE:
-            return learn_one(BINARY, ADDITIVE, b, &context, state, data, indices, &p)
-        elif p.geometry == GAUSSIAN:
-            return learn_one(BINARY, GAUSSIAN, b, &context, state, data, indices, &p)
+            return run_loop(REGRESSION, ADDITIVE, ANY_RULE, b, context, state, data, indices, p)
         elif p.geometry == FORGETTING:
-            return learn_one(BINARY, FORGETTING, b, &context, state, data, indices, &p)
-        elif p.geometry == POTENTIAL:
-            return learn_one(BINARY, POTENTIAL, b, &context, state, data, indices, &p)
-        elif p.geometry == MIRROR:
-            return learn_one(BINARY, MIRROR, b, &context, state, data, indices, &p)
-        return learn_one(BINARY, DUAL, b, &context, state, data, indices, &p)
-    finally:
-        caller.counters = context.counters
+            return run_loop(REGRESSION, FORGETTING, ANY_RULE, b, context, state, data, indices, p)
+        return run_loop(REGRESSION, GAUSSIAN, ANY_RULE, b, context, state, data, indices, p)
+    if p.geometry == ADDITIVE:
+        return run_loop(BINARY, ADDITIVE, ANY_RULE, b, context, state, data, indices, p)
+    elif p.geometry == GAUSSIAN:
+        return run_loop(BINARY, GAUSSIAN, ANY_RULE, b, context, state, data, indices, p)
+    elif p.geometry == FORGETTING:
+        return run_loop(BINARY, FORGETTING, ANY_RULE, b, context, state, data, indices, p)
+    elif p.geometry == POTENTIAL:
+        return run_loop(BINARY, POTENTIAL, ANY_RULE, b, context, state, data, indices, p)
+    elif p.geometry == MIRROR:
+        return run_loop(BINARY, MIRROR, ANY_RULE, b, context, state, data, indices, p)
+    return run_loop(BINARY, DUAL, ANY_RULE, b, context, state, data, indices, p)
 
 
 # --- a vector of weights for each class ----------------------------------------------------------------------------------------

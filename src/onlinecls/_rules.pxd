@@ -1,8 +1,8 @@
-"""The rules: what a row's few numbers (Stats) say about the step to take (Step). Mathematics only: O(1), double, no data.
+"""The rules, which make a step (Step) of a row's few numbers (Stats). Mathematics only: O(1), double, no data.
 
 A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, in regression
-z = sgn(y - s) x and the margin ε - |y - s|: how far the row is on the right side. Its loss is what the margin lacks of the one
-that is wanted (p.margin: 1 for classes, 0 for conservative rules and regression), so that one rule serves every task.
+z = sgn(y - s) x and the margin ε - |y - s|: its distance from the wrong side. Its loss is the margin that is wanted
+less m (p.margin: 1 for classes, 0 for conservative rules and regression), so that one rule serves every task.
 To add one: its name in Rule, its function with equation and source, its line in apply_rule; then its row in _registry.py.
 """
 from libc.math cimport sqrt
@@ -29,9 +29,9 @@ cpdef enum Rule:            # (in lower case, the names that rows of the registr
 
 
 cpdef enum Trigger:         # when a rule may take a step
-    LOSS                    # m < 1: the margin alone tells
-    LOOKAHEAD_LOSS             # m' < 1, the margin with the row already in Σ
-    LOOKAHEAD_MISTAKE          # m' <= 0
+    LOSS                    # m < 1: the margin alone decides
+    LOOKAHEAD_LOSS          # m' < 1, the margin with the row already in Σ
+    LOOKAHEAD_MISTAKE       # m' <= 0
     STDEV                   # m < φ √v
     VARIANCE                # m < φ v
     OWN_MARGIN              # m < margin, a parameter
@@ -40,16 +40,17 @@ cpdef enum Trigger:         # when a rule may take a step
 cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _core and _compiled)
     ADDITIVE                # w, none -> w
     GAUSSIAN                # w, its variance σ -> w
-    FORGETTING              # w, σ/s -> w  (σ grows with s, up to the first variance)
+    # (FORGETTING is no GAUSSIAN with s = 1: to read every σ as s min(b, σ_0/s) would cost learners that do not forget 14 %.)
+    FORGETTING              # w, b = σ/s -> w  (σ grows with s, up to the first variance σ_0)
     POTENTIAL               # θ, σ -> σθ
     MIRROR                  # w, G = Σ g² -> w
     DUAL                    # z = -Σ g, G -> η soft(z, λt) / (δ + √G)
     FULL_GAUSSIAN           # w, none -> w  (Σ: full.pxd)
-    FULL_POTENTIAL          # the same
+    FULL_POTENTIAL          # w = Σθ, none -> w  (Σ: full.pxd)
     P_NORM                  # θ, ρ -> ∇f*(θ)  (p_norm.pyx)
     CENTRE                  # u, none -> a u  (centre.pyx)
     SINH                    # r, θ -> (W / Z) r  (simplex.pxd)
-    EXP                     # the same
+    EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
 
 
 ctypedef struct Params:
@@ -90,8 +91,10 @@ ctypedef struct Params:
 ctypedef struct Stats:
     double margin           # m = w.z; regression: ε - |y - s|
     double q                # ||z||^2
-    double v                # z'Σz; p-norm: ||z||_p²; multiplicative: ρ
+    double v                # z'Σz, of a learner with variances; else 0
     double weight           # c, the row's weight
+    double norm_p2          # ||z||_p², of a p-norm learner
+    double width            # ρ, of a multiplicative learner
 
 
 ctypedef struct Step:
@@ -141,7 +144,7 @@ cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
     # A hard constraint: a row's weight can but hold the step back.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
-        step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.v) * (p.norm_bound / s.v)
+        step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
     return step
 
 
@@ -150,18 +153,18 @@ cdef inline Step multiplicative_centre(const Stats* s, const Params* p) noexcept
     # in v's place.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < 0.0:
-        step.tau = smaller(1.0, s.weight) * (-s.margin / s.v) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.v)
+        step.tau = smaller(1.0, s.weight) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
     return step
 
 
 cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nogil:
     # NAROW 4.1:  m < 1:  θ += η c z,  η = 1 where m <= 0, else clip((R²/2 - m) / ||z||_p², 0, 1).
     cdef Step step = Step(0.0, 0.0)
-    cdef double lack = 0.5 * p.radius * p.radius - s.margin
+    cdef double missing = 0.5 * p.radius * p.radius - s.margin
     if s.margin <= 0.0:
         step.tau = s.weight
-    elif s.margin < 1.0 and lack > 0.0:
-        step.tau = s.weight * (lack / s.v if lack < s.v else 1.0)
+    elif s.margin < 1.0 and missing > 0.0:
+        step.tau = s.weight * (missing / s.norm_p2 if missing < s.norm_p2 else 1.0)
     return step
 
 
@@ -246,8 +249,8 @@ cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     return step
 
 
-# The potential rules come in two halves: precision() says what Σ^-1 gains if the row triggers, the geometry looks ahead to the
-# margin m' = z'Σ_tθ under it, and the second half decides by m', which stands in Stats.margin by then.
+# The potential rules come in two halves: precision() is what Σ^-1 gains if the row triggers, the geometry computes the look-ahead
+# margin m' = z'Σ_tθ and puts it in Stats.margin, and the second half decides by it.
 
 cdef inline double precision(const Stats* s, const Params* p) noexcept nogil:
     # SOP, NAROW 4.2:  Σ^-1 += z z'/r.   NAROW 5:  Σ^-1 += ((bχ - 1)/χ) z z' if bχ > 1, with χ = v; else r_t = ∞: nothing.

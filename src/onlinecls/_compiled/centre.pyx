@@ -7,14 +7,14 @@ w = a u moves towards a row by a share b of the way,
 so that a step costs O(nnz). ||u||² is a compensated running sum, of u_i². a only shrinks; before it, or u, leaves the range it is
 multiplied into u, O(n_features).
 """
-from libc.math cimport sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from .model cimport Model
 from .._rules cimport Params, Stats, apply_rule, smaller
-from .norm cimport Normaliser, Sum, add, begin, end, known_to
+from .norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
 from .rounds cimport (
-    DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, is_usable, next_round, row_at,
+    DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, next_round, row_at,
 )
 from .sparse cimport (
     DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Sums, column, dense_t, floating, index_t, larger,
@@ -44,19 +44,19 @@ cdef inline void shift(floating[::1] state, Py_ssize_t at, floating x, floating 
 
 
 cdef void rescale(floating[::1] state, double factor, Centre* centre) noexcept nogil:
-    """u *= factor, and ||u||² anew."""
+    """Multiply u by a factor, and sum ||u||² anew."""
     cdef Py_ssize_t at
     cdef Sum sum
     centre.squares = Normaliser(0.0, 0.0, 0.0)
-    sum = begin(&centre.squares)
+    sum = open_sum(&centre.squares)
     for at in range(state.shape[0]):
         state[at] = <floating>(factor * state[at])
         add(&sum, <double>state[at] * state[at])
-    end(&sum, &centre.squares)
+    close_sum(&sum, &centre.squares)
 
 
 cdef inline double squared_distance(Sums sums, const Centre* centre, double* size) noexcept nogil:
-    """||x - w||², a difference of numbers as large as size."""
+    """Return ||x - w||², a difference of numbers as large as size."""
     size[0] = sums.q + centre.scale * centre.scale * centre.squares.high
     return larger(size[0] - 2.0 * centre.scale * sums.score, <double>0.0)
 
@@ -68,18 +68,18 @@ cdef inline void apply_step(floating[::1] state, Centre* centre, double share, d
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
     cdef double a = (1.0 - share) * centre.scale
     cdef Sum sum
-    if a < least or context.counters.reach + share / a * length > limit:
+    if a < least or context.counters.max_abs_weight + share / a * length > limit:
         rescale(state, a, centre)
         context.budget -= state.shape[0]
-        context.counters.reach *= a
+        context.counters.max_abs_weight *= a
         a = 1.0
     centre.scale = a
-    context.counters.reach += share / a * length
-    sum = begin(&centre.squares)
+    context.counters.max_abs_weight += share / a * length
+    sum = open_sum(&centre.squares)
     for k in range(r.row.lo, r.row.hi):
         shift(state, column(indices, k, r.row.lo), data[k], <floating>(share / a), &sum)
-    end(&sum, &centre.squares)
-    if not known_to(&centre.squares, centre.squares.high):
+    close_sum(&sum, &centre.squares)
+    if not is_known(&centre.squares, centre.squares.high):
         rescale(state, 1.0, centre)
         context.budget -= state.shape[0]
 
@@ -97,8 +97,9 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
         first = centre.scale == 0.0
         square = squared_distance(sums, centre, &size)
         distance = sqrt(square)
-        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - distance, 1.0, size    # ||v|| = 1;  v's place: it must be finite
-        if not is_usable(&s, context):
+        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - distance, 1.0, 0.0      # z = (x - w) / ||x - w||
+        if not (isfinite(size) and isfinite(s.margin)):
+            context.counters.skipped += 1.0
             continue
         share = 1.0
         if not first:
@@ -109,7 +110,7 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
             add_loss(s.weight * (p.margin - s.margin), context)
             if -s.margin <= p.slack:
                 continue
-            # A hard constraint: a row's weight can but hold the step back.
+            # (A hard constraint: a row's weight cannot enlarge the step.)
             share = smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / distance, 1.0)
         length = sqrt(sums.q)
         if length > limit or share == 0.0:

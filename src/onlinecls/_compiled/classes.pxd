@@ -1,44 +1,44 @@
-"""The loops over the non-zeros of a row where each class has a vector of its own: their scores, their variances, their steps.
+"""Loops over the non-zeros of a row with a vector of weights for each class: scores, variances, steps.
 
-How the classes' numbers lie beside one another says sparse.pxd. Each class has a sum of its own, in double and from left to
-right: what is computed for several classes at once has the bits of what is computed for one.
+The layout of the classes' numbers stands in sparse.pxd. Each class has a sum of its own, in double and from left to right:
+numbers computed for several classes at once have the bits of those computed for one.
 """
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, POTENTIAL, Params
 from .sparse cimport (
-    CACHE_LINE, Pair, Row, Steps, column, dense_t, floating, forgetful_variance, index_t, lookahead_weight, pair_at, pair_first,
-    pair_of, pair_plus, pair_second, pair_times, prefetch, weight_of,
+    CACHE_LINE, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
+    double2_second, floating, forgetful_variance, index_t, lookahead_weight, prefetch, weight_of,
 )
 
-cdef extern from "_compiled/classes.h":
-    void gaussian_classes_of_floats(float* w, const float* tau, const float* beta, Py_ssize_t n, float x,
-                                    float least) noexcept nogil
-    void gaussian_classes_of_doubles(double* w, const double* tau, const double* beta, Py_ssize_t n, double x,
-                                     double least) noexcept nogil
-    void additive_classes_of_floats(float* w, const float* tau, Py_ssize_t n, float x) noexcept nogil
-    void additive_classes_of_doubles(double* w, const double* tau, Py_ssize_t n, double x) noexcept nogil
+cdef extern from "_compiled/lanes.h":
+    void gaussian_classes_floats(float* w, const float* tau, const float* beta, Py_ssize_t n, float x,
+                                 float least) noexcept nogil
+    void gaussian_classes_doubles(double* w, const double* tau, const double* beta, Py_ssize_t n, double x,
+                                  double least) noexcept nogil
+    void additive_classes_floats(float* w, const float* tau, Py_ssize_t n, float x) noexcept nogil
+    void additive_classes_doubles(double* w, const double* tau, Py_ssize_t n, double x) noexcept nogil
 
 
 ctypedef struct Run:        # which numbers of each feature are summed
     Py_ssize_t first        # place of the first of them in the feature's run
     Py_ssize_t width        # length of a feature's run
     bint squared            # Σ x² σ, not Σ x w
-    bint leads              # the first to meet a row: it prefetches the rows to come
+    bint leads              # the first loop over a row: it prefetches the rows to come
 
 
 # --- sums: scores and variances ------------------------------------------------------------------------------------------------
 
 cdef inline double sum_pairs(int n, const floating[::1] state, Run run, const floating[::1] data, const index_t[::1] indices,
                              Row row, double bias, double* sums) noexcept nogil:
-    """The sums of 2n numbers that lie side by side, in registers while the row lasts; returns ||x||². (n is a constant.)"""
-    cdef Pair totals[10]
-    cdef Pair factor
+    """Compute the sums of 2n numbers that lie side by side, in registers; return ||x||². (n is a constant.)"""
+    cdef double2 totals[10]
+    cdef double2 factor
     cdef Py_ssize_t k, at, line, per_line = CACHE_LINE // sizeof(floating), n_lines = (run.width + per_line - 1) // per_line
     cdef double x, q = bias * bias
     cdef int j
     for j in range(n):
-        totals[j] = pair_of(0.0, 0.0)
+        totals[j] = double2_of(0.0, 0.0)
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             if run.leads:
@@ -49,22 +49,22 @@ cdef inline double sum_pairs(int n, const floating[::1] state, Run run, const fl
         x = data[k]
         q += x * x
         x = x * x if run.squared else x
-        factor = pair_of(x, x)
+        factor = double2_of(x, x)
         for j in range(n):
-            totals[j] = pair_plus(totals[j], pair_times(factor, pair_at(state, at + 2 * j)))
+            totals[j] = double2_add(totals[j], double2_mul(factor, double2_at(state, at + 2 * j)))
     at = state.shape[0] - run.width + run.first
     x = bias * bias if run.squared else bias
-    factor = pair_of(x, x)
+    factor = double2_of(x, x)
     for j in range(n):
-        totals[j] = pair_plus(totals[j], pair_times(factor, pair_at(state, at + 2 * j)))
-        sums[2 * j] = pair_first(totals[j])
-        sums[2 * j + 1] = pair_second(totals[j])
+        totals[j] = double2_add(totals[j], double2_mul(factor, double2_at(state, at + 2 * j)))
+        sums[2 * j] = double2_first(totals[j])
+        sums[2 * j + 1] = double2_second(totals[j])
     return q
 
 
 cdef inline double sum_classes(const floating[::1] state, Run run, const floating[::1] data, const index_t[::1] indices, Row row,
                                double bias, double* sums, Py_ssize_t n_classes) noexcept nogil:
-    """The same for all classes, at least two, as many at once as there are registers for; returns ||x||²."""
+    """Compute the sums of all classes, at least two, as many at a time as fit into registers; return ||x||²."""
     cdef Py_ssize_t done = 0, start = run.first
     cdef double q = 0.0
     while done < n_classes:
@@ -96,7 +96,7 @@ cdef inline void add_scores(int geometry, const floating[::1] state, Py_ssize_t 
 
 cdef inline double scan_classes(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                                 Row row, double* scores, Py_ssize_t n_classes, const Params* p) noexcept nogil:
-    """The scores of all classes; returns ||x||²."""
+    """Compute the scores of all classes; return ||x||²."""
     cdef Py_ssize_t k, c, line, at, width = n_classes if geometry == ADDITIVE else 2 * n_classes
     cdef Py_ssize_t per_line = CACHE_LINE // sizeof(floating), n_lines = (width + per_line - 1) // per_line
     cdef double q = p.bias * p.bias
@@ -116,12 +116,12 @@ cdef inline double scan_classes(int geometry, const floating[::1] state, const f
 
 
 cdef inline bint are_many(const Steps* steps, Py_ssize_t n_classes) noexcept nogil:
-    """Whether all classes side by side take less time than these one by one."""
+    """Return True if all classes side by side take less time than these one by one."""
     return 3 * steps.n >= n_classes
 
 
 cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const Params* p) noexcept nogil:
-    """σ of a feature and class."""
+    """Return σ of a feature and class."""
     if p.geometry == FORGETTING:
         return forgetful_variance(state[at], p)
     return state[at]
@@ -129,7 +129,7 @@ cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const P
 
 cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Steps* steps, const floating[::1] data,
                            const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
-    """v[i] = x'Σx of class which[i], which rise. (v has room for all classes.)"""
+    """Compute v[i] = x'Σx of class steps.classes[i]; these rise. (v has a number for each class.)"""
     cdef Py_ssize_t k, i, at, width = 2 * n_classes
     cdef double x
     if p.geometry != FORGETTING and n_classes > 1 and are_many(steps, n_classes):
@@ -146,27 +146,28 @@ cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, cons
             v[i] += x * x * variance_at(state, at + n_classes + steps.classes[i], p)
 
 
-cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classes, const int64_t* which, const floating[::1] data,
-                                  const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
-    """The same of two classes, in any order."""
-    cdef Pair totals = pair_of(0.0, 0.0)
+cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t n_classes, const int64_t* classes,
+                                  const floating[::1] data, const index_t[::1] indices, Row row, double* v,
+                                  const Params* p) noexcept nogil:
+    """Compute v = x'Σx of two classes, in any order."""
+    cdef double2 totals = double2_of(0.0, 0.0)
     cdef Py_ssize_t k, at
     cdef double x
     for k in range(row.lo, row.hi):
         at = 2 * n_classes * column(indices, k, row.lo) + n_classes
         x = data[k]
-        totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(
-            variance_at(state, at + which[0], p), variance_at(state, at + which[1], p))))
+        totals = double2_add(totals, double2_mul(double2_of(x * x, x * x), double2_of(
+            variance_at(state, at + classes[0], p), variance_at(state, at + classes[1], p))))
     at = state.shape[0] - n_classes
     x = p.bias
-    totals = pair_plus(totals, pair_times(pair_of(x * x, x * x), pair_of(
-        variance_at(state, at + which[0], p), variance_at(state, at + which[1], p))))
-    v[0], v[1] = pair_first(totals), pair_second(totals)
+    totals = double2_add(totals, double2_mul(double2_of(x * x, x * x), double2_of(
+        variance_at(state, at + classes[0], p), variance_at(state, at + classes[1], p))))
+    v[0], v[1] = double2_first(totals), double2_second(totals)
 
 
 cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t n_classes, Py_ssize_t c, const floating[::1] data,
                                     const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
-    """x'Σ_tθ of class c with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
+    """Return x'Σ_tθ of class c with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
     cdef Py_ssize_t k
     cdef double total = 0.0
     for k in range(row.lo, row.hi):
@@ -177,23 +178,23 @@ cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t n_clas
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
 cdef inline void apply_step_classes(int geometry, floating[::1] state, Py_ssize_t at, floating x, const floating* taus,
-                              Py_ssize_t n_classes, const Params* p) noexcept nogil:
-    """All classes move at one feature, whose run begins at `at`. Their betas stand behind their taus."""
+                                    Py_ssize_t n_classes, const Params* p) noexcept nogil:
+    """Apply the steps of all classes to one feature, whose run begins at `at`. Their betas stand behind their taus."""
     if geometry == ADDITIVE:
         if floating is float:
-            additive_classes_of_floats(&state[at], taus, n_classes, x)
+            additive_classes_floats(&state[at], taus, n_classes, x)
         else:
-            additive_classes_of_doubles(&state[at], taus, n_classes, x)
+            additive_classes_doubles(&state[at], taus, n_classes, x)
     else:
         if floating is float:
-            gaussian_classes_of_floats(&state[at], taus, taus + n_classes, n_classes, x, <float>p.floor)
+            gaussian_classes_floats(&state[at], taus, taus + n_classes, n_classes, x, <float>p.floor)
         else:
-            gaussian_classes_of_doubles(&state[at], taus, taus + n_classes, n_classes, x, p.floor)
+            gaussian_classes_doubles(&state[at], taus, taus + n_classes, n_classes, x, p.floor)
 
 
-cdef inline void apply_step_all(int geometry, floating[::1] state, Py_ssize_t n_classes, const Steps* steps, const floating[::1] data,
-                          const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """The same as apply_step_some, of weights or of Gaussians: all classes side by side, those without a step by nothing."""
+cdef inline void apply_step_all(int geometry, floating[::1] state, Py_ssize_t n_classes, const Steps* steps,
+                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply the steps of a row to all classes side by side, with τ = β = 0 for those without one (ADDITIVE and GAUSSIAN)."""
     cdef floating* taus = <floating*>steps.workspace
     cdef Py_ssize_t k, c, i, width = n_classes if geometry == ADDITIVE else 2 * n_classes
     for c in range(2 * n_classes):

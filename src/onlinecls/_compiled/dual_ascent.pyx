@@ -1,4 +1,4 @@
-"""Dual ascent (Shalev-Shwartz and Singer's tutorial) and what is of its form: one pass of each over rows.
+"""Dual ascent (Shalev-Shwartz and Singer's tutorial) and learners of its form: the loops over rows.
 
 A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a
 row costs O(nnz) however κ moves.
@@ -14,7 +14,7 @@ With σ = auto it also computes all powers anew when a growing σ has left its s
 A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
 model are a `Shared` and a `Group` for each group, side by side in the array `shared`.
 
-A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which say how
+A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which are how
 far θ moves along the row.
 """
 from cython cimport critical_section
@@ -24,7 +24,7 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from .experts cimport chance, learn_experts, weigh_experts
-from .line_search cimport Line, balance, climb, entropy, follow, interior, log_sum, pairs, share_out, single
+from .line_search cimport Line, ascend_pairwise, balance, climb, entropy, follow, interior, log_sum, share_out, single
 from .dual_params cimport (
     ABSOLUTE_LOSS, AUTO, DA1, DA2, DA3, FIXED, HINGE, LOG_LOSS, SQRT, SQUARED_LOSS, STRONGLY_CONVEX, AscentParams, Shared,
 )
@@ -35,11 +35,13 @@ from .rounds cimport (
     next_round, row_at, top,
 )
 from .simplex cimport (
-    Entries, Group, Simplex, Size, begin, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up, scan_sums, step,
+    GatheredRow, Group, Simplex, Size, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up, scan_sums,
+    start_group, step_group,
 )
 from .simplex import GROUP, GROUP_SIZE
 from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, storage_of,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
+    storage_of,
 )
 
 #: The numbers of a model in `shared`, by their names in Python: three that its groups share, and those of each group.
@@ -54,7 +56,7 @@ cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, 
 LARGEST_STEP = HUGE
 
 cdef enum:
-    SIZES = 8               # of |x| in a row: so many are told apart
+    SIZES = 8               # different |x| in a row that are treated separately
 
 ctypedef struct Workspace:       # of a row, a number for each vector
     double* sums            # Σ x_i (what is stored of feature i)
@@ -67,16 +69,16 @@ ctypedef struct Workspace:       # of a row, a number for each vector
     double* direction       # how they move along it
     double* open            # 1: the class has joined
     double* scratch
-    double* room            # three numbers for each vector
+    double* rates           # three numbers for each vector: see `interior`
     Py_ssize_t* every       # 0, 1, ..
     Py_ssize_t* moves
     Py_ssize_t* followed
 
-ctypedef struct Ascent:     # a pass: where the model's numbers are, what is known of the row at hand, and room for both
+ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at hand, and the workspace
     AscentParams p
     Shared* shared
     Group* groups
-    double* correction           # see average.pxd; NULL: no average
+    double* correction      # see rounds.pxd; NULL: no average
     Py_ssize_t k            # vectors
     Py_ssize_t width        # numbers in the state for each feature
     Py_ssize_t n_features
@@ -87,11 +89,11 @@ ctypedef struct Ascent:     # a pass: where the model's numbers are, what is kno
     double steepness        # the dual norm of the loss's (sub)gradient, times c
     double limit            # no |θ| may be larger
     double loss             # of the row in the group at hand
-    double gain             # what its step adds to the dual value, but for f*
+    double dual_gain        # what its step adds to the dual value, but for f*
     Py_ssize_t n_moves      # vectors that the step moves
     Py_ssize_t* sizes       # of the row's |x|, by number
     Simplex simplex         # of the group at hand
-    Entries row
+    GatheredRow row
     Line line
     Workspace work
 
@@ -99,7 +101,7 @@ ctypedef struct Ascent:     # a pass: where the model's numbers are, what is kno
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
 cdef inline double scale_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
-    """κ, after t rounds."""
+    """Return κ after t rounds."""
     if p.entropic:
         return p.bound / normaliser(group)
     if p.schedule == SQRT:
@@ -114,7 +116,7 @@ cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
 
 
 cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
-    """Scores after t rounds, from the sums."""
+    """Compute scores after t rounds, from the sums."""
     cdef Py_ssize_t c
     for c in range(a.k):
         a.work.scores[c] = scale_of(&a.p, a.shared, group_of(a, c), t) * a.work.sums[c]
@@ -122,7 +124,7 @@ cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
 
 cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c, const floating[::1] data,
                                     const index_t[::1] indices, Row row) noexcept nogil:
-    """value - correction.x of vector c."""
+    """Return value - correction.x of vector c."""
     cdef Py_ssize_t j
     for j in range(row.lo, row.hi):
         value -= data[j] * a.correction[a.k * column(indices, j, row.lo) + c]
@@ -131,7 +133,7 @@ cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c,
 
 cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                           const Round* r, const PassContext* context) noexcept nogil:
-    """The scores of a row by the weights as they are, those by the average, and its size."""
+    """Compute the scores of a row by the weights as they are, those by the average, and its size."""
     cdef Py_ssize_t c
     cdef double rounds = averaged(context)
     a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
@@ -144,7 +146,7 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
 
 
 cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
-    """Whether nothing that follows for this row can overflow; at_rest : it makes no step."""
+    """Return True if nothing that follows for this row can overflow; at_rest : it makes no step."""
     return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.p.margin <= 1e280
             and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
             and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
@@ -155,11 +157,11 @@ cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     a.simplex.group = &a.groups[g]
     a.simplex.first = g if a.n_groups > 1 else 0
     a.simplex.last = g + 1 if a.n_groups > 1 else a.k
-    a.loss, a.gain, a.n_moves = 0.0, 0.0, 0
+    a.loss, a.dual_gain, a.n_moves = 0.0, 0.0, 0
 
 
 cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* context) noexcept nogil:
-    """σ of this round. True if the scores have changed by it otherwise than by a factor.
+    """Choose σ of this round; return True if it has changed the scores by more than a factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
     half more; then all powers are computed anew.
@@ -187,7 +189,7 @@ cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* contex
 
 cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                          PassContext* context) noexcept nogil:
-    """σ of this round, the scores by it, and what steps of this row need."""
+    """Choose σ of this round, and compute the scores by it and the numbers that steps of this row need."""
     if choose_sigma(a, state, context):
         context.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
         a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
@@ -216,7 +218,7 @@ cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept
 
 cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Whether θ_c + d x is within the limit, Euclidean."""
+    """Return True if θ_c + d x is within the limit (Euclidean)."""
     cdef Py_ssize_t j
     cdef double limit = a.limit
     for j in range(row.lo, row.hi):
@@ -225,9 +227,9 @@ cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_
     return fabs(state[a.k * a.n_features + c] + d * a.p.bias) <= limit
 
 
-cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
-                      const index_t[::1] indices, Row row) noexcept nogil:
-    """θ_c += d x, Euclidean."""
+cdef inline void apply_step(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
+                            const index_t[::1] indices, Row row) noexcept nogil:
+    """Add d x to θ_c (Euclidean)."""
     cdef Py_ssize_t j, at, k = a.k
     cdef double before, ages = a.simplex.group.ages if a.correction != NULL else 0.0
     if ages == 0.0:
@@ -244,7 +246,8 @@ cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t c, double
 
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            double t) noexcept nogil:
-    """The step of the group at hand in round t, and what it adds to the dual value. False if it would leave the dtype's range."""
+    """Take the step of the group at hand in round t, and add its part to the dual value; return False if it would leave the
+    dtype's range."""
     cdef Py_ssize_t i
     cdef double squares = 0.0
     cdef double* d = a.work.d
@@ -253,16 +256,16 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
             d[i] *= a.p.sigma / sqrt(t)
         squares += d[i] * (2.0 * a.work.sums[a.work.moves[i]] + d[i] * a.size.q)
     if a.p.entropic:
-        if not step(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
+        if not step_group(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
             return False
     else:
         for i in range(a.n_moves):
             if not step_fits(state, a, a.work.moves[i], d[i], data, indices, row):
                 return False
         for i in range(a.n_moves):
-            move(state, a, a.work.moves[i], d[i], data, indices, row)
+            apply_step(state, a, a.work.moves[i], d[i], data, indices, row)
         a.simplex.group.squares += squares
-    a.shared.dual_gain += a.gain
+    a.shared.dual_gain += a.dual_gain
     return True
 
 
@@ -309,8 +312,8 @@ cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
 
 
 cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """The masses of the row's features in these classes: of those of one |x| together, as they move together (the P and N of the
-    closed form), where there are few sizes of x, as of counts; else of each."""
+    """Compute the masses of the row's features in these classes: of features with the same |x| together, as they move together
+    (the P and N of the closed form), if x has few sizes, as counts have; else of each."""
     cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
     cdef const floating* x = <const floating*>a.row.x
     cdef floating* sinh = <floating*>a.row.x + a.row.capacity
@@ -327,8 +330,8 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
     for j in range(line.m):
         line.h[j] = beta * (met[j] if n_sizes else x[j])
     for i in range(n):
-        up = line.up + which[i] * line.room
-        down = line.down + which[i] * line.room
+        up = line.up + which[i] * line.capacity
+        down = line.down + which[i] * line.capacity
         for j in range(m):
             sinh[j] = state[a.row.places[j] + which[i]]
         for j in range(m, round_up(m)):
@@ -353,7 +356,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
 
 
 cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, double sign) noexcept nogil:
-    """The step of one vector c for a row on its positive or negative side."""
+    """Find the step of one vector c for a row on its positive or negative side."""
     cdef double margin = sign * a.work.scores[c]
     cdef int update = a.p.update
     a.loss = a.p.margin - margin
@@ -370,12 +373,12 @@ cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, do
             lay_out(a, state, a.work.moves, 1)
         else:
             a.line.slope = a.size.q / a.shared.sigma
-    a.work.d[0] = sign * single(&a.line, margin, a.p.margin, a.weight, &a.gain, a.p.loss, update)
+    a.work.d[0] = sign * single(&a.line, margin, a.p.margin, a.weight, &a.dual_gain, a.p.loss, update)
     a.n_moves = a.work.d[0] != 0.0
 
 
 cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const PassContext* context) noexcept nogil:
-    """The step of all classes' vectors in the joint construction."""
+    """Find the step of all classes' vectors in the joint construction."""
     cdef Py_ssize_t c, rival = top(a.work.scores, context, label)
     cdef double total = 0.0
     if rival < 0:                               # (no learning leaves a class without a rival, but a file might)
@@ -395,7 +398,7 @@ cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t lab
 
 
 cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival) noexcept nogil:
-    """The α_r of the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
+    """Find the α_r of the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
     cdef Py_ssize_t r, n = 0
     cdef Line* line = &a.line
     cdef double* alpha = a.work.alpha
@@ -426,7 +429,7 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
         if a.p.update == DA3 and a.p.entropic:
             follow(line, alpha[rival])
             alpha[label] = c - alpha[rival]
-            pairs(line, a.k, label, a.p.margin, c, a.work.open, alpha, a.work.scratch)
+            ascend_pairwise(line, a.k, label, a.p.margin, c, a.work.open, alpha, a.work.scratch)
             alpha[label] = 0.0
     value = 0.0
     for r in range(a.k):
@@ -435,15 +438,15 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
             moves[n], d[n] = r, -alpha[r]
             value += alpha[r]
     moves[0], d[0] = label, value
-    a.gain = a.p.margin * value
+    a.dual_gain = a.p.margin * value
     a.n_moves = n + 1 if value > 0.0 else 0
 
 
 cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, double total) noexcept nogil:
-    """The shares a of the classes in c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
+    """Find the shares a of the classes in c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
 
-    They begin on the line from the label's, e_y, to the softmax p of the scores: a = e_y + s (p - e_y). total : what the wrong
-    classes have of p.
+    They begin on the line from the label's, e_y, to the softmax p of the scores: a = e_y + s (p - e_y). total : the wrong
+    classes' part of p.
     """
     cdef Py_ssize_t r
     cdef Line* line = &a.line
@@ -474,10 +477,10 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
         shares[label] = 0.0
     if a.p.update == DA3:
         if a.p.entropic:
-            interior(line, a.work.scratch, a.k, c, shares, a.work.room, a.work.followed)
+            interior(line, a.work.scratch, a.k, c, shares, a.work.rates, a.work.followed)
         else:
             balance(a.work.scores, a.k, label, c * q, a.work.open, shares)
-    a.gain = c * entropy(shares, a.k)
+    a.dual_gain = c * entropy(shares, a.k)
     value = 0.0
     for r in range(a.k):
         a.work.moves[r], d[r] = r, -c * shares[r]
@@ -488,7 +491,7 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
 
 
 cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) noexcept nogil:
-    """The loss of a row of zeros, all learners' together: no weights make it less, and its dual variables move nothing."""
+    """Return the loss of a row of zeros, of all learners together: no weights make it less, no step changes anything."""
     cdef Py_ssize_t c, n = 0
     if a.joint:
         return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
@@ -498,8 +501,8 @@ cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) no
 
 
 cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
-    """A regressor's row has one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual; with
-    c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
+    """Find a regressor's step, of one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual;
+    with c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
     cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
     cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
     a.loss = error * error if squared else fabs(error)
@@ -518,7 +521,7 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
             value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
             alpha = value if value < alpha else alpha
     a.work.d[0] = sign * alpha
-    a.gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
+    a.dual_gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
     a.n_moves = alpha != 0.0
 
 
@@ -606,7 +609,7 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
-    """Where the model's numbers are: own, of `shared`; k vectors in a state of this size."""
+    """Find the model's numbers: own, of `shared`; k vectors in a state of this size."""
     a.k, a.width = k, 2 * k if a.p.entropic else k
     a.n_groups = 1 if a.p.joint else k
     a.n_features = size // a.width - 1
@@ -615,19 +618,20 @@ cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noe
 
 
 cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
-    """Places of the work of a row in the room for it; k : at least 2."""
+    """Lay out the workspace of a row; k : at least 2."""
     cdef Workspace* w = &a.work
-    cdef Py_ssize_t c, room = a.row.capacity
+    cdef Py_ssize_t c, capacity = a.row.capacity
     w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
     w.alpha, w.start, w.direction = numbers + 5 * k, numbers + 6 * k, numbers + 7 * k
-    w.open, w.scratch, w.room = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
+    w.open, w.scratch, w.rates = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
     numbers += 13 * k
-    a.line.room, a.line.ridge = room, 0.0
-    a.line.h, a.line.powers, a.line.up, a.line.down = numbers, numbers + room, numbers + 3 * room, numbers + (3 + a.k) * room
+    a.line.capacity, a.line.ridge = capacity, 0.0
+    a.line.h, a.line.powers, a.line.up, a.line.down = (
+        numbers, numbers + capacity, numbers + 3 * capacity, numbers + (3 + a.k) * capacity)
     w.every, w.moves, w.followed = places, places + k, places + 2 * k
     for c in range(a.k):
         w.every[c] = c
-    a.row.places, a.sizes = places + 3 * k, places + 3 * k + room
+    a.row.places, a.sizes = places + 3 * k, places + 3 * k + capacity
 
 
 cdef class AscentModel(Model):
@@ -731,7 +735,7 @@ cdef class AscentModel(Model):
         return 0
 
     def scales(self, Py_ssize_t k):
-        """κ of each of k vectors: what the stored numbers are to be multiplied by."""
+        """Return κ of each of k vectors, the factor of the stored numbers."""
         cdef const double[::1] own = self.shared, counters = self.counters
         cdef Ascent a
         self.bind()
@@ -740,7 +744,7 @@ cdef class AscentModel(Model):
         return np.array([scale_of(&a.p, a.shared, group_of(&a, c), counters[0]) for c in range(k)])
 
     def expert_weights(self):
-        """Hedge: w of the next round."""
+        """Return w of the next round (Hedge)."""
         cdef const double[::1] counters = self.counters
         cdef const float[::1] floats
         cdef const double[::1] doubles
@@ -756,14 +760,14 @@ cdef class AscentModel(Model):
 
     # --- beginning -------------------------------------------------------------------------------------------------------------
 
-    def begin_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
-        """The groups' numbers and all powers, from u: of a model that begins, or whose classes have changed."""
+    def start_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
+        """Compute the groups' numbers and all powers from u, in a model that begins or whose classes have changed."""
         if self.values.itemsize == 4:
-            self.begin_in[float](self.values, k, n_live, joint, is_signed)
+            self.start_in[float](self.values, k, n_live, joint, is_signed)
         else:
-            self.begin_in[double](self.values, k, n_live, joint, is_signed)
+            self.start_in[double](self.values, k, n_live, joint, is_signed)
 
-    cdef int begin_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
+    cdef int start_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
         cdef double[::1] own = self.shared
         cdef Ascent a
         cdef Py_ssize_t g
@@ -773,10 +777,10 @@ cdef class AscentModel(Model):
         with nogil:
             for g in range(a.n_groups):
                 select_group(&a, g)
-                begin(state, &a.simplex)
+                start_group(state, &a.simplex)
         return 0
 
 
 def powers(floating[::1] x):
-    """x[i] = e^x[i]: for tests of _compiled/powers.pxd."""
+    """Replace x[i] by e^x[i]: for tests of _compiled/powers.pxd."""
     exp_all(&x[0], x.shape[0])

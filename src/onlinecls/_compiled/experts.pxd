@@ -1,4 +1,4 @@
-"""Hedge: the weights of experts are powers of what their advice has lost, all of them new in each round: O(experts) a row."""
+"""Hedge: the weights of experts are powers of the losses of their advice, all new in each round: O(experts) a row."""
 from libc.math cimport exp, log, sqrt
 
 from .dual_params cimport AUTO, AscentParams, Shared
@@ -7,12 +7,12 @@ from .sparse cimport Row, column, floating, index_t, larger
 
 
 cdef inline double hedge_rate(double t, Py_ssize_t n, const AscentParams* p) noexcept nogil:
-    """η of round t = 1, 2, ..."""
+    """Return η of round t = 1, 2, ..."""
     return sqrt(8.0 * log(<double>n) / t) if p.schedule == AUTO else p.sigma
 
 
 cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const AscentParams* p) noexcept nogil:
-    """The weights of round t, w_j = exp(η θ_j) / Σ exp(η θ)."""
+    """Compute the weights of round t, w_j = exp(η θ_j) / Σ exp(η θ)."""
     cdef Py_ssize_t j, n = w.shape[0]
     cdef double rate = hedge_rate(t, n, p), most = theta[0], total = 0.0
     for j in range(n):
@@ -25,7 +25,7 @@ cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] 
 
 
 cdef inline double chance(const double[::1] w, const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
-    """w.x of advice in [0, 1]"""
+    """Return w.x of advice in [0, 1]."""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(row.lo, row.hi):
@@ -39,7 +39,7 @@ cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state
     """Learn rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
 
     The expected loss of the randomised prediction is summed, weighted in counters.loss and as it is in shared.dual_gain.
-    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, as the other part is common to all.
+    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, as all share the rest.
     """
     cdef Py_ssize_t j
     cdef bint moved
@@ -53,10 +53,10 @@ cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state
         loss = 1.0 - score if r.label else score
         shared.dual_gain += loss
         add_loss(r.weight * loss, context)
-        if context.counters.reach + r.weight > p.limit:
+        if context.counters.max_abs_weight + r.weight > p.limit:
             context.counters.skipped += 1.0
             continue
-        context.counters.reach += r.weight
+        context.counters.max_abs_weight += r.weight
         moved = False       # (dense rows have zeros, too)
         for j in range(r.row.lo, r.row.hi):
             state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])

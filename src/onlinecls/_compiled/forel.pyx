@@ -46,7 +46,7 @@ ctypedef struct ForelParams:
 
 
 cdef class Leader:
-    """The rows so far, their dual variables, and θ: the arrays of a ForelState; and room for numbers of one row."""
+    """The rows so far, their dual variables, and θ: the arrays of a ForelState; and a workspace for one row."""
     cdef ForelParams p
     cdef const int64_t[::1] indices, indptr
     cdef const int32_t[::1] labels
@@ -63,14 +63,13 @@ cdef class Leader:
         self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
         self.alpha, self.theta, self.shared = state.alpha, state.theta, state.shared
         self.k = self.theta.shape[1]
-        room = np.zeros((5, max(self.k, 2)))
-        self.scores, self.excess, self.shares, self.sorted, self.open = room
+        self.scores, self.excess, self.shares, self.sorted, self.open = np.zeros((5, max(self.k, 2)))
         self.active = np.empty(self.labels.shape[0] + 1, np.intp)
 
 
 cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
                       double* scores, const ForelParams* p) noexcept nogil:
-    """scores[c] = w_c.x; returns ||x||²."""
+    """Compute scores[c] = w_c.x; return ||x||²."""
     cdef Py_ssize_t j, c, k = theta.shape[1], last = theta.shape[0] - 1
     cdef double q = p.bias * p.bias, x
     for c in range(k):
@@ -85,8 +84,8 @@ cdef double scores_of(const double[:, ::1] theta, const floating[::1] data, cons
     return q
 
 
-cdef inline void move(double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo, int64_t hi,
-                      Py_ssize_t c, double step, const ForelParams* p) noexcept nogil:
+cdef inline void apply_step(double[:, ::1] theta, const floating[::1] data, const int64_t[::1] indices, int64_t lo,
+                            int64_t hi, Py_ssize_t c, double step, const ForelParams* p) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(lo, hi):
         theta[indices[j], c] += step * data[j]
@@ -102,7 +101,7 @@ cdef inline bint has_joined(const PassContext* context, Py_ssize_t c) noexcept n
 
 
 cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context) noexcept nogil:
-    """The loss of a row, from its scores; one against the rest: all columns' together."""
+    """Return the loss of a row, from its scores; one against the rest: the sum over all columns."""
     cdef Py_ssize_t c, n = 0, k = leader.k
     cdef double loss = 0.0, margin
     if leader.p.loss == LOG_LOSS:
@@ -125,7 +124,7 @@ cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context)
 
 
 cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
-    """Row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
+    """Return row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i]
     cdef bint joint = k > 1 and leader.p.joint
     cdef double margin, gap = leader.weights[i] * loss, rest = 1.0
@@ -147,7 +146,7 @@ cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
 
 
 cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept nogil:
-    """The best α of row i, of zeros: all there may be, for no weights make its loss less. Whether it is another than before."""
+    """Set the best α of row i, of zeros: the largest, as no weights make its loss less. Return True if it has changed."""
     cdef Py_ssize_t c, k = leader.k
     cdef double weight = leader.weights[i], total = 0.0
     cdef double[:, ::1] alpha = leader.alpha
@@ -177,9 +176,10 @@ cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept
 
 
 cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const PassContext* context) noexcept nogil:
-    """The best α of row i, all others as they are, from the row's scores and q = ||x||²; whether it is another than before."""
+    """Set the best α of row i, all others as they are, from its scores and q = ||x||²; return True if it has changed."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
-    cdef double new, margin, weight = leader.weights[i], whole = 0.0, total = 0.0, ratio = leader.p.sigma / q if q > 0.0 else 0.0
+    cdef double new, margin, weight = leader.weights[i], sum_before = 0.0, total = 0.0
+    cdef double ratio = leader.p.sigma / q if q > 0.0 else 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
     if q == 0.0:
@@ -195,16 +195,16 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
                 new = alpha[i, c] + (1.0 - margin) * ratio
             new = 0.0 if not new > 0.0 else weight if new > weight else new
             if new != alpha[i, c]:
-                move(leader.theta, data, leader.indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), &leader.p)
+                apply_step(leader.theta, data, leader.indices, lo, hi, c, sign_of(label, c, k) * (new - alpha[i, c]), &leader.p)
                 alpha[i, c] = new
                 changed = True
         return changed
     for c in range(k):
-        whole += alpha[i, c]
+        sum_before += alpha[i, c]
     if leader.p.loss == LOG_LOSS:
         for c in range(k):                  # the scores without this row
             leader.open[c] = has_joined(context, c)
-            leader.excess[c] = leader.scores[c] + (-whole if c == label else alpha[i, c]) / ratio
+            leader.excess[c] = leader.scores[c] + (-sum_before if c == label else alpha[i, c]) / ratio
         balance(&leader.excess[0], k, label, weight / ratio, &leader.open[0], &leader.shares[0])
         for c in range(k):
             leader.shares[c] *= weight
@@ -212,22 +212,22 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
         for c in range(k):                  # 1 - m without this row, by q/σ
             leader.excess[c] = 0.0
             if c != label and has_joined(context, c):
-                leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (whole + alpha[i, c])
+                leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (sum_before + alpha[i, c])
         share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
     for c in range(k):
         if c != label and leader.shares[c] != alpha[i, c]:
-            move(leader.theta, data, leader.indices, lo, hi, c, alpha[i, c] - leader.shares[c], &leader.p)
+            apply_step(leader.theta, data, leader.indices, lo, hi, c, alpha[i, c] - leader.shares[c], &leader.p)
             alpha[i, c] = leader.shares[c]
             changed = True
         if c != label:
             total += alpha[i, c]
-    if total != whole:
-        move(leader.theta, data, leader.indices, lo, hi, label, total - whole, &leader.p)
+    if total != sum_before:
+        apply_step(leader.theta, data, leader.indices, lo, hi, label, total - sum_before, &leader.p)
     return changed
 
 
 cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept nogil:
-    """Fisher and Yates, by the numbers of splitmix64: the same seed, the same order."""
+    """Shuffle rows (Fisher and Yates) by the numbers of splitmix64: the same seed gives the same order."""
     cdef Py_ssize_t i, j
     cdef uint64_t mixed
     for i in range(n - 1, 0, -1):
@@ -239,7 +239,7 @@ cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept
 
 
 cdef inline double score_row(Leader leader, const floating[::1] data, Py_ssize_t i) noexcept nogil:
-    """The scores of row i; returns ||x||²."""
+    """Compute the scores of row i; return ||x||²."""
     return scores_of(leader.theta, data, leader.indices, leader.indptr[i], leader.indptr[i + 1], &leader.scores[0], &leader.p)
 
 
@@ -281,10 +281,10 @@ cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, PassC
     return 0
 
 
-cdef bint in_range(Leader leader, double weight, double q, double reach) noexcept nogil:
-    """Whether nothing can overflow for a row of these scores; reach : of the model after it."""
+cdef bint in_range(Leader leader, double weight, double q, double max_abs) noexcept nogil:
+    """Return True if nothing can overflow for a row of these scores; max_abs : the bound of the model after it."""
     cdef Py_ssize_t c
-    cdef bint fine = q <= HUGE and weight <= HUGE and reach <= leader.p.limit and leader.p.sigma <= HUGE * q
+    cdef bint fine = q <= HUGE and weight <= HUGE and max_abs <= leader.p.limit and leader.p.sigma <= HUGE * q
     for c in range(leader.k):
         fine &= isfinite(leader.scores[c]) and fabs(leader.scores[c]) * leader.p.sigma <= HUGE * q
     return fine
@@ -302,7 +302,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, Pas
         q = score_row(leader, data, r.i)
         before_step(BINARY, &leader.scores[0], 0.0, q, &r, b, context)
         length = r.weight * sqrt(q)
-        fine = in_range(leader, r.weight, q, context.counters.reach + length)
+        fine = in_range(leader, r.weight, q, context.counters.max_abs_weight + length)
         if q == 0.0 and r.weight <= HUGE:
             fill(leader, r.i, context)
             if not r.newcomer:
@@ -312,7 +312,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, Pas
             leader.weights[r.i] = 0.0
             if not r.newcomer:
                 continue
-        context.counters.reach += length if leader.weights[r.i] > 0.0 else 0.0
+        context.counters.max_abs_weight += length if leader.weights[r.i] > 0.0 else 0.0
         loss = loss_of(leader, r.label, context)
         if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
             if leader.weights[r.i] > 0.0:
@@ -325,8 +325,8 @@ cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, Pas
 def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t n, int32_t[::1] predictions):
     """Learn the rows first .. n - 1 of a ForelState, whose rows before them have been learnt. data : the state's.
 
-    The state's weights are, on return, those by which the rows count (0: left out for their size). predictions : empty, or for
-    what predict would have said before each row, by the row's number.
+    On return the state's weights are those by which the rows count (0: left out for their size). predictions : empty, or filled
+    with the class predicted before each row, by the row's number.
     """
     cdef Leader leader = Leader(params, state)
     cdef double[::1] counts = state.counts, counters = state.counters
@@ -353,7 +353,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
 
 def decision(ForelParams p, const floating[::1] data, const int64_t[::1] indices, const int64_t[::1] indptr,
              const double[:, ::1] theta, double[:, ::1] scores):
-    """scores[i, c] = w_c.x_i"""
+    """Compute scores[i, c] = w_c.x_i."""
     cdef Py_ssize_t i, budget = QUANTUM
     with nogil:
         for i in range(scores.shape[0]):

@@ -1,4 +1,4 @@
-"""The dense geometry: one symmetric Σ, (D, D), for each vector of weights, changed by Sherman-Morrison.
+"""The dense geometry: one symmetric Σ, (D, D), for each vector of weights, and the products Σx (the update: _core.pyx).
 
     u = Σx,   w += τ u,   Σ -= k u u',   k = β / (1 + β x'Σx)          (the same as Σ^-1 += β x x')
 
@@ -9,7 +9,7 @@ cost as much memory traffic as all else, so the last steps of a vector wait besi
 
 gives every product exactly, with Σ_0 the matrix as it was last written. When M steps wait, one rank-M update writes them at the
 speed of a matrix product. Products Σ_0 x of rows that will probably step are made together, B at once, as one matrix product;
-a row that was not foreseen makes its own. A row that its margin settles costs no product at all.
+a row that was not foreseen makes its own. A row whose margin rules out a step costs no product at all.
 
 In exact arithmetic Σ stays positive definite. In rounded arithmetic x'Σx is known to about ε a², a = Σ_j |x_j| √Σ_jj, and a
 variance below that is noise, which would run away from 0 (v - kv² falls for ever once v < 0). Two guards keep every number of Σ
@@ -46,7 +46,7 @@ cdef enum:
 
 cdef enum Foresight:        # which products Σx are made ahead, many at once
     NEVER
-    LIKELY                  # those of rows that ask for one if the weights stay as they are
+    LIKELY                  # those of rows that need one if the weights stay as they are
     ALWAYS
 
 
@@ -58,13 +58,13 @@ ctypedef struct Full:
     Py_ssize_t D            # features, the constant one among them
     Py_ssize_t depth        # M and B
     Py_ssize_t span         # rows in a window at most
-    double noise            # a relative error that rounding makes in Σ
+    double noise            # the relative error of rounding in Σ
     Py_ssize_t start        # the window: rows [start, stop) of the pass have been looked at
     Py_ssize_t stop
     Py_ssize_t resume       # the row from which on looking ahead is worth while again
     Py_ssize_t aim          # products to make ahead for a vector
     Py_ssize_t made         # products made ahead in this window
-    Py_ssize_t used         # and those that a row asked for
+    Py_ssize_t used         # and those that a row needed
     int64_t* n_waiting      # [k]
     int64_t* n_ahead        # [k]
     int64_t* place          # [k] the workspace row of the present row's u
@@ -97,7 +97,7 @@ cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
 
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x,
                         double bias) noexcept nogil:
-    """The row as D numbers, the constant feature last."""
+    """Write the row as D numbers, the constant feature last."""
     cdef Py_ssize_t j
     for j in range(x.shape[0]):
         x[j] = 0.0
@@ -108,7 +108,7 @@ cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Ro
 
 cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const floating[::1] data, const index_t[::1] indices,
                         Row row, floating[::1] u) noexcept nogil:
-    """u = S x from the rows (and, above the diagonal, the columns) of S where x is not 0."""
+    """Compute u = S x from the rows (and, above the diagonal, the columns) of S where x is not 0."""
     cdef Py_ssize_t n = x.shape[0], k, i, j
     cdef floating xj
     for i in range(n):
@@ -124,7 +124,7 @@ cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const f
 
 cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row,
                         double bias) noexcept nogil:
-    """x'Sx, of the non-zeros alone."""
+    """Return x'Sx, computed from the non-zeros alone."""
     cdef Py_ssize_t k, j, a, b, n = S.shape[0] - 1
     cdef double total = bias * bias * S[n, n], part
     for k in range(row.lo, row.hi):
@@ -153,14 +153,14 @@ cdef inline bint is_sparse(const index_t[::1] indices, Row row, const Full* f) n
 
 
 cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
-    """Vector c has no products for this window."""
+    """Forget vector c's products for this window."""
     cdef Py_ssize_t i
     for i in range(f.stop - f.start):
         f.slots[c * f.span + i] = -1
 
 
 cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c, double noise) noexcept nogil:
-    """√Σ_jj and Σ_jj, for telling noise; a Σ_jj that has shrunk below the noise of what it was is lifted to that."""
+    """Keep √Σ_jj and Σ_jj, to tell noise by; lift a Σ_jj that has shrunk below the noise of what it was."""
     cdef Py_ssize_t j, at = roots_at(f, c)
     for j in range(f.D):
         S[j, j] = larger(S[j, j], <floating>(noise * work[at, j] * work[at, j]))
@@ -169,7 +169,7 @@ cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Ful
 
 
 cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
-    """Σ_c -= Σ_i s_i s_i' of all steps that wait. Products made ahead by the old matrix are void."""
+    """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead by the old matrix are void."""
     cdef Py_ssize_t i, j, n = f.n_waiting[c], at = waiting_at(f, c)
     cdef floating si
     if n == 1:
@@ -185,7 +185,7 @@ cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, 
 
 
 cdef inline void open_window(floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, Py_ssize_t i) noexcept nogil:
-    """A new window at row i. Where most products of the last one were for nothing, fewer are made now."""
+    """Open a new window at row i. If most products of the last one were not used, fewer are made now."""
     cdef Py_ssize_t c
     if f.made:
         f.aim = max(AHEAD_AT_LEAST, f.aim // 2) if 2 * f.used < f.made else min(f.depth, 2 * f.aim)
@@ -198,7 +198,7 @@ cdef inline void open_window(floating[:, :, ::1] sigma, floating[:, ::1] work, F
 
 
 cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noexcept nogil:
-    """Row i of the pass, row `at` of storage, will probably ask for Σ_c x."""
+    """Note that row i of the pass, row `at` of storage, will probably need Σ_c x."""
     f.chosen[c * f.depth + f.n_ahead[c]] = at
     f.slots[c * f.span + i - f.start] = f.n_ahead[c]
     f.n_ahead[c] += 1
@@ -206,7 +206,7 @@ cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noe
 
 cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, const floating[::1] data,
                                const index_t[::1] indices, const int64_t* indptr) noexcept nogil:
-    """The products that were foreseen, one matrix product for each vector."""
+    """Compute the products that were foreseen, by one matrix product for each vector."""
     cdef Py_ssize_t c, i, n, operand
     cdef Row row
     row.ahead = 0
@@ -226,23 +226,23 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
 
 cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v,
                                     double least) noexcept nogil:
-    """Σ moves towards its diagonal until x'Σx, which came out as v, is `least`; u = Σx moves along."""
+    """Move Σ towards its diagonal until x'Σx, which came out as v, is `least`, and u = Σx with it."""
     cdef Py_ssize_t i, j, x = f.present
     cdef double diagonal = 0.0
-    cdef floating share, one = 1.0
+    cdef floating part, one = 1.0
     write_down(S, work, f, c)
     for j in range(f.D):
         diagonal += <double>work[x, j] * work[x, j] * S[j, j]
-    share = <floating>((least - v) / larger(diagonal - v, least - v))
+    part = <floating>((least - v) / larger(diagonal - v, least - v))
     for i in range(f.D):
         for j in range(i):
-            S[i, j] *= one - share
-        work[f.place[c], i] = (one - share) * work[f.place[c], i] + share * S[i, i] * work[x, i]
+            S[i, j] *= one - part
+        work[f.place[c], i] = (one - part) * work[f.place[c], i] + part * S[i, i] * work[x, i]
 
 
 cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """x'Σx of vector c for the present row (expanded already); u = Σx is left in the workspace."""
+    """Return x'Σx of vector c for the present row (expanded already); leave u = Σx in the workspace."""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0, least
     if f.now < f.stop:
@@ -272,13 +272,13 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
 
 
 cdef inline double rank_one_gain(double beta, double v, double spacing) noexcept nogil:
-    """k of Σ -= k u u'. The variance left, v - k v², is never less than rounding can tell from 0."""
+    """Return k of Σ -= k u u'. The variance left, v - k v², is never so small that rounding hides it."""
     cdef double k = beta / (1.0 + beta * v)
     return k if k * v < 1.0 - 8.0 * spacing else (1.0 - 8.0 * spacing) / v
 
 
 cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexcept nogil:
-    """(Without an intercept the constant feature is never met.)"""
+    """Find the largest Σ_jj. (Without an intercept the constant feature does not occur.)"""
     cdef Py_ssize_t j, left = roots_at(f, c) + 1
     f.most[c] = 0.0
     for j in range(f.D - (f.p.bias == 0.0)):
@@ -286,7 +286,7 @@ cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) n
 
 
 cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """Before a row of a learner that forgets: Σ grows by 1/(1 - λ), where no variance exceeds the initial one by that."""
+    """Let Σ grow by 1/(1 - λ) before a row of a learner that forgets, unless a variance would exceed the initial one."""
     cdef Py_ssize_t c, i, j
     cdef double more = 1.0 / (1.0 - f.p.forgetting)
     for c in range(f.k):
@@ -307,7 +307,7 @@ cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] 
 
 cdef inline double lookahead(const Example* z, const double* scores, double beta, const double* v,
                              const Params* p) noexcept nogil:
-    """m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
+    """Return m' = z'Σ_tθ, for Σ_t x = (1 - kv) Σx."""
     cdef Py_ssize_t j
     cdef double margin = 0.0
     for j in range(z.n):
@@ -316,7 +316,7 @@ cdef inline double lookahead(const Example* z, const double* scores, double beta
 
 
 cdef inline bint cannot_step(const Full* f, const Example* z, const double* scores, double q) noexcept nogil:
-    """True if the scores alone tell that there is no step: no variance is above the initial one times ||x||^2, or, where Σ
+    """Return True if the scores alone rule out a step: no variance is above the initial one times ||x||^2, or, where Σ
     grows and only its diagonal is bounded by that, D times it."""
     cdef Py_ssize_t j
     cdef const Params* p = f.p
@@ -333,7 +333,7 @@ cdef inline bint cannot_step(const Full* f, const Example* z, const double* scor
 
 cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                              double* scores, Py_ssize_t k, const Params* p) noexcept nogil:
-    """The scores of all vectors; returns ||x||^2."""
+    """Compute the scores of all vectors; return ||x||²."""
     cdef Sums sums
     if k > 1:
         return scan_classes(ADDITIVE, state, data, indices, row, scores, k, p)
@@ -345,7 +345,7 @@ cdef inline double score_all(const floating[::1] state, const floating[::1] data
 cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context, const floating[::1] state,
                             floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
                             const index_t[::1] indices) noexcept nogil:
-    """Open a window at the present row, and make the products that its rows will ask for if the weights stay as they are."""
+    """Open a window at the present row, and compute the products that its rows will need if the weights stay as they are."""
     cdef Py_ssize_t j, number, n_steps = f.k if f.task == OVR else 1, n_products = 0
     cdef double q
     cdef bint full = False
@@ -377,7 +377,7 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
 
 
 cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """Begin a pass: nothing waits, nothing is made ahead."""
+    """Begin a pass: no step waits, no product has been made ahead."""
     cdef Py_ssize_t i, j
     f.start, f.stop, f.resume, f.aim, f.made, f.used, f.now = 0, 0, 0, (f.depth + 3) // 4, 0, 0, 0
     f.n_waiting, f.n_ahead, f.place = places, places + f.k, places + 2 * f.k
@@ -393,7 +393,7 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
 
 
 cdef inline void close_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """End a pass: all steps that wait are written."""
+    """End a pass: write all steps that wait."""
     cdef Py_ssize_t i
     for i in range(f.k):
         write_down(sigma[i], work, f, i)

@@ -1,5 +1,5 @@
-/* Two or four numbers at a time, with the bits of the plain loops: each number goes through the same operations in the same order.
-   SSE2 is part of every x86-64; other machines take the plain versions below. */
+/* Several numbers at a time, with the bits of plain loops: each number goes through the same operations in the same order.
+   SSE2 is part of every x86-64; other machines take the plain versions. */
 #ifndef ONLINECLS_LANES_H
 #define ONLINECLS_LANES_H
 
@@ -15,12 +15,13 @@
 #define ONLINECLS_INLINE static inline
 #endif
 
+/* --- two doubles side by side ------------------------------------------------------------------------------------------------- */
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-typedef __m128d onlinecls_pair; /* two doubles side by side */
+typedef __m128d onlinecls_double2;
 
-ONLINECLS_INLINE onlinecls_pair pair_of(double first, double second) { return _mm_set_pd(second, first); }
 /* Two floats as the bytes of a double: they are at multiples of 4 bytes, where no double may be read. */
 ONLINECLS_INLINE double two_floats(const float* at)
 {
@@ -29,214 +30,187 @@ ONLINECLS_INLINE double two_floats(const float* at)
     return both;
 }
 ONLINECLS_INLINE void put_two_floats(float* at, double both) { memcpy(at, &both, sizeof both); }
-ONLINECLS_INLINE onlinecls_pair pair_of_floats(const float* at) { return _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(two_floats(at)))); }
-ONLINECLS_INLINE onlinecls_pair pair_of_doubles(const double* at) { return _mm_loadu_pd(at); }
-ONLINECLS_INLINE onlinecls_pair pair_times(onlinecls_pair a, onlinecls_pair b) { return _mm_mul_pd(a, b); }
-ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { return _mm_add_pd(a, b); }
-ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return _mm_div_pd(a, b); }
-ONLINECLS_INLINE onlinecls_pair pair_least(onlinecls_pair a, onlinecls_pair b) { return _mm_min_pd(a, b); }
-ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return _mm_cvtsd_f64(a); }
-ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return _mm_cvtsd_f64(_mm_unpackhi_pd(a, a)); }
-ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return _mm_unpacklo_pd(a, b); }
-ONLINECLS_INLINE onlinecls_pair pair_seconds(onlinecls_pair a, onlinecls_pair b) { return _mm_unpackhi_pd(a, b); }
+ONLINECLS_INLINE __m128d double2_of(double first, double second) { return _mm_set_pd(second, first); }
+ONLINECLS_INLINE __m128d double2_of_floats(const float* at) { return _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(two_floats(at)))); }
+ONLINECLS_INLINE __m128d double2_of_doubles(const double* at) { return _mm_loadu_pd(at); }
+ONLINECLS_INLINE __m128d double2_mul(__m128d a, __m128d b) { return _mm_mul_pd(a, b); }
+ONLINECLS_INLINE __m128d double2_add(__m128d a, __m128d b) { return _mm_add_pd(a, b); }
+ONLINECLS_INLINE __m128d double2_div(__m128d a, __m128d b) { return _mm_div_pd(a, b); }
+ONLINECLS_INLINE __m128d double2_min(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
+ONLINECLS_INLINE double double2_first(__m128d a) { return _mm_cvtsd_f64(a); }
+ONLINECLS_INLINE double double2_second(__m128d a) { return _mm_cvtsd_f64(_mm_unpackhi_pd(a, a)); }
+ONLINECLS_INLINE __m128d double2_firsts(__m128d a, __m128d b) { return _mm_unpacklo_pd(a, b); }
+ONLINECLS_INLINE __m128d double2_seconds(__m128d a, __m128d b) { return _mm_unpackhi_pd(a, b); }
 /* (x, x²) */
-ONLINECLS_INLINE onlinecls_pair pair_powers(double x)
+ONLINECLS_INLINE __m128d double2_powers(double x)
 {
-    onlinecls_pair one = _mm_set_sd(x);
+    __m128d one = _mm_set_sd(x);
     return _mm_unpacklo_pd(one, _mm_mul_sd(one, one));
 }
+#else
+typedef struct { double first, second; } onlinecls_double2;
 
-/* What follows takes the step of move_feature (sparse.pxd) for several features, each a pair of numbers at its own place. */
+#define ONLINECLS_EACH(name, expression) \
+    ONLINECLS_INLINE double name##_of_one(double a, double b) { return expression; } \
+    ONLINECLS_INLINE onlinecls_double2 name(onlinecls_double2 a, onlinecls_double2 b) \
+    { \
+        return double2_of(name##_of_one(a.first, b.first), name##_of_one(a.second, b.second)); \
+    }
+ONLINECLS_INLINE onlinecls_double2 double2_of(double first, double second) { onlinecls_double2 a = {first, second}; return a; }
+ONLINECLS_INLINE onlinecls_double2 double2_of_floats(const float* at) { return double2_of(at[0], at[1]); }
+ONLINECLS_INLINE onlinecls_double2 double2_of_doubles(const double* at) { return double2_of(at[0], at[1]); }
+ONLINECLS_EACH(double2_mul, a * b)
+ONLINECLS_EACH(double2_add, a + b)
+ONLINECLS_EACH(double2_div, a / b)
+ONLINECLS_EACH(double2_min, a < b ? a : b)
+ONLINECLS_INLINE double double2_first(onlinecls_double2 a) { return a.first; }
+ONLINECLS_INLINE double double2_second(onlinecls_double2 a) { return a.second; }
+ONLINECLS_INLINE onlinecls_double2 double2_firsts(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.first, b.first); }
+ONLINECLS_INLINE onlinecls_double2 double2_seconds(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.second, b.second); }
+ONLINECLS_INLINE onlinecls_double2 double2_powers(double x) { return double2_of(x, x * x); }
+#endif
 
-/* float32: the first numbers of four features, and the second */
-ONLINECLS_INLINE void load_four(float* const p[4], __m128* first, __m128* second)
+/* --- the diagonal update: steps.h for each type of vectors -------------------------------------------------------------------- */
+
+#define ONLINECLS_PLAIN(real) \
+    ONLINECLS_INLINE real set_of_##real(real x) { return x; } \
+    ONLINECLS_INLINE real load_of_##real(const real* at) { return *at; } \
+    ONLINECLS_INLINE void store_of_##real(real* at, real x) { *at = x; } \
+    ONLINECLS_INLINE real add_of_##real(real a, real b) { return a + b; } \
+    ONLINECLS_INLINE real mul_of_##real(real a, real b) { return a * b; } \
+    ONLINECLS_INLINE real div_of_##real(real a, real b) { return a / b; } \
+    ONLINECLS_INLINE real min_of_##real(real a, real b) { return a < b ? a : b; } \
+    ONLINECLS_INLINE real max_of_##real(real a, real b) { return a > b ? a : b; } \
+    ONLINECLS_INLINE real where_of_##real(real x, real a, real b) { return x != 0 ? a : b; } \
+    ONLINECLS_INLINE void load_pairs_of_##real(real* const* p, real* a, real* b) { *a = p[0][0], *b = p[0][1]; } \
+    ONLINECLS_INLINE void store_pairs_of_##real(real* const* p, real a, real b) { p[0][0] = a, p[0][1] = b; } \
+    /* AdaGrad's eta g / (delta + sqrt(G + g g)), the root never below |g| */ \
+    ONLINECLS_INLINE real rated_of_##real(real G, real gradient, double eta, double delta) \
+    { \
+        double g = gradient, size = fabs(g), root = sqrt(G + g * g); \
+        return (real)(eta * (g / (delta + (root > size ? root : size)))); \
+    }
+ONLINECLS_PLAIN(float)
+ONLINECLS_PLAIN(double)
+
+#define real float
+#define vec float
+#define LANES 1
+#define V(name) name##_of_float
+#include "steps.h"
+#define real double
+#define vec double
+#define LANES 1
+#define V(name) name##_of_double
+#include "steps.h"
+
+#if defined(__SSE2__)
+#define set_of_floats _mm_set1_ps
+#define load_of_floats _mm_loadu_ps
+#define store_of_floats _mm_storeu_ps
+#define add_of_floats _mm_add_ps
+#define mul_of_floats _mm_mul_ps
+#define div_of_floats _mm_div_ps
+#define min_of_floats _mm_min_ps
+#define max_of_floats _mm_max_ps
+#define set_of_doubles _mm_set1_pd
+#define load_of_doubles _mm_loadu_pd
+#define store_of_doubles _mm_storeu_pd
+#define add_of_doubles _mm_add_pd
+#define mul_of_doubles _mm_mul_pd
+#define div_of_doubles _mm_div_pd
+#define min_of_doubles _mm_min_pd
+#define max_of_doubles _mm_max_pd
+
+ONLINECLS_INLINE __m128 alternate_of_floats(float a, float b) { return _mm_set_ps(b, a, b, a); }
+ONLINECLS_INLINE __m128d alternate_of_doubles(double a, double b) { return _mm_set_pd(b, a); }
+ONLINECLS_INLINE __m128 where_of_floats(__m128 x, __m128 a, __m128 b)
+{
+    __m128 chosen = _mm_cmpneq_ps(x, _mm_setzero_ps());
+    return _mm_or_ps(_mm_and_ps(chosen, a), _mm_andnot_ps(chosen, b));
+}
+ONLINECLS_INLINE __m128d where_of_doubles(__m128d x, __m128d a, __m128d b)
+{
+    __m128d chosen = _mm_cmpneq_pd(x, _mm_setzero_pd());
+    return _mm_or_pd(_mm_and_pd(chosen, a), _mm_andnot_pd(chosen, b));
+}
+ONLINECLS_INLINE void load_pairs_of_floats(float* const* p, __m128* a, __m128* b)
 {
     __m128 low = _mm_castpd_ps(_mm_set_pd(two_floats(p[1]), two_floats(p[0])));
     __m128 high = _mm_castpd_ps(_mm_set_pd(two_floats(p[3]), two_floats(p[2])));
-    *first = _mm_shuffle_ps(low, high, 0x88);
-    *second = _mm_shuffle_ps(low, high, 0xdd);
+    *a = _mm_shuffle_ps(low, high, 0x88);
+    *b = _mm_shuffle_ps(low, high, 0xdd);
 }
-ONLINECLS_INLINE void store_four(float* const p[4], __m128 first, __m128 second)
+ONLINECLS_INLINE void store_pairs_of_floats(float* const* p, __m128 a, __m128 b)
 {
-    __m128d low = _mm_castps_pd(_mm_unpacklo_ps(first, second)), high = _mm_castps_pd(_mm_unpackhi_ps(first, second));
-    put_two_floats(p[0], pair_first(low));
-    put_two_floats(p[1], pair_second(low));
-    put_two_floats(p[2], pair_first(high));
-    put_two_floats(p[3], pair_second(high));
+    __m128d low = _mm_castps_pd(_mm_unpacklo_ps(a, b)), high = _mm_castps_pd(_mm_unpackhi_ps(a, b));
+    put_two_floats(p[0], double2_first(low));
+    put_two_floats(p[1], double2_second(low));
+    put_two_floats(p[2], double2_first(high));
+    put_two_floats(p[3], double2_second(high));
 }
-
-/* (w, σ): w += τ g, σ /= 1 + β x g, g = xσ; of a potential rule (θ, σ): θ += τ x.
-   growing_: the same where variances grow with the rows: σ = growth min(s, most) of what is stored, which a zero leaves alone */
-ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
+ONLINECLS_INLINE void load_pairs_of_doubles(double* const* p, __m128d* a, __m128d* b)
 {
-    __m128 w, s, xs = _mm_loadu_ps(x), g;
-    load_four(p, &w, &s);
-    g = _mm_mul_ps(xs, s);
-    w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), potential ? xs : g));
-    s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
-    store_four(p, w, _mm_max_ps(s, _mm_set1_ps(least)));
+    __m128d first = _mm_loadu_pd(p[0]), second = _mm_loadu_pd(p[1]);
+    *a = _mm_unpacklo_pd(first, second);
+    *b = _mm_unpackhi_pd(first, second);
 }
-ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float tau, float beta, float least, float growth, float most)
+ONLINECLS_INLINE void store_pairs_of_doubles(double* const* p, __m128d a, __m128d b)
 {
-    __m128 w, s, stored, moved, xs = _mm_loadu_ps(x), g;
-    load_four(p, &w, &stored);
-    s = _mm_min_ps(stored, _mm_set1_ps(most));
-    g = _mm_mul_ps(xs, _mm_mul_ps(s, _mm_set1_ps(growth)));
-    w = _mm_add_ps(w, _mm_mul_ps(_mm_set1_ps(tau), g));
-    s = _mm_div_ps(s, _mm_add_ps(_mm_set1_ps(1.0f), _mm_mul_ps(_mm_set1_ps(beta), _mm_mul_ps(xs, g))));
-    s = _mm_max_ps(s, _mm_set1_ps(least));
-    moved = _mm_cmpneq_ps(xs, _mm_setzero_ps());
-    store_four(p, w, _mm_or_ps(_mm_and_ps(moved, s), _mm_andnot_ps(moved, stored)));
+    _mm_storeu_pd(p[0], _mm_unpacklo_pd(a, b));
+    _mm_storeu_pd(p[1], _mm_unpackhi_pd(a, b));
 }
-ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], const double* x, double tau, double beta, double least)
-{
-    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x);
-    __m128d w = _mm_unpacklo_pd(a, b), s = _mm_unpackhi_pd(a, b), g = _mm_mul_pd(xs, s);
-    w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), potential ? xs : g));
-    s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
-    s = _mm_max_pd(s, _mm_set1_pd(least));
-    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
-    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
-}
-
-ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, double tau, double beta, double least, double growth, double most)
-{
-    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), xs = _mm_loadu_pd(x), w = _mm_unpacklo_pd(a, b);
-    __m128d stored = _mm_unpackhi_pd(a, b), moved = _mm_cmpneq_pd(xs, _mm_setzero_pd());
-    __m128d s = _mm_min_pd(stored, _mm_set1_pd(most)), g = _mm_mul_pd(xs, _mm_mul_pd(s, _mm_set1_pd(growth)));
-    w = _mm_add_pd(w, _mm_mul_pd(_mm_set1_pd(tau), g));
-    s = _mm_div_pd(s, _mm_add_pd(_mm_set1_pd(1.0), _mm_mul_pd(_mm_set1_pd(beta), _mm_mul_pd(xs, g))));
-    s = _mm_max_pd(s, _mm_set1_pd(least));
-    s = _mm_or_pd(_mm_and_pd(moved, s), _mm_andnot_pd(moved, stored));
-    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, s));
-    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, s));
-}
-
-/* n pairs side by side: the second numbers grow to most, the first variance, at most */
-ONLINECLS_INLINE void write_down_floats(float* at, size_t n, float growth, float most)
-{
-    const __m128 factors = _mm_set_ps(growth, 1.0f, growth, 1.0f), bounds = _mm_set_ps(most, INFINITY, most, INFINITY);
-    for (; n > 1; n -= 2, at += 4)
-        _mm_storeu_ps(at, _mm_min_ps(_mm_mul_ps(_mm_loadu_ps(at), factors), bounds));
-    if (n)
-        at[1] = growth * at[1] < most ? growth * at[1] : most;
-}
-ONLINECLS_INLINE void write_down_doubles(double* at, size_t n, double growth, double most)
-{
-    const __m128d factors = _mm_set_pd(growth, 1.0), bounds = _mm_set_pd(most, INFINITY);
-    for (; n; n--, at += 2)
-        _mm_storeu_pd(at, _mm_min_pd(_mm_mul_pd(_mm_loadu_pd(at), factors), bounds));
-}
-
-/* AdaGrad's η g / (δ + √(G + g²)) of two gradients, the root never below |g| */
-ONLINECLS_INLINE __m128d rated(__m128d G, __m128d g, double eta, double delta)
+ONLINECLS_INLINE __m128d rated_of_doubles(__m128d G, __m128d g, double eta, double delta)
 {
     __m128d root = _mm_sqrt_pd(_mm_add_pd(G, _mm_mul_pd(g, g)));
     root = _mm_max_pd(root, _mm_andnot_pd(_mm_set1_pd(-0.0), g));
     return _mm_mul_pd(_mm_set1_pd(eta), _mm_div_pd(g, _mm_add_pd(_mm_set1_pd(delta), root)));
 }
-/* (w, G): w += η g / (δ + √(G + g²)), G += g², g = τ x */
-ONLINECLS_INLINE void rates_of_floats(float* const p[4], const float* x, float tau, double eta, double delta)
+ONLINECLS_INLINE __m128 rated_of_floats(__m128 G, __m128 g, double eta, double delta)
 {
-    __m128 w, G, g = _mm_mul_ps(_mm_set1_ps(tau), _mm_loadu_ps(x));
-    __m128d low, high;
-    load_four(p, &w, &G);
-    low = rated(_mm_cvtps_pd(G), _mm_cvtps_pd(g), eta, delta);
-    high = rated(_mm_cvtps_pd(_mm_movehl_ps(G, G)), _mm_cvtps_pd(_mm_movehl_ps(g, g)), eta, delta);
-    w = _mm_add_ps(w, _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high)));
-    store_four(p, w, _mm_add_ps(G, _mm_mul_ps(g, g)));
-}
-ONLINECLS_INLINE void rates_of_doubles(double* const p[2], const double* x, double tau, double eta, double delta)
-{
-    __m128d a = _mm_loadu_pd(p[0]), b = _mm_loadu_pd(p[1]), g = _mm_mul_pd(_mm_set1_pd(tau), _mm_loadu_pd(x));
-    __m128d w = _mm_unpacklo_pd(a, b), G = _mm_unpackhi_pd(a, b);
-    w = _mm_add_pd(w, rated(G, g, eta, delta));
-    G = _mm_add_pd(G, _mm_mul_pd(g, g));
-    _mm_storeu_pd(p[0], _mm_unpacklo_pd(w, G));
-    _mm_storeu_pd(p[1], _mm_unpackhi_pd(w, G));
+    __m128d low = rated_of_doubles(_mm_cvtps_pd(G), _mm_cvtps_pd(g), eta, delta);
+    __m128d high = rated_of_doubles(_mm_cvtps_pd(_mm_movehl_ps(G, G)), _mm_cvtps_pd(_mm_movehl_ps(g, g)), eta, delta);
+    return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
 
+#define real float
+#define vec __m128
+#define LANES 4
+#define V(name) name##_of_floats
+#include "steps.h"
+#define real double
+#define vec __m128d
+#define LANES 2
+#define V(name) name##_of_doubles
+#include "steps.h"
+#define ONLINECLS_WIDE(name, real) name##_of_##real##s
 #else
-
-typedef struct { double first, second; } onlinecls_pair;
-
-ONLINECLS_INLINE onlinecls_pair pair_of(double first, double second) { onlinecls_pair a = {first, second}; return a; }
-ONLINECLS_INLINE onlinecls_pair pair_of_floats(const float* at) { return pair_of(at[0], at[1]); }
-ONLINECLS_INLINE onlinecls_pair pair_of_doubles(const double* at) { return pair_of(at[0], at[1]); }
-ONLINECLS_INLINE onlinecls_pair pair_times(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first * b.first, a.second * b.second); }
-ONLINECLS_INLINE onlinecls_pair pair_plus(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first + b.first, a.second + b.second); }
-ONLINECLS_INLINE onlinecls_pair pair_over(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first / b.first, a.second / b.second); }
-ONLINECLS_INLINE onlinecls_pair pair_least(onlinecls_pair a, onlinecls_pair b)
-{
-    return pair_of(a.first < b.first ? a.first : b.first, a.second < b.second ? a.second : b.second);
-}
-ONLINECLS_INLINE double pair_first(onlinecls_pair a) { return a.first; }
-ONLINECLS_INLINE double pair_second(onlinecls_pair a) { return a.second; }
-ONLINECLS_INLINE onlinecls_pair pair_firsts(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.first, b.first); }
-ONLINECLS_INLINE onlinecls_pair pair_seconds(onlinecls_pair a, onlinecls_pair b) { return pair_of(a.second, b.second); }
-ONLINECLS_INLINE onlinecls_pair pair_powers(double x) { return pair_of(x, x * x); }
-
-#define ONLINECLS_VARIANCE(real, at, x)                                           \
-    {                                                                            \
-        real g = (x) * (at)[1], s = (at)[1] / ((real)1 + beta * ((x) * g));       \
-        (at)[0] += tau * (potential ? (x) : g);                                  \
-        (at)[1] = s > least ? s : least;                                         \
-    }
-ONLINECLS_INLINE void variances_of_floats(int potential, float* const p[4], const float* x, float tau, float beta, float least)
-{
-    int i;
-    for (i = 0; i < 4; i++)
-        ONLINECLS_VARIANCE(float, p[i], x[i])
-}
-ONLINECLS_INLINE void variances_of_doubles(int potential, double* const p[2], const double* x, double tau, double beta, double least)
-{
-    ONLINECLS_VARIANCE(double, p[0], x[0])
-    ONLINECLS_VARIANCE(double, p[1], x[1])
-}
-
-#define ONLINECLS_GROWING(real, at, x)                                            \
-    {                                                                            \
-        real s = (at)[1] < most ? (at)[1] : most, g = (x) * (s * growth);        \
-        s = s / ((real)1 + beta * ((x) * g));                                    \
-        (at)[0] += tau * g;                                                      \
-        if ((x) != 0)                                                            \
-            (at)[1] = s > least ? s : least;                                     \
-    }
-ONLINECLS_INLINE void growing_of_floats(float* const p[4], const float* x, float tau, float beta, float least, float growth, float most)
-{
-    int i;
-    for (i = 0; i < 4; i++)
-        ONLINECLS_GROWING(float, p[i], x[i])
-}
-ONLINECLS_INLINE void growing_of_doubles(double* const p[2], const double* x, double tau, double beta, double least, double growth, double most)
-{
-    ONLINECLS_GROWING(double, p[0], x[0])
-    ONLINECLS_GROWING(double, p[1], x[1])
-}
-
-#define ONLINECLS_WRITE_DOWN                                                      \
-    for (; n; n--, at += 2)                                                      \
-        at[1] = growth * at[1] < most ? growth * at[1] : most;
-ONLINECLS_INLINE void write_down_floats(float* at, size_t n, float growth, float most) { ONLINECLS_WRITE_DOWN }
-ONLINECLS_INLINE void write_down_doubles(double* at, size_t n, double growth, double most) { ONLINECLS_WRITE_DOWN }
-
-#define ONLINECLS_RATE(real, at, x)                                              \
-    {                                                                            \
-        real gradient = tau * (x);                                               \
-        double g = gradient, size = fabs(g), root = sqrt((at)[1] + g * g);         \
-        (at)[0] += (real)(eta * (g / (delta + (root > size ? root : size))));    \
-        (at)[1] += gradient * gradient;                                          \
-    }
-ONLINECLS_INLINE void rates_of_floats(float* const p[4], const float* x, float tau, double eta, double delta)
-{
-    int i;
-    for (i = 0; i < 4; i++)
-        ONLINECLS_RATE(float, p[i], x[i])
-}
-ONLINECLS_INLINE void rates_of_doubles(double* const p[2], const double* x, double tau, double eta, double delta)
-{
-    ONLINECLS_RATE(double, p[0], x[0])
-    ONLINECLS_RATE(double, p[1], x[1])
-}
+#define ONLINECLS_WIDE(name, real) name##_of_##real
 #endif
+
+/* What the loops call: as many lanes as there are, and what they leave one by one. */
+#define ONLINECLS_CALLS(real) \
+    ONLINECLS_INLINE void write_down_##real##s(real* at, size_t n, real growth, real most) \
+    { \
+        size_t left = ONLINECLS_WIDE(write_down, real)(at, n, growth, most); \
+        write_down_of_##real(at + 2 * (n - left), left, growth, most); \
+    } \
+    ONLINECLS_INLINE void gaussian_classes_##real##s(real* w, const real* tau, const real* beta, ptrdiff_t n, real x, real least) \
+    { \
+        ptrdiff_t c = ONLINECLS_WIDE(gaussian_classes, real)(w, tau, beta, 0, n, x, least); \
+        gaussian_classes_of_##real(w, tau, beta, c, n, x, least); \
+    } \
+    ONLINECLS_INLINE void additive_classes_##real##s(real* w, const real* tau, ptrdiff_t n, real x) \
+    { \
+        additive_classes_of_##real(w, tau, ONLINECLS_WIDE(additive_classes, real)(w, tau, 0, n, x), n, x); \
+    }
+ONLINECLS_CALLS(float)
+ONLINECLS_CALLS(double)
+#define variances_floats ONLINECLS_WIDE(variances, float)
+#define variances_doubles ONLINECLS_WIDE(variances, double)
+#define growing_floats ONLINECLS_WIDE(growing, float)
+#define growing_doubles ONLINECLS_WIDE(growing, double)
+#define rates_floats ONLINECLS_WIDE(rates, float)
+#define rates_doubles ONLINECLS_WIDE(rates, double)
+
 #endif

@@ -1,16 +1,16 @@
-"""The maximisations of dual ascent: along a line, over a row's dual variables. They know no model, only a row's numbers."""
+"""The maximisations of dual ascent: along a line, over a row's dual variables. They need no model, only a row's numbers."""
 
 cdef struct Line:
-    # θ_c += s d_c x for the classes which[:n]; what the derivative of f* along it is. Entropic: the masses up and down of the
-    # row's m features in each of these classes (all in one where the features are ±h: P and N of the closed form), of Z in all.
+    # θ_c += s d_c x for the classes which[:n], and the numbers of f*'s derivative along it. Entropic: the masses up and down of
+    # the row's m features in each of these classes (one for all features of ±h: P and N of the closed form), Z of them all.
     bint entropic
-    Py_ssize_t n, m, room
+    Py_ssize_t n, m, capacity
     const Py_ssize_t* which
     double* d
     double* up
     double* down
     double* h
-    double* powers          # room for 2m
+    double* powers          # workspace of 2m
     double z
     double steepest         # max |h|
     double sigma
@@ -25,9 +25,9 @@ cdef double single(Line* line, double margin, double gamma, double c, double* ga
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
                   double* shares) noexcept nogil
-cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open, double* alpha,
-                  double* gradient) noexcept nogil
+cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
+                            double* alpha, double* gradient) noexcept nogil
 cdef void follow(Line* line, double s) noexcept nogil
-cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* room,
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* work,
                      Py_ssize_t* which) noexcept nogil
 cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil

@@ -1,4 +1,4 @@
-"""A line in the dual, and what is best on it; a row's dual variables, and what is best of them.
+"""Maximisation of the dual along a line, and over a row's dual variables.
 
 Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. Two classes, and regression, have one
 variable a row, and a safeguarded Newton's method finds the best (`climb`); DA3 has one for each wrong class.
@@ -11,7 +11,7 @@ from .powers cimport exp_all
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
-    HEADROOM = 300          # e^HEADROOM fits a double with room for sums
+    HEADROOM = 300          # sums of e^HEADROOM fit a double
 
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
@@ -19,11 +19,11 @@ cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 # --- a line in the dual --------------------------------------------------------------------------------------------------------
 
 cdef void probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
-    """df*/ds and d²f*/ds²."""
+    """Compute df*/ds and d²f*/ds²."""
     cdef Py_ssize_t i, j, at
     cdef double h, a, b, first = 0.0, second = 0.0, z = line.z, high = 0.0, top, scale = 1.0
     cdef double* powers = line.powers
-    cdef double* back = powers + line.room
+    cdef double* back = powers + line.capacity
     if not line.entropic:
         value[0] = line.start + s * line.slope
         curvature[0] = line.slope
@@ -35,7 +35,7 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
         scale = exp(-top)
         z *= scale
     for i in range(line.n):
-        at = line.which[i] * line.room
+        at = line.which[i] * line.capacity
         for j in range(line.m):
             powers[j] = s * line.d[i] * line.h[j] - (top if scale < 1.0 else 0.0)
         if s != 0.0:
@@ -62,7 +62,7 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
 
 cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
                   double guess) noexcept nogil:
-    """s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
+    """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
 
     Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket.
     """
@@ -119,7 +119,7 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
 
 
 cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil:
-    """log Σ exp(values), and into shares their softmax."""
+    """Return log Σ exp(values); put their softmax into shares."""
     cdef Py_ssize_t i
     cdef double most = values[0], total = 0.0
     for i in range(k):
@@ -135,7 +135,7 @@ cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept
 # --- the dual variables of a row -----------------------------------------------------------------------------------------------
 
 cdef double single(Line* line, double margin, double gamma, double c, double* gain, int kind, int update) noexcept nogil:
-    """α of one signed example of this margin, and what it gives the dual value. 0: no step."""
+    """Return α of one signed example of this margin, 0 for no step; put what it adds to the dual value into gain."""
     cdef double alpha, rate, loss = gamma - margin
     cdef double[2] a, da
     gain[0] = 0.0
@@ -164,7 +164,7 @@ cdef double single(Line* line, double margin, double gamma, double c, double* ga
 
 
 cdef double squash(double margin, double slope) noexcept nogil:
-    """The a in (0, 1) with log(a/(1 - a)) + margin + slope a = 0: online logistic regression's DA2, Euclidean."""
+    """Return the a in (0, 1) with log(a/(1 - a)) + margin + slope a = 0: online logistic regression's DA2, Euclidean."""
     cdef double low = 0.0, high = 1.0, a = 0.5, new, value
     cdef Py_ssize_t _n
     for _n in range(200):
@@ -187,7 +187,7 @@ cdef double squash(double margin, double slope) noexcept nogil:
 
 
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil:
-    """The α >= 0, Σ α <= most, that maximise Σ α_r b_r - ((Σα)² + Σ α²)/2, b = excess: DA3, Euclidean, exact by sorting.
+    """Find the α >= 0, Σ α <= most, that maximise Σ α_r b_r - ((Σα)² + Σ α²)/2, b = excess: DA3, Euclidean, exact by sorting.
 
     α_r = [b_r - A - λ]+ with A = Σ α: of the j largest, A = Σ b/(1 + j); where that is more than there is, A = most.
     """
@@ -221,7 +221,7 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
 
 
 cdef double lambert(double t, double kappa) noexcept nogil:
-    """The a > 0 with log a + κ a = t."""
+    """Return the a > 0 with log a + κ a = t."""
     cdef double y = t, value
     cdef Py_ssize_t _n
     if kappa * exp(y if y < 700.0 else <double>700.0) > 1.0:
@@ -239,7 +239,7 @@ cdef double lambert(double t, double kappa) noexcept nogil:
 
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
                   double* shares) noexcept nogil:
-    """The shares a of the classes with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3 of the log loss, Euclidean."""
+    """Find the shares a of the classes with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
     cdef double low, high, nu, total, slope, h, new
     cdef Py_ssize_t r, _n
     high = scores[label] + kappa
@@ -273,9 +273,9 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
         nu = new
 
 
-cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open, double* alpha,
-                  double* gradient) noexcept nogil:
-    """DA3 of the hinge loss, entropic: the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c, from the α given.
+cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
+                            double* alpha, double* gradient) noexcept nogil:
+    """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
 
     Mass goes from the α (or what is left of c, which is in alpha[label]) of the least derivative to that of the largest, as much
     as is best: the line's masses move along. Returns the gap.
@@ -288,7 +288,7 @@ cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, doub
     for _n in range(MOST * k):
         for r in range(k):                  # scores at this α
             total = 0.0
-            at = r * line.room
+            at = r * line.capacity
             for j in range(line.m):
                 total += line.h[j] * (line.up[at + j] - line.down[at + j])
             gradient[r] = line.sigma * total / line.z
@@ -332,7 +332,7 @@ cdef double pairs(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, doub
 
 
 cdef void follow(Line* line, double s) noexcept nogil:
-    """The line's masses, moved on by s."""
+    """Move the line's masses on by s."""
     cdef Py_ssize_t i, j, at
     cdef double up, down
     for i in range(line.n):
@@ -340,31 +340,31 @@ cdef void follow(Line* line, double s) noexcept nogil:
             line.powers[j] = s * line.d[i] * line.h[j]
         exp_all(line.powers, line.m)
         for j in range(line.m):
-            at = line.which[i] * line.room + j
+            at = line.which[i] * line.capacity + j
             up, down = line.up[at] * line.powers[j], line.down[at] / line.powers[j]
             line.z += (up - line.up[at]) + (down - line.down[at])
             line.up[at], line.down[at] = up, down
 
 
-cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* room,
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* work,
                      Py_ssize_t* which) noexcept nogil:
-    """DA3 of the log loss, entropic: shares a of the classes that maximise the dual, to a gap of GAP c, from those given.
+    """Find DA3's step for the log loss, entropic: shares of the classes that maximise the dual, to a gap of GAP c.
 
     At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's
-    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap. room : for 3k numbers.
+    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap. work : 3k numbers.
     """
     cdef Py_ssize_t r, j, at, _n
     cdef double total, square, gap, s, mean, rates, high
-    cdef double* wanted = room
-    cdef double* d = room + k
-    cdef double* rate = room + 2 * k
+    cdef double* wanted = work
+    cdef double* d = work + k
+    cdef double* rate = work + 2 * k
     line.which, line.d, line.n = which, d, k
     for r in range(k):
         which[r] = r
     for _n in range(MOST):
         for r in range(k):
             total = square = 0.0
-            at = r * line.room
+            at = r * line.capacity
             for j in range(line.m):
                 total += line.h[j] * (line.up[at + j] - line.down[at + j])
                 square += line.h[j] * line.h[j] * (line.up[at + j] + line.down[at + j])

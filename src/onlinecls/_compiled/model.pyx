@@ -10,7 +10,8 @@ import numpy as np
 from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, PassContext, Calibration, Counters, Task, open_records,
+    BINARY, CRAMMER_SINGER, DECISION, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Calibration, Counters, PassContext, Task,
+    open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -22,8 +23,8 @@ GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
 
 #: The places of a model's counters, by their names in Python.
-COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "reach": 6, "curvature": 7, "squared": 8,
-            "absolute": 9, "growth": 10}
+COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
+            "squared": 8, "absolute": 9, "growth": 10}
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 
 #: The columns of `Model.record`: see Record of rounds.pxd.
@@ -132,7 +133,7 @@ cdef class Model:
     """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
-    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see average.pxd, or empty.
+    sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see rounds.pxd, or empty.
     counts : rows seen of each class. counters : counters. params : the parameters that it is learnt with, fields of `Params`.
     columns : the feature_names_in_ of its estimator and the columns of a data frame that were found to be these; or None.
     """
@@ -149,8 +150,8 @@ cdef class Model:
         """Learn one pass over rows: the one way in which a model changes.
 
         targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
-        both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or for the class that
-        predict would have named just before each row of weight > 0 was learnt.
+        both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or filled with the
+        class predicted just before each row of weight > 0 was learnt.
         """
         cdef Batch b
         cdef PassContext context

@@ -3,7 +3,7 @@
 A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. A ball's centre,
 which the one-class learner has, moves along x - w, which no feature is missing from: O(n_features) a step.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -12,11 +12,14 @@ from .model cimport Model
 from .._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
 from .rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
-    is_usable, next_round, row_at, step_fits,
+    next_round, row_at, step_fits,
 )
-from .simplex cimport Entries, Group, Simplex, Size, begin, gather, join, n_work, normaliser, root_of, round_up, scan_sums, step
+from .simplex cimport (
+    GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, root_of, round_up, scan_sums, start_group, step_group,
+)
 from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, storage_of,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
+    storage_of,
 )
 
 from .simplex import GROUP, GROUP_SIZE
@@ -25,9 +28,9 @@ from .simplex import GROUP, GROUP_SIZE
 ctypedef struct Weights:    # of a model
     Group* groups           # one, or one of each vector
     Py_ssize_t n_groups
-    double* scores          # room for a score of each vector
+    double* scores          # of each vector
     Simplex simplex         # of one group at a time: see `select_group`
-    Entries row
+    GatheredRow row
 
 
 cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
@@ -56,20 +59,20 @@ cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p)
     return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
 
 
-cdef Py_ssize_t begin_unknown(floating[::1] state, Weights* w) noexcept nogil:
-    """Sum the groups of which nothing is known yet; returns the work that it was."""
+cdef Py_ssize_t start_unknown(floating[::1] state, Weights* w) noexcept nogil:
+    """Sum the groups of which nothing is known yet; return the work done."""
     cdef Py_ssize_t c, work = 0
     for c in range(w.n_groups):
         if w.groups[c].high == 0.0:
             select_group(w, c)
-            begin(state, &w.simplex)
+            start_group(state, &w.simplex)
             work += state.shape[0]
     return work
 
 
 cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
                            const Params* p) noexcept nogil:
-    """The scores of all vectors, into w.scores."""
+    """Compute the scores of all vectors, into w.scores; return the size of the row."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
     cdef double scale = weight_scale(w, 0, p)
@@ -89,7 +92,7 @@ cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, d
     vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
     select_group(w, z.c[0])
     shift = w.simplex.group.shift
-    if not step(state, &w.simplex, &w.row, vectors, d, z.n):
+    if not step_group(state, &w.simplex, &w.row, vectors, d, z.n):
         context.counters.skipped += 1.0
         return False
     if w.simplex.group.shift != shift:              # all powers have been computed anew
@@ -110,17 +113,18 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
     while next_round(&r, b, context):
         if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
             join(state, &w.simplex)
-        context.budget -= begin_unknown(state, w)
+        context.budget -= start_unknown(state, w)
         size = score_all(state, w, data, indices, r.row, p)
         before_step(context.task, w.scores, 0.0, size.q, &r, b, context)
         updated = gathered = False
+        s.norm_p2 = s.width = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, w.scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
             if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
             # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
-            s.v = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
+            s.width = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
             found = apply_rule(&s, p)
             if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
                 if not gathered:
@@ -133,11 +137,11 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
 
 # --- the centre of a ball ------------------------------------------------------------------------------------------------------
 
-cdef void begin_centre(floating[::1] state, Weights* w) noexcept nogil:
-    """Powers, their sum and the sum of their squares, from θ."""
+cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
+    """Compute powers, their sum and the sum of their squares, from θ."""
     cdef Py_ssize_t j
     cdef double squares = 0.0
-    begin(state, &w.simplex)
+    start_group(state, &w.simplex)
     for j in range(w.simplex.n):
         squares += <double>state[2 * j] * state[2 * j]
     w.groups.squares = squares
@@ -145,7 +149,7 @@ cdef void begin_centre(floating[::1] state, Weights* w) noexcept nogil:
 
 cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
                                     const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
-    """||x - w||², a difference of numbers as large as size."""
+    """Return ||x - w||², a difference of numbers as large as size."""
     cdef double product = 0.0, scale = weight_scale(w, 0, p)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
     size[0] = x.q + scale * scale * w.groups.squares
@@ -154,7 +158,7 @@ cdef inline double squared_distance(const floating[::1] state, const Weights* w,
 
 cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
                               const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
-    """x_j - w_j, for one j after the other; at : the row's next non-zero."""
+    """Return x_j - w_j, for one j after the other; at : the row's next non-zero."""
     cdef double found = -scale * state[2 * j]
     if at[0] < row.hi and column(indices, at[0], row.lo) == j:
         found += data[at[0]]
@@ -162,8 +166,8 @@ cdef inline double difference(const floating[::1] state, Py_ssize_t j, double sc
     return found
 
 
-cdef double learn_ball_step(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
-                            const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+                      const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
     """Move the centre towards a row outside the ball; return the step, 0 if there is none."""
     cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
     cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
@@ -171,18 +175,18 @@ cdef double learn_ball_step(Weights* w, const Round* r, Stats* s, PassContext* c
         way = difference(state, j, scale, data, indices, r.row, &at)
         square += way * way
         farthest = larger(farthest, fabs(way))
-    s.margin, s.v = p.epsilon - sqrt(square), p.norm_bound * farthest
+    s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
     tau = apply_rule(s, p).tau               # times x - w
     if tau == 0.0:
         return 0.0
-    if not (p.tiny <= tau <= p.limit and context.counters.reach + tau * farthest <= p.limit):
+    if not (p.tiny <= tau <= p.limit and context.counters.max_abs_weight + tau * farthest <= p.limit):
         context.counters.skipped += 1.0
         return 0.0
-    context.counters.reach += tau * farthest
+    context.counters.max_abs_weight += tau * farthest
     at = r.row.lo
     for j in range(n):
         state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, &at))
-    begin_centre(state, w)
+    start_centre(state, w)
     return tau
 
 
@@ -194,15 +198,18 @@ cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating
     cdef Stats s
     while next_round(&r, b, context):
         if w.groups.high == 0.0:
-            begin_centre(state, w)
+            start_centre(state, w)
         s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
-        s.weight, s.q, s.v = r.weight, 1.0, size
-        if not is_usable(&s, context) or s.margin >= 0.0:
+        s.weight, s.q, s.v = r.weight, 1.0, 0.0
+        if not (isfinite(size) and isfinite(s.margin)):
+            context.counters.skipped += 1.0
+            continue
+        if s.margin >= 0.0:
             continue
         context.counters.mistakes += 1.0
         add_loss(s.weight * (p.margin - s.margin), context)
         context.budget -= 4 * w.simplex.n
-        after_step(&r, learn_ball_step(w, &r, &s, context, state, data, indices, p) != 0.0, context)
+        after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p) != 0.0, context)
     return 0
 
 
@@ -261,28 +268,28 @@ cdef class SimplexModel(Model):
             return learn_products(&w, b, context, state, data, indices, &self.p)
 
     def known(self):
-        """(values, groups) to read with: copies where something of the groups is not known yet, for reading never writes."""
+        """Return (values, groups) to read with: copies where part of the groups is not known yet, as reading never writes."""
         self.bind()
         if (self.groups[:, GROUP["high"]] > 0.0).all():
             return self.values, self.groups
         values, groups = self.values.copy(), self.groups.copy()
         if values.itemsize == 4:
-            self.begin_in[float](values, groups)
+            self.start_in[float](values, groups)
         else:
-            self.begin_in[double](values, groups)
+            self.start_in[double](values, groups)
         return values, groups
 
-    cdef int begin_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
+    cdef int start_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
         cdef const double[::1] counts = self.counts
         cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
         if self.p.rule == MULTIPLICATIVE_CENTRE:
-            begin_centre(values, &w)
+            start_centre(values, &w)
         else:
-            begin_unknown(values, &w)
+            start_unknown(values, &w)
         return 0
 
     def fresh_power(self):
-        """What is stored of a θ of 0, where one group is all there is: in the model's own digits."""
+        """Return the power that is stored for θ = 0 in a model of one group, in the model's precision."""
         cdef const double[:, ::1] groups = self.groups
         cdef double shift = (<const Group*>&groups[0, 0]).shift
         if self.values.itemsize == 4:

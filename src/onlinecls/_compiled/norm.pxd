@@ -16,27 +16,28 @@ ctypedef struct Normaliser:     # part of a model
 
 
 ctypedef struct Sum:            # in registers while a row's terms are added
-    double whole
-    double rest                 # what additions to whole have rounded away
+    double total
+    double rest                 # what additions to total have rounded away
     double mass                 # no partial sum was larger
     double n
 
 
-cdef inline Sum begin(const Normaliser* s) noexcept nogil:
+cdef inline Sum open_sum(const Normaliser* s) noexcept nogil:
+    """Return the sum, for additions."""
     return Sum(s.high, s.low, fabs(s.high), 1.0)
 
 
 cdef inline void add(Sum* sum, double x) noexcept nogil:
-    """Knuth's two-sum: whole takes x, rest what was rounded away."""
-    cdef double whole = sum.whole + x, part = whole - sum.whole
-    sum.rest += (sum.whole - (whole - part)) + (x - part)
-    sum.whole = whole
+    """Add x to total, and what that rounds away to rest (Knuth's two-sum)."""
+    cdef double total = sum.total + x, part = total - sum.total
+    sum.rest += (sum.total - (total - part)) + (x - part)
+    sum.total = total
     sum.mass += fabs(x)
     sum.n += 1.0
 
 
 cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil:
-    """`add` for n numbers, none of which waits for another: each is split into a multiple of one unit, of which any sum up to
+    """Add n numbers, none of which waits for another: each is split into a multiple of one unit, of which any sum up to
     `above` is exact, and a rest of at most half the unit, 2^-53 above. (Rump, Ogita, Oishi 2008: the error-free extraction.)"""
     cdef Py_ssize_t i, j
     cdef double[4] units, rests, sizes
@@ -65,13 +66,13 @@ cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil
     sum.n += n
 
 
-cdef inline void end(const Sum* sum, Normaliser* s) noexcept nogil:
-    """Each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
-    s.high = sum.whole + sum.rest
-    s.low = sum.rest - (s.high - sum.whole)
+cdef inline void close_sum(const Sum* sum, Normaliser* s) noexcept nogil:
+    """Store a sum with its error: each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
+    s.high = sum.total + sum.rest
+    s.low = sum.rest - (s.high - sum.total)
     s.noise += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
 
 
-cdef inline bint known_to(const Normaliser* s, double total) noexcept nogil:
-    """Whether rounding has left the sum exact to 2^-44 of a total that it is part of. (False for NaN.)"""
+cdef inline bint is_known(const Normaliser* s, double total) noexcept nogil:
+    """Return True if the sum is exact to 2^-44 of a total that it is part of. (False for NaN.)"""
     return s.noise <= 5.7e-14 * total

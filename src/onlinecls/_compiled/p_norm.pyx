@@ -7,7 +7,7 @@ Powers cost 15 ns and, at p = 28, leave the range of any dtype. So the second sl
     ρ_i = sgn(θ_i) |θ_i|^a,   a = (p - 1) / 2^squarings <= 1,   w_i = g sgn(ρ_i) (|ρ_i| m)^(2^squarings),
 
 with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a step takes a root, and no θ is out of range.
-(|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own counts p - 1 times.)
+(|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own p - 1 times.)
 
 The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
 in. A term is a function of what is stored, so that the same number goes out that came in; the sum has 106 bits, and a bound on
@@ -24,19 +24,19 @@ import numpy as np
 
 from .model cimport Model
 from .._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, margin_suffices
-from .norm cimport Normaliser, Sum, add, add_all, begin, end, known_to
+from .norm cimport Normaliser, Sum, add, add_all, close_sum, is_known, open_sum
 from .powers cimport pow_all, pow_of_parts, with_sign
 from .rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, next_round,
     row_at, step_fits,
 )
 from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger, prefetch,
-    storage_of,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
+    prefetch, storage_of,
 )
 
 #: The numbers of a norm, by their names in Python.
-FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "gain")
+FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "weight_scale")
 
 cdef enum:
     BLOCK = 64              # features treated side by side: loops that a compiler can take several at a time
@@ -49,23 +49,23 @@ ctypedef struct Norm:
     double scale            # 1/s; 0: the norm is not known yet
     double shrink           # s^-a
     double inverse          # m
-    double gain             # g
+    double weight_scale     # g
 
 
 ctypedef struct Norms:      # of a model
     Norm* of                # one, or one of each vector
     Py_ssize_t n
     Py_ssize_t k            # vectors
-    double* scores          # room for a score of each
+    double* scores          # of each
 
 
 cdef inline Norm* norm_of(const Norms* norms, Py_ssize_t c) noexcept nogil:
-    """The norm of vector c."""
+    """Return the norm of vector c."""
     return &norms.of[c if norms.n > 1 else 0]
 
 
 def root_of(power):
-    """(a, squarings) for a p."""
+    """Return (a, squarings) for a p."""
     cdef int squarings = 0
     while (1 << squarings) < power - 1.0:
         squarings += 1
@@ -75,7 +75,7 @@ def root_of(power):
 # --- the norm ------------------------------------------------------------------------------------------------------------------
 
 cdef inline double raised(double root, double factor, int squarings) noexcept nogil:
-    """(|root| factor)^(2^squarings)"""
+    """Return (|root| factor)^(2^squarings)."""
     cdef double value = fabs(root) * factor
     cdef int _
     if squarings >= 4:                  # (most p that ln n_features gives; a loop's counting costs as much as its squares)
@@ -90,30 +90,31 @@ cdef inline double raised(double root, double factor, int squarings) noexcept no
 
 
 cdef inline double term(double theta, double root, double scale, double shrink, int squarings) noexcept nogil:
-    """(|θ_i| / s)^p"""
+    """Return (|θ_i| / s)^p."""
     return raised(root, shrink, squarings) * (fabs(theta) * scale)
 
 
 cdef inline bint refresh(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
-    """What scans use of the norm of vector c, from S. False if S is not known well enough, or near the ends of double's range."""
+    """Compute the factors that scans use of the norm of vector c, from S; return False if S has too large an error, or is near
+    the ends of double's range."""
     cdef Py_ssize_t at, first = state.shape[0] - 2 * norms.k
     cdef Norm* norm = norm_of(norms, c)
     cdef double size, total = norm.sum.high
     for at in range(first + c if norms.n > 1 else first, first + c + 1 if norms.n > 1 else first + norms.k):
         total += term(state[at], state[at + norms.k], norm.scale, norm.shrink, p.squarings)
     if p.power == 2.0:                  # w = θ
-        norm.inverse = norm.gain = 1.0
+        norm.inverse = norm.weight_scale = 1.0
     elif total > 0.0:
         size = fmin(pow(total, 1.0 / p.power) / norm.scale, LARGEST)
         norm.inverse = fmin(pow(size, -p.root), LARGEST)
-        norm.gain = size / (p.power - 1.0)
+        norm.weight_scale = size / (p.power - 1.0)
     else:
-        norm.inverse = norm.gain = 0.0
-    return known_to(&norm.sum, total) and 1e-270 <= total <= 1e270
+        norm.inverse = norm.weight_scale = 0.0
+    return is_known(&norm.sum, total) and 1e-270 <= total <= 1e270
 
 
 cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
-    """The norm of vector c from the θ of all vectors that share it."""
+    """Compute the norm of vector c from the θ of all vectors that share it."""
     cdef Py_ssize_t j, at, k = norms.k, first = c if norms.n > 1 else 0, last = c + 1 if norms.n > 1 else k
     cdef Py_ssize_t n = state.shape[0] // (2 * k)
     cdef double largest = 0.0
@@ -125,17 +126,17 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
     norm.sum = Normaliser(0.0, 0.0, 0.0)
     norm.scale = ldexp(1.0, -ilogb(larger(largest, <double>1e-300)) - 1) if largest > 0.0 else 1.0
     norm.shrink = pow(norm.scale, p.root)
-    sum = begin(&norm.sum)
+    sum = open_sum(&norm.sum)
     for j in range(n - 1):
         for at in range(2 * k * j + first, 2 * k * j + last):
             if state[at] != 0.0:
                 add(&sum, term(state[at], state[at + k], norm.scale, norm.shrink, p.squarings))
-    end(&sum, &norm.sum)
+    close_sum(&sum, &norm.sum)
     refresh(state, norms, c, p)
 
 
 cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms, const Params* p) noexcept nogil:
-    """Sum the norms that are not known yet; returns the work that it was."""
+    """Sum the norms that are not known yet; return the work done."""
     cdef Py_ssize_t c, work = 0
     for c in range(norms.n):
         if norms.of[c].scale == 0.0:
@@ -147,7 +148,7 @@ cdef Py_ssize_t sum_unknown(const floating[::1] state, const Norms* norms, const
 # --- one row -------------------------------------------------------------------------------------------------------------------
 
 cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept nogil:
-    """values[i]^(2^squarings)"""
+    """Raise values[i] to the power 2^squarings."""
     cdef Py_ssize_t i
     cdef double value
     while squarings >= 4:               # (most p that ln n_features gives; a loop over all costs as much as its squares)
@@ -165,7 +166,7 @@ cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept
 
 cdef inline double score_one(const floating[::1] state, const Norm* norm, const floating[::1] data, const index_t[::1] indices,
                              Row row, double* score, const Params* p) noexcept nogil:
-    """The score w.x of the only vector there is; returns ||x||²."""
+    """Compute the score w.x of the only vector; return ||x||²."""
     cdef Py_ssize_t i, n, k = row.lo
     cdef double x, total = 0.0, squares = p.bias * p.bias, inverse = norm.inverse
     cdef double[BLOCK] roots
@@ -185,7 +186,7 @@ cdef inline double score_one(const floating[::1] state, const Norm* norm, const 
             squares += x * x
         k += n
     x = state[state.shape[0] - 1]
-    score[0] = norm.gain * (total + p.bias * copysign(raised(x, inverse, p.squarings), x))
+    score[0] = norm.weight_scale * (total + p.bias * copysign(raised(x, inverse, p.squarings), x))
     return squares
 
 
@@ -201,7 +202,7 @@ cdef inline void add_scores(const floating[::1] state, Py_ssize_t at, double x, 
 
 cdef inline double score_all(const floating[::1] state, const Norms* norms, const floating[::1] data, const index_t[::1] indices,
                              Row row, const Params* p) noexcept nogil:
-    """The scores of all vectors, into norms.scores; returns ||x||²."""
+    """Compute the scores of all vectors, into norms.scores; return ||x||²."""
     cdef Py_ssize_t i, c, k = norms.k
     cdef double q = p.bias * p.bias
     if k == 1:
@@ -216,30 +217,30 @@ cdef inline double score_all(const floating[::1] state, const Norms* norms, cons
         q += <double>data[i] * data[i]
     add_scores(state, state.shape[0] - 2 * k, p.bias, norms, p)
     for c in range(k):
-        norms.scores[c] *= norm_of(norms, c).gain
+        norms.scores[c] *= norm_of(norms, c).weight_scale
     return q
 
 
-cdef inline double sum_of_powers(const double* parts, const double* times, Py_ssize_t n, double a) noexcept nogil:
-    """Σ times[i] parts[i]^a"""
+cdef inline double sum_of_powers(const double* parts, const double* counts, Py_ssize_t n, double a) noexcept nogil:
+    """Return Σ counts[i] parts[i]^a."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     cdef double[BLOCK] powers
     pow_of_parts(powers, parts, n, a)
     for i in range(n):
-        total += times[i] * powers[i]
+        total += counts[i] * powers[i]
     return total
 
 
 cdef double p_norm(const floating[::1] data, Row row, double copies, double least, const Params* p) noexcept nogil:
-    """||z||_p², for so many copies of x in z.
+    """Return ||z||_p², for so many copies of x in z.
 
     A row's numbers are often the same: one power for a run of them. Those below `least` times the largest do not count.
     """
     cdef Py_ssize_t k, n = 0
     cdef double x, largest = fabs(p.bias), last = 0.0, run = 0.0, total = largest > 0.0
     cdef double[BLOCK] parts
-    cdef double[BLOCK] times
+    cdef double[BLOCK] counts
     for k in range(row.lo, row.hi):
         largest = larger(largest, fabs(data[k]))
     least *= largest
@@ -250,22 +251,22 @@ cdef double p_norm(const floating[::1] data, Row row, double copies, double leas
         if x == last:
             run += 1.0
         elif x > least:
-            parts[n], times[n] = last / largest, run
+            parts[n], counts[n] = last / largest, run
             n += 1
             if n == BLOCK:
-                total += sum_of_powers(parts, times, n, p.power)
+                total += sum_of_powers(parts, counts, n, p.power)
                 n = 0
             last, run = x, 1.0
     if last > 0.0:
-        parts[n], times[n] = last / largest, run
-        total += sum_of_powers(parts, times, n + 1, p.power)
+        parts[n], counts[n] = last / largest, run
+        total += sum_of_powers(parts, counts, n + 1, p.power)
     total *= copies
     x = largest if total == 1.0 else largest * pow(total, 1.0 / p.power)
     return x * x
 
 
 cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, double a) noexcept nogil:
-    """sgn(θ) |θ|^a of each."""
+    """Compute sgn(θ) |θ|^a of each."""
     cdef Py_ssize_t i
     if a == 1.0:
         for i in range(n):
@@ -278,7 +279,7 @@ cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, 
 
 cdef inline void terms(double* found, const floating* theta, const floating* root, Py_ssize_t n, double scale, double shrink,
                        int squarings) noexcept nogil:
-    """`term` of each."""
+    """Compute `term` of each."""
     cdef Py_ssize_t i
     for i in range(n):
         found[i] = fabs(<double>root[i]) * shrink
@@ -288,16 +289,16 @@ cdef inline void terms(double* found, const floating* theta, const floating* roo
 
 
 cdef inline void step_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* places, floating* theta, floating* roots,
-                          const floating* ways, Py_ssize_t n, Sum* sum, double scale, double shrink,
+                          const floating* deltas, Py_ssize_t n, Sum* sum, double scale, double shrink,
                           const Params* p) noexcept nogil:
-    """Move some θ by their ways, and with them their roots and their part of the sum. (11 arguments: columns of a block of
-    features, which the caller has gathered, and the numbers of the norm.)"""
+    """Add deltas to some θ, and change their roots and their part of the sum. (11 arguments: columns of a block of features,
+    which the caller has gathered, and the numbers of the norm.)"""
     cdef Py_ssize_t i
     cdef double[2 * BLOCK] changes
     terms(&changes[n], theta, roots, n, scale, shrink, p.squarings)
     for i in range(n):
         changes[i] = -changes[n + i]
-        theta[i] += ways[i]
+        theta[i] += deltas[i]
     roots_of(roots, theta, n, p.root)
     terms(&changes[n], theta, roots, n, scale, shrink, p.squarings)
     for i in range(n):
@@ -314,25 +315,25 @@ cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Exampl
     cdef Py_ssize_t[BLOCK] places
     cdef floating[BLOCK] theta
     cdef floating[BLOCK] roots
-    cdef floating[BLOCK] ways
+    cdef floating[BLOCK] deltas
     cdef floating x, step
-    cdef Sum sum = begin(&norm.sum)
+    cdef Sum sum = open_sum(&norm.sum)
     for j in range(z.n):
         step = <floating>(z.sign[j] * tau)
         for i in range(row.lo, row.hi):
             x = data[i]
             at = 2 * k * column(indices, i, row.lo) + z.c[j]
-            places[n], ways[n], theta[n], roots[n] = at, step * x, state[at], state[at + k]
+            places[n], deltas[n], theta[n], roots[n] = at, step * x, state[at], state[at + k]
             n += x != 0.0
             if n == BLOCK:
-                step_all(state, k, places, theta, roots, ways, n, &sum, norm.scale, norm.shrink, p)
+                step_all(state, k, places, theta, roots, deltas, n, &sum, norm.scale, norm.shrink, p)
                 n = 0
         if p.bias != 0.0:
             at = state.shape[0] - 2 * k + z.c[j]
             state[at] += step * <floating>p.bias
             roots_of(&state[at + k], &state[at], 1, p.root)
-    step_all(state, k, places, theta, roots, ways, n, &sum, norm.scale, norm.shrink, p)
-    end(&sum, &norm.sum)
+    step_all(state, k, places, theta, roots, deltas, n, &sum, norm.scale, norm.shrink, p)
+    close_sum(&sum, &norm.sum)
     if norm.sum.high < 0.0:             # none of its terms is: it is 0 to within the noise
         norm.sum.high = norm.sum.low = 0.0
     if refresh(state, norms, z.c[0], p):
@@ -359,6 +360,7 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
         before_step(context.task, norms.scores, 0.0, q, &r, b, context)
         updated = False
         size = -1.0
+        s.norm_p2 = s.width = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, norms.scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
@@ -367,7 +369,7 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
             if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
                 if size < 0.0:
                     size = p_norm(data, r.row, z.n, least, p)
-                s.v = size
+                s.norm_p2 = size
             step = apply_rule(&s, p)
             if step.tau != 0.0 and step_fits(P_NORM, &s, step, context, p):
                 context.budget -= apply_step(state, norms, &z, step.tau, data, indices, r.row, p)
@@ -429,7 +431,7 @@ cdef class PNormModel(Model):
         return found
 
     def known(self):
-        """The norms to read with: a copy where they are not known yet, for reading never writes."""
+        """Return the norms to read with: a copy where they are not known yet, as reading never writes."""
         cdef Py_ssize_t k = len(self.counts) if len(self.counts) > 2 else 1
         self.bind()
         if self.values.itemsize == 4:
@@ -453,7 +455,7 @@ cdef class PNormModel(Model):
 
 
 def roots_of_all(floating[::1] x, double a):
-    """|x[i]|^a: for tests of powers.pxd."""
+    """Return |x[i]|^a: for tests of powers.pxd."""
     found = np.empty_like(x)
     cdef floating[::1] view = found
     pow_all(&view[0], &x[0], x.shape[0], a)

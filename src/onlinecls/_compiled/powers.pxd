@@ -17,7 +17,7 @@ cdef extern from "_compiled/powers.h":
 
 
 cdef inline void exp_all(floating* x, Py_ssize_t n) noexcept nogil:
-    """x[i] = e^x[i]"""
+    """Replace x[i] by e^x[i]."""
     if floating is float:
         exp_of_floats(x, n)
     else:
@@ -25,7 +25,7 @@ cdef inline void exp_all(floating* x, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, double a) noexcept nogil:
-    """found[i] = |x[i]|^a for 0 < a <= 1 (x and found apart)."""
+    """Compute found[i] = |x[i]|^a for 0 < a <= 1 (x and found apart)."""
     cdef Py_ssize_t i
     cdef int n_far = 0
     cdef floating size, low = 1e-30 if floating is float else 1e-300, high = 1e30 if floating is float else 1e300
@@ -47,7 +47,7 @@ cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, doubl
 
 
 cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, double a) noexcept nogil:
-    """found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; below 10^-300 some such number (x and found apart)."""
+    """Compute found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; below 10^-300 some such number (x and found apart)."""
     pow_of_doubles(found, x, n, a)
 
 

@@ -15,12 +15,13 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport (
-    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, Params, Stats, Step,
+    ADDITIVE, DUAL, EXP, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Params, Stats,
+    Step,
 )
 from .sparse cimport Row, Steps, column, floating, index_t, weight_of
 
 cdef extern from *:
-    bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: what follows shall cost the others nothing
+    bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: optimise for the other case
 
 cdef extern from "_compiled/calibration.h":
     ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
@@ -47,15 +48,15 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double updates          # of them, those that changed the model
     double skipped          # of them, those whose update would have left the range of the dtype
     double seen             # classes that have had a row
-    double loss             # sum of weighted losses before the update: what the margin lacks
-    double reach            # no |w_i| (θ_i, z_i) is larger than this
+    double loss             # sum of weighted losses before the update
+    double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this
     double curvature        # no G_i is larger than this
     double squared          # regression: sum of the squared errors of predict, asked just before the update
     double absolute         # and of the absolute ones
     double growth           # forgetting: s, see Params; 0 before the first row
 
 
-ctypedef struct Record:     # what a row has left, for certificates; but for the first three of rows that changed the model
+ctypedef struct Record:     # of a row, for certificates; all but the first three are of rows that changed the model
     double score            # w.x before it
     double q                # ||x||², where the geometry has it; of others 0
     double updates          # the counter before it
@@ -77,12 +78,12 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
     double* correction      # see `update_average`; NULL: no average
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
-    Record* records         # room for those of so many rounds, the first after `records_from`; NULL: none are kept
+    Record* records         # of n_records rounds, the first after `records_from`; NULL: none are kept
     Py_ssize_t n_records
     double records_from
     Record* record          # of the present row; NULL: none is kept
     double* scores_out      # place for the next row's scores before the update (regression: its error); NULL: not asked for
-    bint has_observers      # somebody asks for the scores: a calibration or a record
+    bint has_observers      # a calibration, records or a committee want the scores
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
@@ -99,7 +100,7 @@ ctypedef struct Batch:      # the rows of one call, beside their features
     const double* targets   # of regression; NULL: none
     const double* weights   # NULL: all 1
     const double* class_weights     # NULL: all 1
-    int32_t* predictions    # what predict would have said, by number of row; NULL: not asked for
+    int32_t* predictions    # the class predicted before each row, by number of row; NULL: not wanted
 
 
 ctypedef struct Round:      # the row at hand
@@ -113,7 +114,7 @@ ctypedef struct Round:      # the row at hand
 
 
 cdef inline Py_ssize_t check_signals(Py_ssize_t budget, Py_ssize_t work) except -1 nogil:
-    """Let Ctrl-C through, between two rows, every QUANTUM of work. Returns the budget that is left."""
+    """Let Ctrl-C through, between two rows, every QUANTUM of work; return the budget that is left."""
     budget -= work
     if budget < 0:
         with gil:
@@ -128,7 +129,7 @@ cdef enum:
 
 
 cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
-    """Row i of the order given, and the prefetch distance: from its non-zeros to those that are read `ahead` places later."""
+    """Return row i of the order given, with the prefetch distance: from its non-zeros to those that are read `ahead` later."""
     cdef Row row
     cdef Py_ssize_t at = i if b.order == NULL else b.order[i]
     row.lo = b.indptr[at]
@@ -258,12 +259,12 @@ cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch
 
 
 cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """Let Platt's numbers learn from the scores by which predict goes, before the row is learnt: that is, out of sample.
+    """Update Platt's numbers with the scores of a row before it is learnt: out of sample.
 
     (a, b) takes the step along H^-1 (s, 1) to the least sum of the row's log loss and the distance ½ δ'H δ from where it was:
     Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, of which the nth counts as n³: later
-    scores are those of a better model. A class that has not joined learns nothing, nor does one from the row that it joins
-    with. Class weights do not count.
+    scores are those of a better model. Classes that have not joined, or join with this row, are left out. Class weights do not
+    count.
     """
     cdef Py_ssize_t c
     cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
@@ -294,7 +295,7 @@ cdef inline void observe_scores(const double* scores, double q, const Round* r, 
 
 
 cdef inline int open_records(PassContext* context, record, double rounds) except -1:
-    """Rows leave their records, of the round after so many on, in this array; None: they leave none."""
+    """Keep the records of rows in this array, from the round after so many on; None: keep none."""
     cdef double[:, ::1] records
     context.records, context.record, context.n_records, context.records_from = NULL, NULL, 0, rounds
     if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
@@ -317,13 +318,13 @@ cdef inline void count_error(double error, PassContext* context) noexcept nogil:
 
 
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
-    """Add a weighted loss to the sum by which epochs end; not where that would take the sum out of double's range."""
+    """Add a weighted loss to the sum by which epochs end, unless it would take the sum out of double's range."""
     if 0.0 < loss < 1e290:
         context.counters.loss += loss
 
 
 cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_ssize_t but) noexcept nogil:
-    """First argmax of the scores of the classes that have joined, leaving out one (-1: none)."""
+    """Return the first argmax of the scores of the classes that have joined, leaving out one (-1: none)."""
     cdef Py_ssize_t c, best = 0
     cdef double highest
     while best < context.n_classes and (best == but or (context.open_classes and context.counts[best] == 0.0)):
@@ -346,7 +347,7 @@ cdef inline Py_ssize_t predict_class(const double* scores, const Round* r, const
     return 1 - r.label if r.newcomer else scores[0] > 0.0
 
 
-# --- a step ----------------------------------------------------------------------------------------------------------------------
+# --- a step --------------------------------------------------------------------------------------------------------------------
 
 cdef inline bint is_usable(const Stats* s, PassContext* context) noexcept nogil:
     """Return False for a row of zeros, and (counted) for one whose scores overflow double."""
@@ -357,31 +358,35 @@ cdef inline bint is_usable(const Stats* s, PassContext* context) noexcept nogil:
 
 
 cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext* context, const Params* p) noexcept nogil:
-    """True, and the reach of the model moved on, if neither the step nor the model after it leaves the range of the dtype.
+    """Return True, and update the bounds of the model, if neither the step nor the model after it leaves the dtype's range.
 
-    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G: <= τ² q.
+    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
     The intercept is the constant feature's weight times its value. What is computed on the way must fit too:
     x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
-    cdef double stride, reach, curvature = context.counters.curvature
+    cdef double change, max_abs_weight, curvature = context.counters.curvature, size = s.v
+    if geometry == P_NORM:
+        size = s.norm_p2
+    elif geometry == SINH or geometry == EXP:
+        size = s.width
     if geometry == GAUSSIAN or geometry == FORGETTING or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
-        stride = fabs(step.tau) * sqrt(p.variance * s.v)
+        change = fabs(step.tau) * sqrt(p.variance * s.v)
     else:
-        stride = fabs(step.tau) * sqrt(s.q)
+        change = fabs(step.tau) * sqrt(s.q)
     if geometry == MIRROR or geometry == DUAL:
-        curvature += stride * stride
+        curvature += change * change
         if geometry == MIRROR:
-            stride = p.eta0
-    reach = context.counters.reach + stride
-    if not (reach * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
-            and curvature <= p.limit and step.beta <= p.limit and step.beta * s.v <= p.limit
+            change = p.eta0
+    max_abs_weight = context.counters.max_abs_weight + change
+    if not (max_abs_weight * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
+            and curvature <= p.limit and step.beta <= p.limit and step.beta * size <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
-            and s.v <= p.limit and sqrt(p.variance * s.v) <= p.limit
-            and (geometry != DUAL or p.eta0 * reach <= p.limit * p.delta)
-            and (geometry != POTENTIAL or reach * p.variance <= p.limit)):      # w = σθ
+            and size <= p.limit and sqrt(p.variance * size) <= p.limit
+            and (geometry != DUAL or p.eta0 * max_abs_weight <= p.limit * p.delta)
+            and (geometry != POTENTIAL or max_abs_weight * p.variance <= p.limit)):      # w = σθ
         context.counters.skipped += 1.0
         return False
-    context.counters.reach = reach
+    context.counters.max_abs_weight = max_abs_weight
     context.counters.curvature = curvature
     return True
 
@@ -393,9 +398,9 @@ cdef inline void after_step(const Round* r, bint updated, PassContext* context) 
         context.counters.skipped = r.skipped + 1.0
 
 
-# --- which vectors a step steps ------------------------------------------------------------------------------------------------
+# --- which vectors a step changes ----------------------------------------------------------------------------------------------
 
-ctypedef struct Example:    # the joint example z of a step: the vectors that it steps, the sign of x in each, and its margin w.z
+ctypedef struct Example:    # the joint example z of a step: the vectors it changes, the sign of x in each, and its margin w.z
     Py_ssize_t n
     int64_t[2] c
     double[2] sign

@@ -15,7 +15,7 @@ function of the r that is stored, so that what a step takes out is what was put 
 θ) of the group when all of its powers were last computed, which happens again, in O(features), when some θ has passed K by
 SPREAD, or Z has fallen by 2^40 below its largest.
 
-Steps go along a row whose non-zeros have been gathered side by side (`Entries`), for any vectors of a group at a time.
+Steps go along a row whose non-zeros have been gathered side by side (`GatheredRow`), for any vectors of a group at a time.
 """
 from libc.math cimport fabs
 
@@ -54,35 +54,35 @@ ctypedef struct Simplex:    # where a group is in a model, and what its steps ar
     Py_ssize_t first, last  # of which first .. last - 1 are the group's
     Py_ssize_t n            # features of each: without an intercept the constant one is none
     const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
-    double* correction           # the average's sums, see average.pxd: ages times r less what is meant; NULL: no average
+    double* correction      # the average's sums, see rounds.pxd: ages times r less the sum that is meant; NULL: no average
     double rate             # a step d moves θ by rate d x
     double limit            # no |θ| may be larger
     Group* group
 
 
-ctypedef struct Entries:    # a row without its zeros, side by side
+ctypedef struct GatheredRow:    # a row without its zeros, side by side
     Py_ssize_t n
     Py_ssize_t capacity     # how many there may be, as `round_up` returns it
     Py_ssize_t* places      # of their first slots in the state, those of vector 0
-    void* x                 # in the model's type: room numbers, and after them room for n_work(vectors that move at once)
+    void* x                 # in the model's type: `capacity` numbers, and behind them the workspace of a step: see `n_work`
 
 
 cdef inline Py_ssize_t round_up(Py_ssize_t n) noexcept nogil:
-    """n, or the next number above it that fills the lanes of the widest registers: the loops of simplex.h have no rest then."""
+    """Return n rounded up to a number that fills the widest registers: the loops of simplex.h then have no rest."""
     return (n + 7) // 8 * 8
 
 
 cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
-    """How many times `room` numbers Entries.x needs for steps that move so many vectors at once: θ, what a term was, and for
-    one vector after the other the power and its term."""
+    """Return how many times `capacity` numbers `GatheredRow.x` needs for steps of so many vectors at once: θ and the old term of
+    each, and for one vector after the other the power and its term."""
     return 2 * n_vectors + 3
 
 
 cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil
-cdef void begin(floating[::1] state, Simplex* s) noexcept nogil
+cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil
 cdef void join(floating[::1] state, Simplex* s) noexcept nogil
-cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssize_t* which, const double* d,
-               Py_ssize_t n) noexcept nogil
+cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
+                     Py_ssize_t n) noexcept nogil
 
 
 cdef inline double normaliser(const Group* group) noexcept nogil:
@@ -90,7 +90,7 @@ cdef inline double normaliser(const Group* group) noexcept nogil:
 
 
 cdef inline floating root_of(floating shift) noexcept nogil:
-    """e^-K as the powers of features have it, so that the r of θ = 0 is exactly 0 (unsigned: exactly this)."""
+    """Return e^-K with the rounding of the features' powers, so that the r of θ = 0 is exactly 0 (unsigned: exactly this)."""
     cdef floating root = -shift
     exp_all(&root, 1)
     return root
@@ -105,7 +105,7 @@ ctypedef struct Size:       # of a row
 
 cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data,
                            const index_t[::1] indices, Row row, double bias, double* sums) noexcept nogil:
-    """sums[c] = Σ x_i (the first slot of feature i, vector c), from left to right, and the size of the row itself.
+    """Compute sums[c] = Σ x_i (the first slot of feature i, vector c), from left to right; return the size of the row.
 
     width : slots of a feature in the state, k or 2k.
     """
@@ -135,9 +135,9 @@ cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize
     return Size(q + bias * bias, larger(largest, bias))
 
 
-cdef inline void gather(Entries* entries, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices, Row row,
+cdef inline void gather(GatheredRow* entries, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices, Row row,
                         double bias, Py_ssize_t constant) noexcept nogil:
-    """A row's non-zeros; constant : the place of the constant feature, of this bias."""
+    """Gather a row's non-zeros; constant : the place of the constant feature, of this bias."""
     cdef Py_ssize_t j, n = 0
     cdef floating* x = <floating*>entries.x
     for j in range(row.lo, row.hi):
@@ -154,7 +154,7 @@ cdef inline void gather(Entries* entries, Py_ssize_t k, const floating[::1] data
 
 cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s, floating shift, floating root,
                            Py_ssize_t n) noexcept nogil:
-    """r from θ, root = e^-shift."""
+    """Compute r from θ, root = e^-shift."""
     if s.is_signed:
         if floating is float:
             sinh_of_floats(r, theta, shift, root, n)
@@ -168,7 +168,7 @@ cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s,
 
 
 cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
-    """r to terms of Z: the same number whenever it is asked, without another power."""
+    """Turn r into terms of Z: always the same number, without another power."""
     if not s.is_signed:
         return
     if floating is float:
@@ -178,7 +178,7 @@ cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize
 
 
 cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept nogil:
-    """max |θ|"""
+    """Return max |θ|."""
     if floating is float:
         return largest_of_floats(theta, n)
     else:
@@ -186,7 +186,7 @@ cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept no
 
 
 cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
-    """e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x but for W/Z."""
+    """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x but for W/Z."""
     if floating is float:
         masses_of_floats(r, up, down, root, n)
     else:
@@ -194,14 +194,14 @@ cdef inline void masses_of(const floating* r, double* up, double* down, double r
 
 
 cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
-    """(high, low) += value, the rounding of the sum kept."""
+    """Add a value to (high, low), with the rounding of the sum."""
     cdef double total = high[0] + value, part = total - high[0]
     low[0] += (high[0] - (total - part)) + (value - part)
     high[0] = total
 
 
 cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
-    """Z += Σ (after - before), with what each difference and sum rounds away."""
+    """Add Σ (after - before) to Z, with the rounding of each difference and sum."""
     cdef Py_ssize_t j
     cdef double high = group.high, low = group.low      # (in registers)
     cdef double[2 * LANES] sums

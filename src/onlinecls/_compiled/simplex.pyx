@@ -1,4 +1,4 @@
-"""The steps of the simplex, and what of it costs O(features): see simplex.pxd."""
+"""Steps of the simplex, and its O(features) computations: see simplex.pxd."""
 from libc.math cimport fabs
 
 import numpy as np
@@ -17,7 +17,7 @@ cdef double LEAST = -1.7e308
 
 
 cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n) noexcept nogil:
-    """The largest |θ|; unsigned: θ. (theta has room for a whole number, of zeros.)"""
+    """Return the largest |θ|; unsigned: θ. (theta has zeros behind it, up to a full register.)"""
     cdef Py_ssize_t j
     cdef double top = LEAST
     if s.is_signed:
@@ -27,8 +27,8 @@ cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n)
     return top
 
 
-cdef inline double* drift_at(Simplex* s, Py_ssize_t place) noexcept nogil:
-    """The correction of a feature in a vector, from its place in the state."""
+cdef inline double* correction_at(Simplex* s, Py_ssize_t place) noexcept nogil:
+    """Return where the correction of a feature in a vector is, from the feature's place in the state."""
     return &s.correction[place // (2 * s.k) * s.k + place % (2 * s.k)]
 
 
@@ -40,7 +40,7 @@ cdef inline bint has_joined(const Simplex* s, Py_ssize_t c) noexcept nogil:
 
 cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, const Py_ssize_t* places,
                                Py_ssize_t n) noexcept nogil:
-    """θ *= factor at these places, their powers, and their part of Z and of the largest θ."""
+    """Multiply θ at these places by a factor; compute their powers, their part of Z, and the largest θ."""
     cdef Py_ssize_t j, at, full = round_up(n)
     cdef floating[BATCH] theta, zero, r, terms
     cdef Group* group = s.group
@@ -60,12 +60,12 @@ cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, c
     group.top = larger(group.top, top_of(theta, s, n))
     for j in range(n):
         if s.correction != NULL and group.ages > 0.0:
-            drift_at(s, places[j])[0] -= group.ages * state[places[j]]
+            correction_at(s, places[j])[0] -= group.ages * state[places[j]]
         state[places[j]] = r[j]
 
 
 cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """A signed θ of 0 has the power 0 already: its feature only counts in Z. (No branch asks for it: it could not be guessed.)"""
+    """Compute all powers. A signed θ of 0 has the power 0 already: its feature only counts in Z. (Branch-free: unpredictable.)"""
     cdef Py_ssize_t j, c, at, n = 0, n_done = 0, n_all = 0
     cdef Py_ssize_t[BATCH] places
     cdef Group* group = s.group
@@ -93,17 +93,18 @@ cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept 
 
 
 cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """θ *= factor; then K, all powers and Z anew, and the average's sums, ages r - correction, in correction alone.
+    """Multiply θ by a factor; then compute K, all powers and Z anew, and put the average's sums, ages r - correction, in
+    correction alone.
 
-    The largest θ that there has been is K, so that one pass will do; where it is far above what there is, another follows.
+    K is the largest θ so far, so that one pass will do; a second one follows if it is far above the largest θ there is.
     """
     compute_once(state, s, factor)
     if s.group.shift > s.group.top + 20.0:
         compute_once(state, s, 1.0)
 
 
-cdef void begin(floating[::1] state, Simplex* s) noexcept nogil:
-    """Z and all powers, from θ: of a model that begins, or whose vectors have changed."""
+cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil:
+    """Compute Z and all powers from θ, in a model that begins or whose vectors have changed."""
     cdef Py_ssize_t j, c
     cdef double theta
     s.group.top = 0.0 if s.is_signed else LEAST
@@ -118,7 +119,7 @@ cdef void begin(floating[::1] state, Simplex* s) noexcept nogil:
 
 
 cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
-    """Another vector, whose θ are all 0 and whose count is no longer 0, joins the sum. O(1), as a rule."""
+    """Add another vector, whose θ are all 0 and whose count is no longer 0, to the sum. O(1), as a rule."""
     cdef Group* group = s.group
     group.top = larger(group.top, <double>0.0)
     if group.top > group.shift + SPREAD:
@@ -130,9 +131,9 @@ cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
 
 # --- a step along a row --------------------------------------------------------------------------------------------------------
 
-cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c, const floating* theta,
+cdef inline void write_powers(floating[::1] state, Simplex* s, const GatheredRow* row, Py_ssize_t c, const floating* theta,
                               floating* before, floating* terms, floating root) noexcept nogil:
-    """Of one vector, what is stored for its new θ; before : its powers until now. terms : room for two rows. root : e^-K."""
+    """Store the powers of one vector's new θ. before : its powers until now. terms : workspace of two rows. root : e^-K."""
     cdef Py_ssize_t j, at, full = round_up(row.n)
     cdef floating* r = terms + row.capacity
     cdef Group* group = s.group
@@ -147,14 +148,14 @@ cdef inline void write_powers(floating[::1] state, Simplex* s, const Entries* ro
     if s.correction != NULL and group.ages > 0.0:
         for j in range(row.n):
             at = row.places[j] + c
-            drift_at(s, at)[0] += group.ages * (<double>r[j] - state[at])
+            correction_at(s, at)[0] += group.ages * (<double>r[j] - state[at])
     for j in range(row.n):
         at = row.places[j] + c
         state[at], state[at + s.k] = r[j], theta[j]
     add_changes(group, before, terms, full)
 
 
-cdef inline void write_theta(floating[::1] state, Simplex* s, const Entries* row, Py_ssize_t c,
+cdef inline void write_theta(floating[::1] state, Simplex* s, const GatheredRow* row, Py_ssize_t c,
                              const floating* theta) noexcept nogil:
     """Store θ of one vector; its powers are recomputed later, except those of signed zeros, written here."""
     cdef Py_ssize_t j, at
@@ -163,13 +164,13 @@ cdef inline void write_theta(floating[::1] state, Simplex* s, const Entries* row
         state[at + s.k] = theta[j]
         if s.is_signed and theta[j] == 0.0:
             if s.correction != NULL and s.group.ages > 0.0:
-                drift_at(s, at)[0] -= s.group.ages * state[at]
+                correction_at(s, at)[0] -= s.group.ages * state[at]
             state[at] = 0.0
 
 
-cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssize_t* which, const double* d,
-               Py_ssize_t n) noexcept nogil:
-    """θ_c += rate d_c x for the vectors which[:n] of a group. False, and nothing done, where a |θ| would pass the limit.
+cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
+                     Py_ssize_t n) noexcept nogil:
+    """Add rate d_c x to θ_c for n vectors of a group; return False, and do nothing, if a |θ| would pass the limit.
 
     The row's numbers are changed all at once, powers, roots and quotients of several at a time, and put back.
     """
@@ -184,7 +185,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     for i in range(n):
         move = s.rate * d[i]
         for j in range(row.n):
-            at = row.places[j] + which[i]
+            at = row.places[j] + vectors[i]
             before[i * row.capacity + j] = state[at]
             theta[i * row.capacity + j] = state[at + s.k] + <floating>(move * x[j])
         for j in range(row.n, full):
@@ -199,12 +200,12 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
     group.top = larger(group.top, top)
     if top > group.shift + (SPREAD if s.correction == NULL else CLOSE):
         for i in range(n):
-            write_theta(state, s, row, which[i], theta + i * row.capacity)
+            write_theta(state, s, row, vectors[i], theta + i * row.capacity)
         compute_powers(state, s, 1.0)
         return True
     root = root_of(<floating>group.shift)
     for i in range(n):
-        write_powers(state, s, row, which[i], theta + i * row.capacity, before + i * row.capacity, terms, root)
+        write_powers(state, s, row, vectors[i], theta + i * row.capacity, before + i * row.capacity, terms, root)
     group.peak = larger(group.peak, group.high)
     if group.high < (SHRUNK if s.correction == NULL else <double>0.01) * group.peak:
         compute_powers(state, s, 1.0)
@@ -214,7 +215,7 @@ cdef bint step(floating[::1] state, Simplex* s, const Entries* row, const Py_ssi
 # --- checking ------------------------------------------------------------------------------------------------------------------
 
 def problem(powers, theta, groups, is_signed=True, joined=None):
-    """What is wrong with the numbers of a simplex in a file; "" if nothing.
+    """Return what is wrong with the numbers of a simplex in a file; "" if nothing.
 
     powers, theta : (features, vectors), those features that are in the sum. groups : (1 or vectors, GROUP_SIZE).
     joined : which vectors are in the sum; None: all.

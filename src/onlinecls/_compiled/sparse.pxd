@@ -1,6 +1,6 @@
-"""The sparse geometries: what a feature's numbers mean, and the loops over the non-zeros of a row with one vector of weights.
+"""The sparse geometries: the layout of a state, and loops that read the non-zeros of a row with one vector of weights.
 
-The loops with a vector for each class stand in classes.pxd.
+The loops with a vector for each class stand in classes.pxd, the update in _core.pyx.
 
 A feature owns two slots, a and b, of one flat state array (additive: one). Its row holds the first slots of all classes, then
 the second slots, so that a non-zero touches one run of memory:
@@ -19,29 +19,29 @@ from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, P
 
 cdef extern from "_compiled/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
-    ctypedef struct Pair "onlinecls_pair":      # two doubles side by side
+    ctypedef struct double2 "onlinecls_double2":      # two doubles side by side
         pass
-    Pair pair_of(double first, double second) noexcept nogil
-    Pair pair_of_floats(const float* at) noexcept nogil
-    Pair pair_of_doubles(const double* at) noexcept nogil
-    Pair pair_powers(double x) noexcept nogil       # (x, x²)
-    Pair pair_times(Pair a, Pair b) noexcept nogil
-    Pair pair_plus(Pair a, Pair b) noexcept nogil
-    Pair pair_over(Pair a, Pair b) noexcept nogil
-    Pair pair_least(Pair a, Pair b) noexcept nogil
-    double pair_first(Pair a) noexcept nogil
-    double pair_second(Pair a) noexcept nogil
-    Pair pair_firsts(Pair a, Pair b) noexcept nogil
-    Pair pair_seconds(Pair a, Pair b) noexcept nogil
-    void variances_of_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
-    void variances_of_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
-    void growing_of_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
-    void growing_of_doubles(double** p, const double* x, double tau, double beta, double least, double growth,
-                            double most) noexcept nogil
+    double2 double2_of(double first, double second) noexcept nogil
+    double2 double2_of_floats(const float* at) noexcept nogil
+    double2 double2_of_doubles(const double* at) noexcept nogil
+    double2 double2_powers(double x) noexcept nogil       # (x, x²)
+    double2 double2_mul(double2 a, double2 b) noexcept nogil
+    double2 double2_add(double2 a, double2 b) noexcept nogil
+    double2 double2_div(double2 a, double2 b) noexcept nogil
+    double2 double2_min(double2 a, double2 b) noexcept nogil
+    double double2_first(double2 a) noexcept nogil
+    double double2_second(double2 a) noexcept nogil
+    double2 double2_firsts(double2 a, double2 b) noexcept nogil
+    double2 double2_seconds(double2 a, double2 b) noexcept nogil
+    void variances_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
+    void variances_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
+    void growing_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
+    void growing_doubles(double** p, const double* x, double tau, double beta, double least, double growth,
+                         double most) noexcept nogil
     void write_down_floats(float* at, size_t n, float growth, float most) noexcept nogil
     void write_down_doubles(double* at, size_t n, double growth, double most) noexcept nogil
-    void rates_of_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
-    void rates_of_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
+    void rates_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
+    void rates_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
 
 
 cdef enum:
@@ -119,18 +119,18 @@ cdef inline double weight_of(int geometry, double first, double second, const Pa
 
 
 cdef inline double root_of_sum(double G, double g) noexcept nogil:
-    """√(G + g²), never below |g|, even where g² underflows."""
+    """Return √(G + g²), never below |g|, even where g² underflows."""
     cdef double root = sqrt(G + g * g)
     return root if root > fabs(g) else fabs(g)
 
 
 cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
-    """σ of a feature, which has grown with every row since it was stored, up to the first variance."""
+    """Return σ of a feature, which has grown with every row since it was stored, up to the first variance."""
     return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
 
 
 cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes, Params* p) noexcept nogil:
-    """Store σ itself of all features: s begins with 1 again."""
+    """Store σ itself for all features, so that s is 1 again."""
     cdef Py_ssize_t c, at = n_classes, n = state.shape[0]
     if n_classes > 1:
         while at < n:
@@ -153,17 +153,17 @@ cdef inline Py_ssize_t column(const index_t[::1] indices, Py_ssize_t k, Py_ssize
         return indices[k]
 
 
-cdef inline Pair pair_at(const floating[::1] state, Py_ssize_t a) noexcept nogil:
-    """The two slots of a feature."""
+cdef inline double2 double2_at(const floating[::1] state, Py_ssize_t a) noexcept nogil:
+    """Load the two slots of a feature."""
     if floating is float:
-        return pair_of_floats(&state[a])
+        return double2_of_floats(&state[a])
     else:
-        return pair_of_doubles(&state[a])
+        return double2_of_doubles(&state[a])
 
 
 cdef inline Sums scan_single(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                              const Params* p) noexcept nogil:
-    """Score and norm of a row where a feature has one number, the weight."""
+    """Compute score and norm of a row if a feature has one slot, the weight."""
     cdef Sums sums = Sums(0.0, 0.0, 0.0)
     cdef Py_ssize_t k
     cdef double x
@@ -180,54 +180,54 @@ cdef inline Sums scan_single(const floating[::1] state, const floating[::1] data
 
 cdef inline Sums scan_gaussian(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                const Params* p) noexcept nogil:
-    """Score and variance of a row: both sums, of x w and x² σ, in one register."""
-    cdef Pair sums = pair_of(0.0, 0.0)
+    """Compute score and variance of a row: both sums, of x w and x² σ, in one register."""
+    cdef double2 sums = double2_of(0.0, 0.0)
     cdef Py_ssize_t k
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        sums = pair_plus(sums, pair_times(pair_powers(data[k]), pair_at(state, 2 * column(indices, k, row.lo))))
-    sums = pair_plus(sums, pair_times(pair_powers(p.bias), pair_at(state, state.shape[0] - 2)))
-    return Sums(pair_first(sums), 0.0, pair_second(sums))
+        sums = double2_add(sums, double2_mul(double2_powers(data[k]), double2_at(state, 2 * column(indices, k, row.lo))))
+    sums = double2_add(sums, double2_mul(double2_powers(p.bias), double2_at(state, state.shape[0] - 2)))
+    return Sums(double2_first(sums), 0.0, double2_second(sums))
 
 
 cdef inline Sums scan_forgetting(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                  const Params* p) noexcept nogil:
-    """The same where variances grow: σ is s times what is stored, of which no more than σ_0/s counts."""
-    cdef Pair sums = pair_of(0.0, 0.0), most = pair_of(INFINITY, <floating>p.stored_cap)
+    """Compute score and variance of a row if variances grow: σ = s min(stored, σ_0/s)."""
+    cdef double2 sums = double2_of(0.0, 0.0), most = double2_of(INFINITY, <floating>p.stored_cap)
     cdef Py_ssize_t k
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        sums = pair_plus(sums, pair_times(pair_powers(data[k]), pair_least(
-            pair_at(state, 2 * column(indices, k, row.lo)), most)))
-    sums = pair_plus(sums, pair_times(pair_powers(p.bias), pair_least(pair_at(state, state.shape[0] - 2), most)))
-    return Sums(pair_first(sums), 0.0, p.growth * pair_second(sums))
+        sums = double2_add(sums, double2_mul(double2_powers(data[k]), double2_min(
+            double2_at(state, 2 * column(indices, k, row.lo)), most)))
+    sums = double2_add(sums, double2_mul(double2_powers(p.bias), double2_min(double2_at(state, state.shape[0] - 2), most)))
+    return Sums(double2_first(sums), 0.0, p.growth * double2_second(sums))
 
 
 cdef inline Sums scan_potential(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                 const Params* p) noexcept nogil:
-    """Score, norm and variance of a row, w = σθ."""
-    cdef Pair sums = pair_of(0.0, 0.0), powers, slots
+    """Compute score, norm and variance of a row, w = σθ."""
+    cdef double2 sums = double2_of(0.0, 0.0), powers, slots
     cdef double q = 0.0
     cdef Py_ssize_t k
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        powers = pair_powers(data[k])
-        slots = pair_at(state, 2 * column(indices, k, row.lo))
-        slots = pair_times(slots, pair_of(pair_second(slots), 1.0))
-        sums = pair_plus(sums, pair_times(powers, slots))
-        q += pair_second(powers)
-    slots = pair_at(state, state.shape[0] - 2)
-    slots = pair_times(slots, pair_of(pair_second(slots), 1.0))
-    sums = pair_plus(sums, pair_times(pair_powers(p.bias), slots))
-    return Sums(pair_first(sums), q + p.bias * p.bias, pair_second(sums))
+        powers = double2_powers(data[k])
+        slots = double2_at(state, 2 * column(indices, k, row.lo))
+        slots = double2_mul(slots, double2_of(double2_second(slots), 1.0))
+        sums = double2_add(sums, double2_mul(powers, slots))
+        q += double2_second(powers)
+    slots = double2_at(state, state.shape[0] - 2)
+    slots = double2_mul(slots, double2_of(double2_second(slots), 1.0))
+    sums = double2_add(sums, double2_mul(double2_powers(p.bias), slots))
+    return Sums(double2_first(sums), q + p.bias * p.bias, double2_second(sums))
 
 
 cdef inline Sums scan_rate(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            const Params* p) noexcept nogil:
-    """Score and norm of a row of the geometries with a rate for each feature, MIRROR and DUAL."""
+    """Compute score and norm of a row in the geometries with a rate for each feature, MIRROR and DUAL."""
     cdef Sums sums = Sums(0.0, 0.0, 0.0)
     cdef Py_ssize_t k, a
     cdef double x
@@ -246,7 +246,7 @@ cdef inline Sums scan_rate(int geometry, const floating[::1] state, const floati
 
 cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                       const Params* p) noexcept nogil:
-    """Score, norm and variance of a row under one vector of weights, as far as the geometry has them."""
+    """Compute score, norm and variance of a row under one vector of weights, as far as the geometry has them."""
     if geometry == ADDITIVE:
         return scan_single(state, data, indices, row, p)
     elif geometry == GAUSSIAN:
@@ -268,38 +268,38 @@ cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py
 
 
 cdef inline void apply_step_lanes(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
-                              const Params* p) noexcept nogil:
-    """`apply_step_feature` of as many features as 16 bytes hold numbers: their divisions wait for one another less."""
+                                  const Params* p) noexcept nogil:
+    """Apply a step to as many features as 16 bytes hold numbers, as `apply_step_feature` (_core.pyx) does to one."""
     if geometry == MIRROR:
         if floating is float:
-            rates_of_floats(places, x, tau, p.eta0, p.delta)
+            rates_floats(places, x, tau, p.eta0, p.delta)
         else:
-            rates_of_doubles(places, x, tau, p.eta0, p.delta)
+            rates_doubles(places, x, tau, p.eta0, p.delta)
     elif geometry == FORGETTING:
         if floating is float:
-            growing_of_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
+            growing_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
         else:
-            growing_of_doubles(places, x, tau, beta, least, p.growth, p.stored_cap)
+            growing_doubles(places, x, tau, beta, least, p.growth, p.stored_cap)
     else:
         if floating is float:
-            variances_of_floats(geometry == POTENTIAL, places, x, tau, beta, least)
+            variances_floats(geometry == POTENTIAL, places, x, tau, beta, least)
         else:
-            variances_of_doubles(geometry == POTENTIAL, places, x, tau, beta, least)
+            variances_doubles(geometry == POTENTIAL, places, x, tau, beta, least)
 
 
 cdef inline double lookahead_margin_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                                         double beta, const Params* p) noexcept nogil:
-    """`peek` where there is one vector of weights: two divisions at a time."""
-    cdef Pair a, b, x, theta, sigma, ones = pair_of(1.0, 1.0), betas = pair_of(beta, beta)
+    """Return the look-ahead margin x'Σ_tθ of one vector (see classes.pxd), two divisions at a time."""
+    cdef double2 a, b, x, theta, sigma, ones = double2_of(1.0, 1.0), betas = double2_of(beta, beta)
     cdef Py_ssize_t k, last = row.hi - (row.hi - row.lo) % 2
     cdef double total = 0.0
     for k in range(row.lo, last, 2):
-        a, b = pair_at(state, 2 * column(indices, k, row.lo)), pair_at(state, 2 * column(indices, k + 1, row.lo))
-        x, theta, sigma = pair_at(data, k), pair_firsts(a, b), pair_seconds(a, b)
-        a = pair_times(pair_times(x, theta), sigma)
-        a = pair_over(a, pair_plus(ones, pair_times(pair_times(pair_times(betas, x), x), sigma)))
-        total += pair_first(a)
-        total += pair_second(a)
+        a, b = double2_at(state, 2 * column(indices, k, row.lo)), double2_at(state, 2 * column(indices, k + 1, row.lo))
+        x, theta, sigma = double2_at(data, k), double2_firsts(a, b), double2_seconds(a, b)
+        a = double2_mul(double2_mul(x, theta), sigma)
+        a = double2_div(a, double2_add(ones, double2_mul(double2_mul(double2_mul(betas, x), x), sigma)))
+        total += double2_first(a)
+        total += double2_second(a)
     if last < row.hi:
         total += lookahead_weight(state, 2 * column(indices, last, row.lo), 1, data[last], beta)
     return total + lookahead_weight(state, state.shape[0] - 2, 1, p.bias, beta)

@@ -1,4 +1,4 @@
-"""The kernel learners' recursion: one pass of a rule over rows that are known by their kernel values alone.
+"""The kernel learners' recursion: a rule on rows that are given by their kernel values alone.
 
 A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
 (AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
@@ -9,7 +9,7 @@ so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + β
 Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
 
 Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
-block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
+block. State and counters are changed in place, row by row, so that an interrupt leaves a full number of rows.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
@@ -21,9 +21,7 @@ from .model cimport Model
 from .rounds cimport (
     ONE_CLASS, OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, before_step, example, next_round,
 )
-from .._rules cimport (
-    LOSS, LOOKAHEAD_MISTAKE, Params, Stats, Step, apply_rule, margin_suffices, precision, smaller,
-)
+from .._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule, margin_suffices, precision, smaller
 
 cdef enum:
     PROJECTED = -1
@@ -37,15 +35,15 @@ cdef double NOVELTY = 1e-6  # with Q: a row whose squared distance from the span
 # --- vectors and packed symmetric matrices -------------------------------------------------------------------------------------
 
 cdef inline double dot(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
-    """Eight sums: the compiler pairs them, and the processor need not wait for one."""
+    """Return a.b. (Eight sums: the compiler pairs them, and the processor need not wait for one.)"""
     cdef double[8] sums
-    cdef Py_ssize_t i, k, whole = n - n % 8
+    cdef Py_ssize_t i, k, full = n - n % 8
     for k in range(8):
         sums[k] = 0.0
-    for i in range(0, whole, 8):
+    for i in range(0, full, 8):
         for k in range(8):
             sums[k] += a[i + k] * b[i + k]
-    for i in range(whole, n):
+    for i in range(full, n):
         sums[0] += a[i] * b[i]
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
 
@@ -57,7 +55,7 @@ cdef inline void add(double* to, double factor, const double* a, Py_ssize_t n) n
 
 
 cdef inline double largest(const double* a, Py_ssize_t n) noexcept nogil:
-    """max |a_i|; NaN or infinity if there is one."""
+    """Return max |a_i|; NaN or infinity if there is one."""
     cdef double top = 0.0
     cdef Py_ssize_t i
     for i in range(n):
@@ -77,7 +75,7 @@ cdef inline double entry(const double* M, Py_ssize_t i, Py_ssize_t j) noexcept n
 
 
 cdef inline void times(const double* M, const double* x, double* to, Py_ssize_t n) noexcept nogil:
-    """to = M x, each entry of the triangle read once."""
+    """Compute to = M x; each entry of the triangle is read once."""
     cdef Py_ssize_t i
     cdef const double* row = M
     for i in range(n):
@@ -87,7 +85,7 @@ cdef inline void times(const double* M, const double* x, double* to, Py_ssize_t 
 
 
 cdef inline void rank_one(double* M, double factor, const double* g, Py_ssize_t n) noexcept nogil:
-    """M += factor g g'."""
+    """Add factor g g' to M."""
     cdef Py_ssize_t i
     cdef double* row = M
     for i in range(n):
@@ -102,7 +100,7 @@ cdef inline void column(const double* M, Py_ssize_t j, double* to, Py_ssize_t n)
 
 
 cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
-    """Take row and column j out; those behind move up."""
+    """Remove row and column j; those behind move up."""
     cdef Py_ssize_t i, k
     cdef double* to = M + triangle(j)
     cdef double* row
@@ -119,7 +117,7 @@ cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
 cdef class SupportSet(Model):
     """A kernel learner's model while it learns a block of rows, which are given by their kernel values.
 
-    The arrays of a `SupportState` (see there), of which some have room for vectors to come:
+    Its arrays are those of a `SupportState` (see there); some have capacity for vectors to come:
     alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). scale : (columns,).
     Q : packed inverse of the Gram matrix where vectors are given up by projection, else empty. norms : k(x_i, x_i).
     origin : number of the row in the present `fit` that a vector is, else -1. slot_of : the way back; empty outside of `fit`.
@@ -137,9 +135,9 @@ cdef class SupportSet(Model):
     cdef bint second_order, potential
     cdef double self_product
 
-    def __init__(self, state, room, const int64_t[::1] numbers, Py_ssize_t budget):
-        """room : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
-        self.alpha, self.P, self.Q, self.norms, self.origin = room
+    def __init__(self, state, arrays, const int64_t[::1] numbers, Py_ssize_t budget):
+        """arrays : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
+        self.alpha, self.P, self.Q, self.norms, self.origin = arrays
         self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
         self.size, _, _, counters, self.dropped, self.norm = state.support
         self.counts, self.counters, self.correction = state.counts, counters.copy(), np.empty(0)
@@ -152,7 +150,7 @@ cdef class SupportSet(Model):
         self.classes = np.empty(k, np.int64)
 
     cdef int bind(self) except -1:
-        """The parameters that the task has; its rules read no others."""
+        """Convert the parameters that the task has; its rules read no others."""
         cdef dict given = self.params
         cdef Params p
         memset(&p, 0, sizeof(Params))
@@ -181,7 +179,7 @@ cdef class SupportSet(Model):
             context.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
 
     cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
-        """Whether the row can be learnt from; counted if it cannot: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
+        """Return False, and count it, if the row cannot be learnt: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
         cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # its inverse will be in Q
         if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
             return True
@@ -192,7 +190,7 @@ cdef class SupportSet(Model):
         return dot(&self.alpha[c, 0], &self.k[0], self.size)
 
     cdef inline double spread(self, Py_ssize_t c) noexcept nogil:
-        """v = φ(x)'Σφ(x) of a column; u is kept for the step. 0 for a first-order rule."""
+        """Return v = φ(x)'Σφ(x) of a column, 0 for a first-order rule; keep u for the step."""
         cdef double v
         if not self.second_order:
             return 0.0
@@ -202,7 +200,7 @@ cdef class SupportSet(Model):
         return self.v[c]
 
     cdef inline double lookahead(self, const Example* z, double beta) noexcept nogil:
-        """m' = z'Σ_tθ, the margin with the row already in Σ."""
+        """Return m' = z'Σ_tθ, the margin with the row already in Σ."""
         cdef Py_ssize_t j
         cdef double margin = 0.0
         for j in range(z.n):
@@ -210,13 +208,13 @@ cdef class SupportSet(Model):
         return margin
 
     cdef inline void propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
-        """Put down a rule's step as one along Σφ(x) for each column of the joint example; none, and counted, if a number of the
-        model would go beyond range. `reach` bounds |a_i|, `curvature` |P_ij|.
+        """Propose a rule's step as one along Σφ(x) for each column of the joint example; skip it, and count it, if a number of
+        the model would go beyond range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
 
         A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
         """
         cdef Py_ssize_t j, c
-        cdef double tau, g = 1.0, reach = context.counters.reach, curvature = context.counters.curvature
+        cdef double tau, g = 1.0, max_abs = context.counters.max_abs_weight, curvature = context.counters.curvature
         cdef bint fits = True
         for j in range(z.n):
             c, tau = z.c[j], z.sign[j] * step.tau
@@ -227,18 +225,18 @@ cdef class SupportSet(Model):
                 g = largest(&self.u[c, 0], self.size) + self.scale[c]
                 self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
                 curvature += self.betas[self.n_steps + j] * g * g
-            reach += fabs(tau) * g
+            max_abs += fabs(tau) * g
             fits &= tau == 0.0 or TINY <= fabs(tau)
             self.taus[self.n_steps + j] = tau
-        if not (fits and reach <= LIMIT and curvature <= LIMIT):
+        if not (fits and max_abs <= LIMIT and curvature <= LIMIT):
             context.counters.skipped += 1.0
             return
-        context.counters.reach, context.counters.curvature = reach, curvature
+        context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
         self.n_steps += z.n
 
     cdef inline Py_ssize_t place(self) noexcept nogil:
-        """The slot of the row that is about to change the model. PROJECTED: the combination e of the others stands for it.
-        NOWHERE: it would take Q beyond range."""
+        """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others stands for
+        it. NOWHERE: it would take Q beyond range."""
         cdef Py_ssize_t c, j, s = self.size
         cdef int64_t number = self.numbers[self.row]
         cdef double novelty, size
@@ -272,7 +270,7 @@ cdef class SupportSet(Model):
         return s
 
     cdef bint commit(self, PassContext* context) noexcept nogil:
-        """Take the proposed steps, then give up vectors beyond the budget; return False, and count it, if a step cannot be taken."""
+        """Take the proposed steps, then give up vectors beyond the budget; return False, and count it, if a step fails."""
         cdef Py_ssize_t i, j, c, at, s
         cdef double tau, weight
         at = self.place()
@@ -351,7 +349,7 @@ cdef class SupportSet(Model):
         self.size = 0
 
     cdef inline void symmetric(self, Py_ssize_t c, double p_j, Py_ssize_t s) noexcept nogil:
-        """P += g e' + e g' + p_j e e', g being the column of P that goes."""
+        """Compute P += g e' + e g' + p_j e e', g being the column of P that goes."""
         cdef Py_ssize_t i
         for i in range(s):
             add(&self.P[c, triangle(i)], self.g[i] + p_j * self.e[i], &self.e[0], i + 1)
@@ -368,6 +366,7 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
     cdef Stats s
     cdef Step step
     cdef Example z
+    s.norm_p2 = s.width = 0.0
     while next_round(&r, b, context):
         model.look(r.i, context)
         for j in range(context.columns):

@@ -683,7 +683,7 @@ class OnlineLearner(saving.Describing, Estimator):
                 first[:-1] = values.T
             elif self.fit_intercept:
                 first[-1] = values
-        state.counters[model.COUNTERS["reach"]] = np.abs(first).max()
+        state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
         if len(state.correction):  # the average's sums: a step like any other
             rounds = max(state.count("t") - int(self.average) + 1, 0)
             state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)

@@ -261,7 +261,7 @@ class EntropicState(AscentState):
         return self.n_features + (self.bias > 0.0)
 
     def _open_groups(self) -> None:
-        self.begin_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
+        self.start_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """The mean of u = Wθ/σ; the powers follow from it."""

@@ -70,9 +70,9 @@ class ForelState(OfFile):
         beyond = (taken > self.weights * (1.0 + 1e-9)).any()
         if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
             return "dual variables out of their range"
-        if not float(self.weights[live] @ lengths[live]) <= counters["reach"] * (1.0 + 1e-9):
+        if not float(self.weights[live] @ lengths[live]) <= counters["max_abs_weight"] * (1.0 + 1e-9):
             return "rows beyond their reach"
-        if not np.abs(self.theta - theta).max() <= 1e-6 * counters["reach"]:
+        if not np.abs(self.theta - theta).max() <= 1e-6 * counters["max_abs_weight"]:
             return "weights that are not those of the dual variables"
         return ""
 

@@ -479,7 +479,7 @@ class SupportState(OfFile):
         diagonal = np.arange(1, size + 1).cumsum() - 1
         if size + self.support.dropped > counters["t"]:
             return "more support vectors than rounds"
-        if max(counters["reach"], counters["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
+        if max(counters["max_abs_weight"], counters["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
             return "coefficients beyond their range"
         if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
             return "scales or norms beyond their range"
@@ -491,7 +491,7 @@ class SupportState(OfFile):
             return self._problem_of_inverses(diagonal) if size else ""
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
         # centre of one class is a convex combination.)
-        if np.abs(alpha).max(initial=0.0) > max(4.0 * counters["reach"], 1.0):
+        if np.abs(alpha).max(initial=0.0) > max(4.0 * counters["max_abs_weight"], 1.0):
             return "coefficients beyond their reach"
         if size and self.second_order:
             beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * counters["curvature"]

@@ -360,7 +360,7 @@ class State(OfFile, model.Model):
     def _merge_bounds(self) -> None:
         """The counters that bound the numbers of the model."""
         first = self.primary
-        self.counters[self.COUNTERS["reach"]] = max(float(first.max()), -float(first.min()))
+        self.counters[self.COUNTERS["max_abs_weight"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
         """(features + 1, columns) weights of a shard that predict, in double, in the units of the result."""
@@ -380,7 +380,7 @@ class State(OfFile, model.Model):
         """Return True if the merged numbers are those of a model that learning could have made."""
         largest = self._largest / max(self.params["bias"], 1.0)
         parts = (self.values, self.sigma, self.correction, self.counters)
-        return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["reach"]] <= largest
+        return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["max_abs_weight"]] <= largest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -452,7 +452,7 @@ class State(OfFile, model.Model):
     def _problem_of_values(self, counters: dict) -> str:
         first = self.primary
         # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
-        if max(float(first.max()), -float(first.min())) > min(4.0 * counters["reach"], self._largest):
+        if max(float(first.max()), -float(first.min())) > min(4.0 * counters["max_abs_weight"], self._largest):
             return "weights beyond their reach"
         return self._problem_of_second_slots()
 

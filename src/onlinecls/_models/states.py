@@ -343,7 +343,7 @@ class DualAveragingState(MirrorState):
     def stays_in_range(self, params: dict) -> bool:
         if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
             return True
-        most = params["eta0"] * float(self.counters[self.COUNTERS["reach"]])
+        most = params["eta0"] * float(self.counters[self.COUNTERS["max_abs_weight"]])
         return isfinite(most) and most <= self._largest * params["delta"]
 
 
@@ -448,7 +448,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
 
     def weights(self, params: dict, features: slice) -> np.ndarray:
         groups, roots = self.known(), self.view[features, 1]
-        inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("gain")]
+        inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("weight_scale")]
         powers = np.abs(roots, dtype=np.float64) * inverse
         for _ in range(p_norm.root_of(self.power)[1]):
             powers *= powers
@@ -475,7 +475,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
             inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
             if self.power == 2.0:
                 inverse = gain = 1.0
-            if not np.allclose([norm["inverse"], norm["gain"]], [inverse, gain], 1e-3, 0.0):
+            if not np.allclose([norm["inverse"], norm["weight_scale"]], [inverse, gain], 1e-3, 0.0):
                 return "another norm of the weights"
         return ""
 
