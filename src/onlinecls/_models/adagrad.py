@@ -171,7 +171,7 @@ class FullMirrorState(AdditiveState):
             correction = self.correction.reshape(-1, self.n_columns)[:, column]
             undo.append((correction, correction.copy()))
             correction += rounds * (own.astype(np.float64) - undo[-2][1])
-        for name, part in (("reach", own), ("curvature", sums[0])):
+        for name, part in (("max_abs_weight", own), ("curvature", sums[0])):
             at = self.COUNTERS[name]
             self.counters[at] = max(self.counters[at], float(np.abs(part).max()))
 
