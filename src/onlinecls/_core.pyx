@@ -156,15 +156,16 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
 
     (task and geometry are constants where this is called: a loop of its own for each.)
     """
-    cdef double sign
+    cdef double sign, score
     cdef Round r
     cdef Sums sums
-    cdef Stats s
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
     while next_round(&r, b, context):
         advance(geometry, state, context, p)
         sums = scan(geometry, state, data, indices, r.row, p)
-        before_step(task, &sums.score, average_lag(context, 0, data, indices, r.row, p.bias), sums.q, &r, b, context)
+        score = sums.score          # (a copy: sums, whose address nobody takes, stays in registers)
+        before_step(task, &score, average_lag(context, 0, data, indices, r.row, p.bias), sums.q, &r, b, context)
         s.weight, s.q, s.v = r.weight, sums.q, sums.v
         if task == REGRESSION:
             sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
@@ -327,7 +328,7 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
     cdef double[2] v
     cdef Steps steps = work.steps
     cdef Round r
-    cdef Stats s
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
         s.weight, s.v = r.weight, 0.0
@@ -359,7 +360,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     cdef Steps open = work.steps        # the classes whose margin alone does not rule out a step
     cdef Steps steps = work.steps       # and of these, those that take a step
     cdef Round r
-    cdef Stats s
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
         s.weight, s.v = r.weight, 0.0
@@ -488,7 +489,7 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
     """Take the step of one example of a row, for which the row is expanded. (10 arguments: a row, the matrix, the workspace.)"""
     cdef Py_ssize_t j
     cdef const Params* p = f.p
-    cdef Stats s
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
     for j in range(z.n):
@@ -518,7 +519,7 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
     cdef bint expanded, updated
     cdef const Params* p = f.p
     cdef Round r
-    cdef Stats s
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
     f.scores, f.ahead_scores, f.most = &numbers[0, 0], &numbers[1, 0], &numbers[3, 0]
     open_full(f, &places[0], sigma, work)
