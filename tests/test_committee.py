@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_twin(combine):
     for x, target in zip(X, y, strict=True):
         twin.consume(np.array([*x, 1.0]), target)
     assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
-    assert model._state.gauge.tolist() == [twin.unit, 16.0]
+    assert model._state.gauge.tolist() == [twin.unit, 16.0] and not model._state.kept.any()
 
 
 # --- members -------------------------------------------------------------------------------------------------------------------

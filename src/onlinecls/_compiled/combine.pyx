@@ -243,6 +243,8 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
             f.z[j] = f.kept[i * width + j]
         outcome = learn_number(f, f.kept[i * width + f.k], f.kept[i * width + f.k + 1], i + 1.0)
         i += 1
+    for i in range(YOUNG * width if f.gauge[1] >= YOUNG else 0):       # (no model keeps targets for ever)
+        f.kept[i] = 0.0
     return outcome
 
 
