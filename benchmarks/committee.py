@@ -217,6 +217,34 @@ def narrow():
     return results
 
 
+def log_loss(learner, X, y):
+    """Of the second half of the rows, after the first one."""
+    half = len(y) // 2
+    learner.partial_fit(X[:half], y[:half], classes=[0, 1])
+    shares = learner.predict_proba(X[half:])[np.arange(len(y) - half), y[half:]]
+    return -np.log(np.maximum(shares, 1e-15)).mean()
+
+
+def others():
+    """Log losses of probabilities, and squared errors of targets -1 and 1, on the sets of two classes: geometric means."""
+    losses, errors = [], []
+    for name in corpora.BINARY:
+        X, y = problem(name, "unit", 20000)
+        committee = onlinecls.CommitteeClassifier(probability=True)
+        own = log_loss(committee, X, y)
+        members = [type(each)(**{**each.get_params(), "probability": True}) for each in committee.members_]
+        losses.append([log_loss(onlinecls.AROWClassifier(probability=True), X, y),
+                       min(log_loss(member, X, y) for member in members), own])
+        numbers = onlinecls.CommitteeRegressor().partial_fit(X, 2.0 * y - 1.0)
+        alone = onlinecls.AROWRegressor().partial_fit(X, 2.0 * y - 1.0)
+        errors.append([each.progressive_mse_ for each in (alone, min(
+            numbers.members_, key=lambda member: member.progressive_mse_), numbers)])
+    lines = ["| ten sets of two classes, geometric means | AROW | best member | committee |", "|---|---:|---:|---:|"]
+    for title, found in (("log loss of the second half", losses), ("squared error, targets -1 and 1", errors)):
+        lines.append(f"| {title} | " + " | ".join(f"{each / 100.0:.4f}" for each in mean(np.array(found))) + " |")
+    return "\n".join(lines)
+
+
 def priced(X, y):
     """Processor time of one pass, of AROW, of all automatic members and of the committee, and that of rows one by one."""
     begun = onlinecls.CommitteeClassifier().partial_fit(X, y)
@@ -249,6 +277,7 @@ def priced(X, y):
 
 def report(path):
     page = DOCS / "committee.md"
+    write_between(page, "others", others())
     write_between(page, "speed", priced(*common.stream(20000, 100)))
     write_between(page, "chosen", chosen(json.loads(path.read_text())))
     write_between(page, "binary", table(wide(corpora.BINARY, "unit")))
