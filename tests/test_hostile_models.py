@@ -40,8 +40,8 @@ AROW, FOREL, CALIBRATED = (onlinecls.AROWClassifier(), onlinecls.FoReLClassifier
 RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
-VOTE = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote", n_snapshots=4)
-RANDOM = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "random", random_state=0)
+PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
+VOTE, RANDOM = (onlinecls.OnlineToBatch(AROW, method, n_snapshots=4, random_state=0) for method in ("vote", "random"))
 COMMITTEE, OF_NUMBERS = onlinecls.CommitteeClassifier(), onlinecls.CommitteeRegressor()
 HEDGING = onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.Perceptron()], combine="hedge")
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
@@ -54,6 +54,22 @@ def without_rivals(*parts):
 
 # One file for each answer of the states' checks; tests/fuzz makes others at random.
 FORGED = {
+    "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
+    "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
+    "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
+    "a covariance of no scores": (COMMITTEE, THREE, poking("sigma", 1, 0.5)),
+    "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
+    "shares that are none": (HEDGING, THREE, poking("shares", 0, 0.9)),
+    "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
+    "rows kept that there is no room for": (OF_NUMBERS, TWO, poking("gauge", 1, 1e9)),
+    "a unit of targets that is no power of two": (OF_NUMBERS, TWO, poking("gauge", 0, 3.0)),
+    "no members": (COMMITTEE, THREE, setting("told", "models", [])),
+    "a member less": (COMMITTEE, THREE, lambda told, *_: told["models"].pop()),
+    "a name less": (COMMITTEE, THREE, lambda told, *_: told["names"].pop()),
+    "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),
+    "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
+    "members that no list holds": (HEDGING, THREE, setting("told", "members", [[None, "Committee", {}]])),
+    "a width of other rows": (COMMITTEE, THREE, setting("told", "width", 10**9)),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("shared", 3, 1e303)),
@@ -78,85 +94,19 @@ FORGED = {
     "a norm of another support vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
     "a scale that is neither 1 nor 1/2": (RBF, THREE, poking("scale", 0, 3.0)),
     "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
-    "a coefficient infinite": (BUDGETED, TWO, poking("alpha", 0, np.inf)),
-    "a covariance NaN": (RBF, THREE, poking("P", 0, np.nan)),
-    "a variance negative": (RBF, THREE, poking("P", 0, -1e-9)),
-    "a covariance beyond its range": (RBF, THREE, poking("P", 1, 1e9)),
-    "a scale that is none": (RBF, THREE, poking("scale", 0, 3.0)),
-    "a norm of another vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
-    "a norm negative": (RBF, THREE, poking("norms", 0, -1.0)),
-    "an inverse with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
-    "an inverse with more beside its diagonal": (BUDGETED, TWO, poking("Q", 1, 1e9)),
-    "more certainty than its rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
-    "a type for a kernel": (RBF, THREE, setting("parameters", "kernel", {"type": "float32"})),
-    "no inverse": (BUDGETED, TWO, setting("learnt_with", "projects", False)),
-    "no covariance": (RBF, THREE, setting("learnt_with", "second_order", False)),
-    "a kernel unknown": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
-    "a kernel of numbers": (RBF, THREE, lambda told, *_: (
-        told["learnt_with"].update(kernel="precomputed"), told["state"].update(gamma=None))),
-    "a kernel a list": (RBF, THREE, setting("learnt_with", "kernel", [])),
-    "another gamma than that of its kind": (RBF, THREE, setting("state", "gamma", 7.0)),
-    "a gamma NaN": (onlinecls.KernelOnlineClassifier(gamma="auto"), THREE, setting("state", "gamma", None)),
-    "a degree that is none": (RBF, THREE, setting("learnt_with", "degree", -1)),
-    "a constant infinite": (RBF, THREE, setting("learnt_with", "bias", {"float": "inf"})),
-    "a centre with a constant": (BALL, THREE, setting("learnt_with", "bias", 1.0)),
-    "a centre of no size": (BALL, THREE, setting("state", "norm", None)),
-    "a row of no number": (KNOWN, THREE, poking("vectors", 0, 2**62, "i8")),
-    "a row below 0": (KNOWN, THREE, poking("vectors", 0, -1, "i8")),
-    "a row twice": (KNOWN, THREE, poking("vectors", slice(0, 2), 7, "i8")),
-    "a vector's column of no feature": (SPARSE, THREE, poking("vectors_indices", 0, 2**30, "i4")),
-    "a vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
-    "a vector that ends elsewhere": (SPARSE, THREE, poking("vectors_indptr", 1, 2**30, "i4")),
-    "vectors that begin elsewhere": (SPARSE, THREE, poking("vectors_indptr", 0, 1, "i4")),
-    "a generator beyond its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
-    "a generator of fewer numbers": (
-        RANDOM, THREE, lambda told, header, arrays: header["drawn"].update(dtype="I64", shape=[312]),
-    ),
-    "a pick that has been": (RANDOM, THREE, setting("run", "next", 3)),
-    "a spacing of 0": (VOTE, THREE, setting("run", "spacing", 0)),
-    "a spacing of 3": (VOTE, THREE, setting("run", "spacing", 3)),
-    "rows that have not been": (VOTE, THREE, setting("run", "rows", [16, 32, 64])),
-    "rows in no order": (VOTE, THREE, setting("run", "rows", [32, 16, 48])),
-    "rows of no snapshot": (VOTE, THREE, setting("run", "rows", [16])),
-    "hits NaN": (VOTE, THREE, setting("run", "hits", [0.5, "nan", 0])),
-    "hits negative": (VOTE, THREE, setting("run", "hits", [0, -1, 0])),
-    "an error NaN": (VOTE, THREE, setting("run", "largest", None)),
-    "no learner": (VOTE, THREE, lambda told, *_: told["run"]["models"].__setitem__(0, None)),
-    "a hypothesis less": (VOTE, THREE, lambda told, *_: told["run"]["models"].pop()),
-    "a hypothesis of another class": (
-        VOTE, THREE, lambda told, *_: told["run"]["models"][1].update(estimator="SCWClassifier"),
-    ),
-    "a hypothesis of other labels": (
-        VOTE, THREE, lambda told, header, arrays: np.frombuffer(arrays["2.classes"], "i8").__setitem__(2, 9),
-    ),
-    "itself as what it wraps": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
-    "a task of another kind": (VOTE, THREE, setting("told", "wrapped", "AROWRegressor")),
-    "a method unknown": (VOTE, THREE, setting("told", "method", "any")),
-    "another method": (VOTE, THREE, setting("told", "method", "average")),
-    "closed classes of an open learner": (VOTE, THREE, lambda told, header, arrays: (
-        told.update(classes="<i8"), header.update(classes={"dtype": "U8", "shape": [24], "data_offsets": [end_of(header)] * 2}),
-        header["classes"]["data_offsets"].__setitem__(1, end_of(header) + 24),
-        arrays.update(classes=bytearray(np.arange(3).tobytes())),
-    )),
-    "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
-    "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
-    "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
-    "a covariance of no scores": (COMMITTEE, THREE, poking("sigma", 1, 0.5)),
-    "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
-    "shares that are none": (HEDGING, THREE, poking("shares", 0, 0.9)),
-    "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
-    "rows kept that there is no room for": (OF_NUMBERS, TWO, poking("gauge", 1, 1e9)),
-    "a unit of targets that is no power of two": (OF_NUMBERS, TWO, poking("gauge", 0, 3.0)),
-    "no members": (COMMITTEE, THREE, setting("told", "models", [])),
-    "a member less": (COMMITTEE, THREE, lambda told, *_: told["models"].pop()),
-    "a name less": (COMMITTEE, THREE, lambda told, *_: told["names"].pop()),
-    "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),
-    "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
-    "members that no list holds": (HEDGING, THREE, setting("told", "members", [[None, "Committee", {}]])),
-    "a width of other rows": (COMMITTEE, THREE, setting("told", "width", 10**9)),
-    "an array of no model": (VOTE, THREE, lambda told, header, arrays: (
-        header.update({"9.x": {"dtype": "U8", "shape": [0], "data_offsets": [end_of(header)] * 2}}),
-    )),
+    "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
+    "an infinite coefficient": (BUDGETED, TWO, poking("alpha", 0, np.inf)),
+    "a negative variance": (RBF, THREE, poking("P", 0, -1e-9)),
+    "an inverse Gram matrix with 0 on its diagonal": (BUDGETED, TWO, poking("Q", 0, 0.0)),
+    "an inverse Gram matrix larger beside its diagonal": (BUDGETED, TWO, poking("Q", 1, 1e9)),
+    "a ball's centre without a norm": (BALL, THREE, setting("state", "norm", None)),
+    "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
+    "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
+    "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
+    "a random generator's position past its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
+    "snapshots in no order": (VOTE, THREE, setting("run", "rows", [32, 16, 48])),
+    "a snapshot of another class": (VOTE, THREE, lambda told, *_: told["run"]["models"][1].update(estimator="SCWClassifier")),
+    "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}

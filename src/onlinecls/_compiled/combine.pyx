@@ -56,7 +56,7 @@ cdef enum Outcome:
 # --- a step of the combiner ----------------------------------------------------------------------------------------------------
 
 cdef inline double mixed(const double* shares, const double* said, Py_ssize_t stride, Py_ssize_t k) noexcept nogil:
-    """Return the committee's score: the members', `stride` apart, by their shares."""
+    """Return the sum of k numbers, `stride` apart, by their shares: of the members' scores, that of the committee."""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(k):
@@ -66,38 +66,39 @@ cdef inline double mixed(const double* shares, const double* said, Py_ssize_t st
 
 cdef void grow(Combiner* f) noexcept nogil:
     """Let the variances grow by 1/(1 - λ), as far as their sum stays at K."""
-    cdef Py_ssize_t j
+    cdef Py_ssize_t j, k = f.k
+    cdef double* sigma = f.sigma
     cdef double trace = 0.0, factor = f.growth
-    for j in range(f.k):
-        trace += factor * f.sigma[j * f.k + j]
-    for j in range(f.k * f.k):
-        f.sigma[j] *= factor
-        if trace > f.k:
-            f.sigma[j] *= f.k / trace
+    for j in range(k):
+        trace += sigma[j * k + j]
+    if factor * trace > k:
+        factor = k / trace
+    for j in range(k * k):
+        sigma[j] *= factor
 
 
 cdef Outcome step(Combiner* f, double amount, double c) noexcept nogil:
     """Move the shares by amount/(v + r/c) along u = Σz, and narrow Σ."""
     cdef Py_ssize_t i, j, k = f.k
+    cdef double* sigma = f.sigma
+    cdef double* u = f.u
     cdef double v = 0.0, beta, largest = 0.0
     for i in range(k):
-        f.u[i] = 0.0
-        for j in range(k):
-            f.u[i] += f.sigma[i * k + j] * f.z[j]
-        v += f.u[i] * f.z[i]
-        largest = max(largest, fabs(f.u[i]))
+        u[i] = mixed(&sigma[i * k], f.z, 1, k)
+        v += u[i] * f.z[i]
+        largest = max(largest, fabs(u[i]))
     v = v if v > 0.0 else 0.0
     beta = 1.0 / (v + f.r / c)
     if not (isfinite(v) and isfinite(amount * beta * largest) and fabs(amount * beta * largest) < 1e100):
         return SKIPPED
     for i in range(k):
-        f.shares[i] += amount * beta * f.u[i]
+        f.shares[i] += amount * beta * u[i]
         for j in range(k):
-            f.sigma[i * k + j] -= beta * (f.u[i] * f.u[j])
+            sigma[i * k + j] -= beta * (u[i] * u[j])
     for i in range(k):              # (rounding: a variance of 0 has no covariances)
-        if f.sigma[i * k + i] <= 0.0:
+        if sigma[i * k + i] <= 0.0:
             for j in range(k):
-                f.sigma[i * k + j] = f.sigma[j * k + i] = 0.0
+                sigma[i * k + j] = sigma[j * k + i] = 0.0
     return CHANGED
 
 
