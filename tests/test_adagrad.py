@@ -100,7 +100,7 @@ def test_l1_is_refused():
 
 def test_a_model_keeps_its_matrix():
     model = learner().partial_fit([[1.0, 2.0]], [1], classes=[0, 1])
-    with pytest.raises(ValueError, match="other values of average, of probability, of dtype, of matrix or"):
+    with pytest.raises(ValueError, match="of the parameter that selects the algorithm"):
         model.set_params(matrix="diagonal").partial_fit([[1.0, 2.0]], [1])
 
 

@@ -573,6 +573,7 @@ ONE_R = "r is the noise variance of one row: 0.01 to 10 times the squared length
 OUT_OF_RANGE_IN = {
     ("SCWClassifier", "C"): ([0.0, -1.0, np.nan, "1", None],
                              "C must be a number > 0, got C={!r}. C caps the step; float('inf') gives the plain CW."),
+    ("AdaGradClassifier", "matrix"): (["half", None], "matrix must be one of 'diagonal', 'full', got matrix={!r}."),
     ("SCWClassifier", "variant"): (["stdev", None], "variant must be one of 'SCW-I', 'SCW-II', got variant={!r}."),
     **{(who, "epsilon"): ([-1.0, np.inf, np.nan, "1", None], "epsilon must be 'auto' or a finite number >= 0, got "
                           "epsilon={!r}. It is the radius of the ball, in units of the features.")

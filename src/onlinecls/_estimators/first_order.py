@@ -412,7 +412,6 @@ class AdaGradClassifier(WithProbabilities):
     update: Literal["mirror_descent", "dual_averaging"]
     matrix: Literal["diagonal", "full"]
     l1: float
-    _kind = "average, of probability, of dtype, of matrix or of the parameter that selects the algorithm"
     _kept = (*OnlineClassifier._kept, "matrix")
     _fields = {**OnlineClassifier._fields, "matrix": MATRICES}
 

@@ -88,8 +88,9 @@ class FullMirrorState(AdditiveState):
                         task, rows.part(at, at + 1), targets[one], weights[one], class_weights, NO_ORDER, predictions[one],
                     )
                     if self.counters[self.COUNTERS["t"]] > before:
-                        c = (weights[at] if len(weights) else 1.0) * (class_weights[targets[at]] if len(class_weights) else 1.0)
-                        self._step(task, self._dense(rows, at), int(targets[at]), float(c), undo)
+                        c = float(weights[at]) if len(weights) else 1.0
+                        c *= float(class_weights[targets[at]]) if len(class_weights) else 1.0
+                        self._step(task, self._dense(rows, at), int(targets[at]), c, undo)
                 except BaseException:
                     for array, old in undo:
                         array[...] = old
@@ -107,10 +108,9 @@ class FullMirrorState(AdditiveState):
     def _step(self, task: int, x: np.ndarray, label: int, c: float, undo: list) -> None:
         """Take the steps of a row that has been counted. undo : gains what has changed, as it was before."""
         if self.params["balanced"]:
-            n = self.counters[[self.COUNTERS["t"], self.COUNTERS["seen"]]]
-            c = max(c * n[0] / (n[1] * self.counts[label]), 5e-324)
+            c = max(c * (self.count("t") / (self.count("seen") * float(self.counts[label]))), 5e-324)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores, square, updated = x @ self.primary, x @ x, False
+            scores, square, updated, skipped = x @ self.primary, x @ x, False, False
             if not (0.0 < square < np.inf and np.isfinite(scores).all()):
                 return
             for moves, margin in self._examples(task, scores, label):
@@ -121,8 +121,9 @@ class FullMirrorState(AdditiveState):
                             self._put(column, w, sums, undo)
                         updated = True
                     else:
-                        self.counters[self.COUNTERS["skipped"]] += 1.0
+                        skipped = True
             self.counters[self.COUNTERS["updates"]] += updated
+            self.counters[self.COUNTERS["skipped"]] += skipped
 
     def _examples(self, task: int, scores: np.ndarray, label: int) -> Iterator[tuple[list[tuple[int, float]], float]]:
         """Yield the vectors that an example moves, with the signs of x in them, and its margin."""
