@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from internals import stored
+from internals import predict_on_the_way, stored
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from states import fingerprint
@@ -65,6 +65,62 @@ def test_numbers_are_those_of_the_twin(combine):
         twin.consume(np.array([*x, 1.0]), target)
     assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
     assert model._state.gauge.tolist() == [twin.unit, 16.0] and not model._state.kept.any()
+
+
+# --- blocks of rows ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", [csr32, np.ascontiguousarray])
+def test_many_blocks_are_one_stream(n_classes, kind):
+    """More rows than members learn at a time: labels, weights and predictions on the way are those of the rows."""
+    X, y = continuous_problem(5000, 10, 13, n_classes, 0.4)
+    weights = np.random.default_rng(2).choice([0.0, 0.5, 3.0], 5000)
+    members = [AROWClassifier(0.5), PassiveAggressiveClassifier(0.1)]
+    begun = lambda: CommitteeClassifier(members).partial_fit(X[:0], y[:0], classes=np.unique(y))  # noqa: E731
+    whole, split = begun(), begun()
+    said = predict_on_the_way(whole, kind(X), y, weights)
+    parts = [predict_on_the_way(split, kind(X[at : at + 70]), y[at : at + 70], weights[at : at + 70])
+             for at in range(0, 5000, 70)]
+    assert fingerprint(whole) == fingerprint(split) and (said == np.concatenate(parts)).all()
+    order = np.random.RandomState(4).permutation(5000)
+    X[0], weights[[0, order[0]]] = X[order[0]], 1.0  # by which `fit` knows the units
+    fitted = CommitteeClassifier(members, random_state=4).fit(kind(X), y, weights)
+    assert fingerprint(fitted) == fingerprint(begun().partial_fit(kind(X[order]), y[order], sample_weight=weights[order]))
+
+
+def test_many_blocks_of_numbers_are_one_stream():
+    X, y = continuous_problem(5000, 10, 13)
+    whole, split = (CommitteeRegressor([AROWRegressor(), AROWRegressor(2.0)]) for _ in "ab")
+    whole.partial_fit(X, X[:, 0] + y)
+    for at in range(0, 5000, 70):
+        split.partial_fit(X[at : at + 70], (X[:, 0] + y)[at : at + 70])
+    assert fingerprint(whole) == fingerprint(split)
+
+
+@pytest.mark.parametrize("combine", COMBINES)
+def test_a_new_class_is_no_row_of_the_combiner(combine):
+    X, y = drifting(60, 6, 4)
+    model = CommitteeClassifier(combine=combine)
+    for label in (0, 1, 2, 3):
+        model.partial_fit(X[:20][y[:20] < label], y[:20][y[:20] < label]) if label else None
+        before = {name: model._state.parts()[name].copy() for name in ("shares", "sigma", "losses")} if label else {}
+        model.partial_fit(X[50:51], [label])
+        for name, part in before.items():
+            assert (part == model._state.parts()[name]).all()
+
+
+def test_scores_beyond_the_range_are_skipped():
+    X = np.ones((1, 1), np.float32)
+    model = CommitteeClassifier([PassiveAggressiveClassifier(np.inf), AROWClassifier(1.0)], fit_intercept=False)
+    model.partial_fit(X, [1], classes=[0, 1]).partial_fit(X, [0])
+    before = model.member_weights_
+    model.partial_fit(np.float32(3e38) * X, [int(model.decision_function(X)[0] < 0.0)])
+    assert model.n_skipped_ == 1 and (model.member_weights_ == before).all()
+
+
+def test_of_two_targets_the_smaller_is_the_unit():
+    assert CommitteeRegressor().partial_fit([[1.0], [2.0]], [1.0, 64.0])._state.gauge.tolist() == [1.0, 2.0]
 
 
 # --- members -------------------------------------------------------------------------------------------------------------------

@@ -145,8 +145,6 @@ cdef Outcome learn_label(Combiner* f, const double* said, Py_ssize_t stride, con
     cdef const double* own
     if context.columns > 1:
         rival, sign = top(scores, context, r.label), 1.0
-        if rival < 0:
-            return UNCHANGED
         margin = scores[r.label] - scores[rival]
     if r.newcomer:
         return UNCHANGED

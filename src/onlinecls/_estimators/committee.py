@@ -500,7 +500,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     >>> from onlinecls import CommitteeClassifier
     >>> learner = CommitteeClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
     >>> learner.predict([[0.0, 3.0]]).tolist(), learner.member_mistakes_.tolist()
-    ([1], [1, 1, 1, 1])
+    ([1], [2, 2, 2, 2])
     """
 
     def __init__(
