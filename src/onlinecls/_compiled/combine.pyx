@@ -106,6 +106,7 @@ cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept no
     """Add the losses of round t, each in [0, 1], to the members' sums, and weigh the members for the next round."""
     cdef Py_ssize_t j
     cdef double least, total = 0.0, eta = sqrt(8.0 * log(<double>f.k) / (t + 1.0)), paid = 0.0
+    c = min(c, 1e290)               # (a row's weight times its class's may be infinite, and that times a loss of 0 no number)
     for j in range(f.k):
         paid += f.shares[j] * losses[j]
     for j in range(f.k + 1):
