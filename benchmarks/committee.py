@@ -62,7 +62,7 @@ def rows_of(X):
 
 
 def said_by(make, X, y):
-    """What a learner says of each row before it learns it, (rows, classes)."""
+    """Return a learner's scores of each row just before it learns it, (rows, classes)."""
     classes = np.unique(y)
     s = onlinecls.AROWClassifier().partial_fit(X[:50], y[:50], classes=classes).scale_ ** 2
     learner = make(s).partial_fit(X[:0], y[:0], classes=classes)
@@ -218,7 +218,7 @@ def narrow():
 
 
 def log_loss(learner, X, y):
-    """Of the second half of the rows, after the first one."""
+    """Compute the log loss on the second half of the rows, after learning the first."""
     half = len(y) // 2
     learner.partial_fit(X[:half], y[:half], classes=[0, 1])
     shares = learner.predict_proba(X[half:])[np.arange(len(y) - half), y[half:]]

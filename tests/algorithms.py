@@ -194,7 +194,7 @@ class Learner:
 
     @property
     def is_cubic(self):
-        """Whether an update costs O(d³) (of these: test_adagrad.py)."""
+        """Return True if an update costs O(d³) (test_adagrad.py tests these)."""
         return self.params.get("matrix") == "full"
 
     @property

@@ -11,9 +11,6 @@ OPENERS = re.compile(
     r"(What|Whether|Of|The same|As|Those|That|Where|Which|Who|Whose|Whoever|How|For|In|From|By|Like)\b"
 )
 
-# Folders and files that are still to be rewritten.
-TODO = ("src/onlinecls/_compiled/",)
-
 
 def docstrings(path: Path):
     """Yield (line, text) of the docstring of each function and class."""
@@ -27,19 +24,15 @@ def docstrings(path: Path):
             yield node.body[0].lineno, ast.get_docstring(node)
 
 
-def fragments(todo: tuple[str, ...] = TODO) -> list[str]:
-    """Return "file:line: first line" of each docstring that begins as a fragment, outside of the files still to do."""
+def fragments() -> list[str]:
+    """Return "file:line: first line" of each docstring that begins as a fragment."""
     found = []
     for path in sorted(path for folder in FOLDERS for ending in ("py", "pyx") for path in (ROOT / folder).rglob(f"*.{ending}")):
-        name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(todo):
-            starts = ((line, text.strip().splitlines()[0]) for line, text in docstrings(path) if text.strip())
-            found += [f"{name}:{line}: {start}" for line, start in starts if OPENERS.match(start)]
+        starts = ((line, text.strip().splitlines()[0]) for line, text in docstrings(path) if text.strip())
+        found += [f"{path.relative_to(ROOT)}:{line}: {start}" for line, start in starts if OPENERS.match(start)]
     return found
 
 
 if __name__ == "__main__":
-    if "--all" in sys.argv:
-        TODO = ()
-    print(*(lines := fragments(TODO)), sep="\n")
+    print(*(lines := fragments()), sep="\n")
     sys.exit(bool(lines))

@@ -227,7 +227,7 @@ def test_another_norm_bound_counts_from_the_next_row():
 
 
 def test_multiplicative_steps_make_few_mistakes_where_few_of_many_features_matter():
-    """Where three of 5000 features matter, they are fewer than the Perceptron's and PA's."""
+    """Compare mistakes with the Perceptron's and PA's where three of 5000 features matter."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)

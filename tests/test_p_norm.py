@@ -174,7 +174,7 @@ def test_long_rows_of_many_different_numbers_have_their_norm(p):
 
 
 def test_the_p_norm_makes_few_mistakes_where_few_of_many_features_matter():
-    """Where three of 5000 features matter, they are fewer than the Perceptron's."""
+    """Compare mistakes with the Perceptron's where three of 5000 features matter."""
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)

@@ -135,7 +135,7 @@ def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_p
 
 
 def test_small_calls_learn_probabilities():
-    """From the second on, small calls are read in compiled code."""
+    """Compare small calls, which are read in compiled code from the second on."""
     one, other = (onlinecls.AROWClassifier(probability=True).partial_fit(X[:40], TWO[:40]) for _ in range(2))
     for i in range(40, 120):
         one.partial_fit(csr32(X[i : i + 1]), TWO[i : i + 1])

@@ -252,7 +252,7 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
 
 cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
                  bint learns) except -1 nogil:
-    """Learn the rows of a block, of which said[j * stride + i] is number i that member j has handed out. learns : are rows new?"""
+    """Learn the rows of a block; said[j * stride + i] is number i that member j has handed out. learns : are the rows new?"""
     cdef Py_ssize_t j, c, n = 0
     cdef Round r
     cdef bint fits

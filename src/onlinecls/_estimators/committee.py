@@ -90,7 +90,7 @@ def named_members(members: list[Any]) -> list[tuple[str, Any]]:
 
 
 class _Committee(WithWeights):
-    """What committees of classifiers and of regressors share."""
+    """Base of the committees of classifiers and of regressors."""
 
     members: Members
     combine: Literal["arow", "hedge"]

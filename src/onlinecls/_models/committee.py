@@ -129,7 +129,7 @@ class CommitteeState(State, combine.CommitteeModel):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def own_parts(self) -> dict:
-        """What a file holds of the committee beside its members."""
+        """Describe the committee for a file, beside its members."""
         return {name: part for name, part in super().parts().items() if isinstance(part, np.ndarray) and name != "correction"}
 
     @classmethod
