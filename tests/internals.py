@@ -22,7 +22,7 @@ from onlinecls._models.states import STATES
 ALGORITHMS, MERGES, OTHERS = _registry.ALGORITHMS, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
-COMMANDS, REGRESSION_COMMANDS, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, capacity
+COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity
 __all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.

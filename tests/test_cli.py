@@ -14,7 +14,7 @@ import internals
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS
-from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, main
+from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, main
 
 import onlinecls
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass, load
@@ -363,9 +363,9 @@ def test_compare_draws_curves(tsv, tmp_path, run):
     ("arguments", "complaint"),
     [
         (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
-         + ALGORITHMS["arow"].params["r"].hint),
+         + NAMED["arow"].params["r"].hint),
         (["--param", "q=1"], "argument --param: must be one of "
-         + ", ".join(ALGORITHMS["arow"].params) + ", average, class_weight, covariance, fit_intercept, "
+         + ", ".join(NAMED["arow"].params) + ", average, class_weight, covariance, fit_intercept, "
          "intercept_scaling, multi_class, probability for arow, got 'q'"),
         (["--probability", "--algorithm", "da_squared"], "argument --probability: must be left out for da_squared, which learns "
          "numbers"),
@@ -409,7 +409,7 @@ def test_compare_reports_wrong_usage(tsv, run):
         (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
         (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
         (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be 'auto' or a finite number > 0, got r=0. "
-         + ALGORITHMS["arow"].params["r"].hint),
+         + NAMED["arow"].params["r"].hint),
     ]:
         code, out, err = run("compare", tsv, *arguments)
         assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls compare: error: {complaint}")
@@ -512,7 +512,7 @@ def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, na
     model, (X, y) = tmp_path / "model", rows_of(prices)
     options = ("--bits", 10, "--algorithm", name, "--json", "--save", model)
     code, out, _ = run("train", prices, *options, "--test", prices)
-    algorithm, found = ALGORITHMS[name], json.loads(out)
+    algorithm, found = NAMED[name], json.loads(out)
     expected = getattr(onlinecls, algorithm.estimator)(**algorithm.selects, dtype="float32").partial_fit(X, y)
     np.testing.assert_array_equal(load(model).coef_, expected.coef_)
     residuals = y - expected.predict(X)
@@ -664,7 +664,7 @@ def test_help_has_examples_and_names_every_algorithm(run):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
     assert all(name in run("train", "--help")[1] for name in (*COMMANDS, *REGRESSION_COMMANDS))
-    assert {ALGORITHMS[name].estimator for name in COMMANDS} == {cls.__name__ for cls in CLASSIFIERS}
+    assert {NAMED[name].estimator for name in COMMANDS} == {"CommitteeClassifier", *(cls.__name__ for cls in CLASSIFIERS)}
     assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
 
 

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from internals import ALGORITHMS, COMMANDS, REGRESSION_COMMANDS, command_line
+from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, command_line
 from test_cli import texts, write_tsv
 
 import onlinecls
@@ -79,7 +79,7 @@ def test_parameters_are_listed_as_signature_and_docstring_have_them(run, name):
     import inspect
 
     code, out, err = run("train", "--help", name)
-    algorithm = ALGORITHMS[name]
+    algorithm = NAMED[name]
     signature = inspect.signature(getattr(onlinecls, algorithm.estimator)).parameters
     assert (code, err) == (0, "") and out.startswith(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n")
     shown = dict(re.findall(r"^  (\w+)=([^,\n]*)", out, re.MULTILINE))
@@ -93,7 +93,7 @@ def test_parameters_are_listed_as_signature_and_docstring_have_them(run, name):
 def test_algorithms_are_listed(run):
     out = run("algorithms")[1].splitlines()
     assert [line.split()[0] for line in out] == [*COMMANDS, *REGRESSION_COMMANDS]
-    assert all(ALGORITHMS[line.split()[0]].estimator in line for line in out)
+    assert all(NAMED[line.split()[0]].estimator in line for line in out)
     assert len(json.loads(run("algorithms", "--json")[1])["algorithms"]) == len(out)
     assert run("train", "--help", "svm")[0] == 2
 

@@ -9,14 +9,13 @@ import textwrap
 
 import onlinecls
 
-from .._registry import ALGORITHMS
-from .parameters import CLASSIFIERS, REGRESSORS, allowed_parameters
+from .parameters import CLASSIFIERS, NAMED, REGRESSORS, allowed_parameters
 
 
 def algorithms(options) -> None:
     found = [
-        {"algorithm": name, "estimator": ALGORITHMS[name].estimator, "learns": "classes" if name in CLASSIFIERS else "numbers",
-         "title": ALGORITHMS[name].title, "paper": ALGORITHMS[name].paper}
+        {"algorithm": name, "estimator": NAMED[name].estimator, "learns": "classes" if name in CLASSIFIERS else "numbers",
+         "title": NAMED[name].title, "paper": NAMED[name].paper}
         for name in (*CLASSIFIERS, *REGRESSORS)
     ]
     if options.json:
@@ -30,9 +29,9 @@ def algorithms(options) -> None:
 
 def print_parameters(parser, name: str) -> None:
     """Print the parameters that `--param` takes for an algorithm."""
-    if name not in ALGORITHMS or name not in (*CLASSIFIERS, *REGRESSORS):
+    if name not in NAMED or name not in (*CLASSIFIERS, *REGRESSORS):
         parser.error(f"argument --help: must be one of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
-    algorithm = ALGORITHMS[name]
+    algorithm = NAMED[name]
     cls = getattr(onlinecls, algorithm.estimator)
     defaults, documented = inspect.signature(cls).parameters, _documented_parameters(cls)
     print(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n\n{inspect.getdoc(cls).splitlines()[0]}\n")

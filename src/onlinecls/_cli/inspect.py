@@ -10,9 +10,8 @@ import numpy as np
 
 from .._estimators.access import class_counts, counts_of, dtype_of, is_regressor, learner_of, linear_of
 from .._input.escaping import escaped
-from .._registry import ALGORITHMS
 from .inputs import load_model, shown_label
-from .parameters import algorithm_of, is_kernel, own_parameters
+from .parameters import NAMED, algorithm_of, is_kernel, own_parameters
 from .report import counters_of, summary
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
@@ -89,7 +88,7 @@ def _page(about: dict, errors: str) -> str:
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
-        f"algorithm  {about['algorithm']}: {ALGORITHMS[about['algorithm']].paper}",
+        f"algorithm  {about['algorithm']}: {NAMED[about['algorithm']].paper}",
         f"learnt     {about['examples']:,} examples, {errors}, {about['updates']:,} updates",
         *(["classes    " + ", ".join(f"{label} {n:,}" for label, n in about["classes"].items())] if "classes" in about else []),
         *([f"support    {about['support_vectors']['kept']:,} vectors kept, {about['support_vectors']['given up']:,} given up"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import onlinecls
 
 from .._estimators import access
-from .._estimators.access import is_regressor
-from .._registry import ALGORITHMS
+from .._registry import ALGORITHMS, OTHERS
 
-CLASSIFIERS = tuple(name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks)
-REGRESSORS = tuple(name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks)
+#: The algorithms that the command line offers by name.
+NAMED = {**ALGORITHMS, **{name: OTHERS[name] for name in ("committee", "committee_regression")}}
+CLASSIFIERS = tuple(name for name, algorithm in NAMED.items() if "binary" in algorithm.tasks)
+REGRESSORS = tuple(name for name, algorithm in NAMED.items() if "regression" in algorithm.tasks)
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")
-_KERNEL = ("algorithm", "kernel", "gamma", "degree", "coef0", "budget")  # parameters of kernel learners
 
 
 def split_settings(text: str) -> list[str]:
@@ -50,13 +50,13 @@ def _value(text: str):
 
 def allowed_parameters(name: str) -> list[str]:
     """Return the parameters of an algorithm and those that all estimators share."""
-    algorithm = ALGORITHMS[name]
+    algorithm = NAMED[name]
     return [*algorithm.params, *(p for p in _COMMON if p in access.parameter_names(getattr(onlinecls, algorithm.estimator)))]
 
 
 def make_learner(parser, option: str, name: str, settings: list[str], dtype: str):
     """Make the estimator of an algorithm from NAME=VALUE texts; wrong ones are usage errors."""
-    algorithm = ALGORITHMS[name]
+    algorithm = NAMED[name]
     cls = getattr(onlinecls, algorithm.estimator)
     allowed, values = allowed_parameters(name), {}
     for setting in settings:
@@ -76,16 +76,7 @@ def make_learner(parser, option: str, name: str, settings: list[str], dtype: str
 
 def algorithm_of(learner) -> str:
     """Return the name of the learner's algorithm."""
-    learner = access.learner_of(learner)
-    return _kernel_algorithm(learner) if is_kernel(learner) else access.algorithm_of(learner).name
-
-
-def _kernel_algorithm(learner) -> str:
-    """Return the name of the linear learner with the same updates."""
-    name = learner.algorithm
-    if name == "pa":
-        name = "pa2" if learner.loss.startswith("squared") else "pa1"
-    return f"{name}_regression" if is_regressor(learner) else name
+    return access.algorithm_of(access.learner_of(learner)).name.removeprefix("kernel_")
 
 
 def is_wrapped(learner) -> bool:
@@ -101,6 +92,7 @@ def is_kernel(learner) -> bool:
 def own_parameters(learner) -> dict:
     """Return the parameters of the learner's algorithm for JSON (infinity as text)."""
     learner = access.learner_of(learner)
-    own = _KERNEL if is_kernel(learner) else access.algorithm_of(learner).params
+    row = access.algorithm_of(learner)
+    own = (*(("algorithm", "kernel") if is_kernel(learner) else ()), *row.params)
     values = {name: getattr(learner, name) for name in own}
     return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}
