@@ -41,7 +41,7 @@ fuzz: $(VENV)/.package $(VENV)/.test
 
 # The same, and the tests of hostile input, in a build that stops at the first byte read or written outside of memory of its own
 # and at the first operation that C leaves undefined (gcc's sanitizers).
-HOSTILE ?= tests/test_hostile.py tests/test_hostile_models.py tests/test_hostile_streams.py tests/test_fuzz.py
+HOSTILE ?= tests/*/test_hostile*.py tests/*/test_fuzz.py
 SANITIZED = OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
 sanitize:
@@ -58,12 +58,12 @@ sanitize-threads:
 sanitized-threads: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/threads.supp \
 		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
-		tests/test_contracts.py tests/test_hostile_models.py tests/test_streams.py tests/test_text.py
+		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_streams.py tests/*/test_text.py
 
 # What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
 nightly: $(VENV)/.package $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/test_properties.py tests/test_hostile.py \
-		tests/test_streams.py tests/test_text.py tests/test_bounds.py tests/test_multiplicative.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
+		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 

@@ -4,7 +4,7 @@
 
 writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, and
 the README's tables of measurements, from those of docs/speed.md and docs/accuracy.md, and of classes, from their docstrings.
-tests/test_pages.py compares.
+tests/project/test_pages.py compares.
 """
 
 import inspect

@@ -146,3 +146,12 @@ def continuous_problem(n_samples, n_features, seed, n_classes=2, density=0.5, dt
     scores = X @ rule + noise * rng.standard_normal((n_samples, n_classes))
     y = scores.argmax(axis=1)
     return X, (2 * y - 1 if n_classes == 2 else y)
+
+
+def advice(n, d, seed):
+    """Return the advice of experts of different quality, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    noise = np.linspace(0.2, 0.9, d)
+    X = np.clip(y[:, None] * (1 - noise) + noise * rng.random((n, d)) - noise / 4, 0.0, 1.0)
+    return np.where(rng.random((n, d)) < 0.1, 0.0, X), y

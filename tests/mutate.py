@@ -466,7 +466,8 @@ def first_failure(tree, tests):
     """Return the first of these tests that fails, or None if all pass."""
     environment = {**os.environ, "PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     for name, *options in map(str.split, tests):
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"tests/test_{name}.py", *options]
+        file = next((tree / "tests").glob(f"*/test_{name}.py"))
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(file), *options]
         try:
             done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=20 * LONGEST,
                                   preexec_fn=lambda: setrlimit(RLIMIT_CPU, (LONGEST, LONGEST)))

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from matrices import continuous_problem, csr32
+from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from test_dual_ascent import advice
 
 import onlinecls
 from onlinecls import (

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, command_line
-from test_cli import texts, write_tsv
+from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
 from onlinecls import AROWClassifier, load
@@ -103,8 +103,6 @@ def test_algorithms_are_listed(run):
 
 @pytest.mark.parametrize("format", ["tsv", "csv", "jsonl", "parquet"])
 def test_analyzer_and_token_pattern_apply_to_every_format_of_texts(tmp_path, run, format):
-    from test_cli import written
-
     data, model = written(tmp_path, format, texts(100)), tmp_path / "model"
     for options, same in (
         (("--token-pattern", r"\w+"), {"token_pattern": r"\w+"}), (("--token-pattern", "[a-e]+"), {"token_pattern": "[a-e]+"}),
@@ -175,8 +173,6 @@ def test_explain_adds_up_for_many_classes_and_for_regression(tmp_path, run):
 @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
 def test_evaluate_agrees_with_scikit_learns_metrics(tmp_path, run, labels):
     metrics = pytest.importorskip("sklearn.metrics")
-    from test_cli import WORDS
-
     words = {**WORDS, "news": "election market report a project".split()}
     draw = np.random.default_rng(0)
     rows = [

@@ -11,7 +11,7 @@ from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model
 from onlinecls._registry import ALGORITHMS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "algorithms.md"
 IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose loops are in _compiled/dual_ascent.pyx and forel.pyx
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)

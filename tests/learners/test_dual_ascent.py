@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from internals import SHARED, powers, state_of
 from looping import within
-from matrices import continuous_problem, csr32
+from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import OGD, DualAscent
 from states import fingerprint
@@ -321,15 +321,6 @@ def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
 
 
 # --- experts -------------------------------------------------------------------------------------------------------------------
-
-
-def advice(n, d, seed):
-    """Experts who know more or less, and labels."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n)
-    noise = np.linspace(0.2, 0.9, d)
-    X = np.clip(y[:, None] * (1 - noise) + noise * rng.random((n, d)) - noise / 4, 0.0, 1.0)
-    return np.where(rng.random((n, d)) < 0.1, 0.0, X), y
 
 
 @pytest.mark.parametrize("eta0", ["auto", 0.3])

@@ -29,7 +29,7 @@ from onlinecls import AROWClassifier
 from onlinecls.streams import Batch, MalformedLineError, Stream, _errors, _numbers, read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 SVMLIGHT = b"""\
 # a comment, then an empty line

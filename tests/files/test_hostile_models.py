@@ -12,10 +12,10 @@ import threading
 import numpy as np
 import pytest
 from algorithms import EVERY
+from forging import forged, poking, setting
 from internals import calibration, saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
-from test_saving import forged, poking, setting
 
 import onlinecls
 from onlinecls import load
