@@ -328,3 +328,11 @@ def test_a_row_of_tiny_weight_takes_no_more_than_it_has(weight):
     assert_allclose(leader.dual_coef_.sum(), weight, rtol=1e-12)
     ascent = DualAscentClassifier(1.0, update="DA3").partial_fit(X, y, classes=range(3), sample_weight=[weight])
     assert_allclose(np.abs(ascent.coef_).max(), 2.0 * weight, rtol=1e-12)
+
+
+def test_a_softmax_with_classes_that_join_is_the_same_in_any_split():
+    X, y = np.zeros((12, 2), np.float32), np.array([0, 0, 0, 1, 2, 0, 0, 0, 1, 3, 0, 0])
+    X[4] = [0.0, 1.0]
+    whole, split = (FoReLClassifier(2.0, loss="log_loss", multi_class="crammer_singer") for _ in range(2))
+    whole.partial_fit(X, y), split.partial_fit(X[:5], y[:5]).partial_fit(X[5:], y[5:])
+    assert fingerprint(whole) == fingerprint(split)

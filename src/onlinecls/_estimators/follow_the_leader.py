@@ -140,6 +140,10 @@ class FoReLClassifier(OnlineClassifier):
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Check nothing: the model grows with the rows, and its size is not known before."""
 
+    def _join_singly(self, params: dict) -> bool:
+        """Return True for a softmax: its sums over the classes round in another way where more of them are there."""
+        return bool(params["joint"] and params["loss"] == ascent.LOSSES["log_loss"])
+
     @staticmethod
     def _state_class(params: dict) -> type[ForelState]:
         return ForelState
