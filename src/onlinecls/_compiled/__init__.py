@@ -1,1 +1,1 @@
-"""What a model keeps of a feature, and how a step moves it: the only code whose cost grows with the non-zeros of a row."""
+"""Compiled code below the training loops: rows and rounds, geometries, dual ascent, kernels, small calls, the base of models."""

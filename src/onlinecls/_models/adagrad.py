@@ -1,4 +1,4 @@
-"""What AdaGrad keeps with its full matrix: a matrix of products of gradients for each vector of weights."""
+"""The model of AdaGrad with its full matrix: a matrix of products of gradients for each vector of weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dual ascent and gradient descent change when they learn, a class for each regularizer."""
+"""The models of dual ascent and gradient descent, a class for each regularizer."""
 
 from __future__ import annotations
 

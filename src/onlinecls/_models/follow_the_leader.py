@@ -1,4 +1,4 @@
-"""What follow the regularized leader keeps: the rows so far, their dual variables, and what follows from them."""
+"""The model of follow the regularized leader: the rows so far, their dual variables, and what follows from them."""
 
 from __future__ import annotations
 

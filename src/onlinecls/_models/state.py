@@ -1,4 +1,4 @@
-"""What all models have that learning changes: arrays and counters; how they grow when classes join, are read, and are checked.
+"""The base of all models: arrays and counters, how they grow when classes join, are read, and are checked.
 
 What a geometry adds to it stands in states.py; how the values lie in memory, in sparse.pxd and full.pxd.
 """
