@@ -23,7 +23,7 @@ import numpy as np
 from pages import DOCS, write_between
 
 import onlinecls
-from onlinecls._registry import algorithms_of, select
+from onlinecls._registry import select
 
 GRIDS = {
     "Perceptron": {"aggressive": [False, True], "eta0": [0.25, 0.5, 1.0, 2.0]},
@@ -80,7 +80,7 @@ def in_units(name, setting, scale):
     """Convert the numbers of a setting to units of the rows."""
     cls = getattr(onlinecls, name)
     values = cls(**{key: value for key, value in setting.items() if key in SHARED}).get_params()
-    units = select(name, values, algorithms_of(cls)).units
+    units = select(cls, values).units
     return {
         key: value * scale ** units[key].power if key in units and key not in SHARED else value for key, value in setting.items()
     }

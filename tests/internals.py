@@ -8,6 +8,7 @@ from onlinecls import OnlineToBatch, _core, _registry, _saving
 from onlinecls._cli import capacity, main, parameters
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
+from onlinecls._estimators import base
 from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import threads as threads
@@ -84,7 +85,7 @@ def arrays(learner):
 
 def again(learner):
     """Inside, rows count as learnt before: probabilities learn nothing from them."""
-    return learner._learning(again=True) if hasattr(learner, "_learning") else nullcontext()
+    return nullcontext() if isinstance(learner, OnlineToBatch) else base.learning(learner, again=True)
 
 
 def predict_on_the_way(learner, X, y, sample_weight=None):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from ._estimators.access import counts_of, learn_predicting
-from ._estimators.classifier import NO_ROUND, OnlineClassifier
+from ._compiled.model import COUNTERS
+from ._estimators.base import state_of
+from ._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
 from ._estimators.regressor import OnlineRegressor
 from ._input import validate
 from ._input.compat import issparse, kind_of
@@ -221,7 +222,7 @@ def _by_row(
 ) -> None:
     """Learn and count a batch by row: learners of this package predict inside the training loop."""
     start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
-    predicted = learn_predicting(learner, X, y, classes, weights if len(weights) else None)
+    predicted = predict_and_learn(learner, X, y, classes, weights if len(weights) else None)
     counters.seconds += time.perf_counter() - start
     live = predicted != NO_ROUND
     if not live.any():
@@ -250,13 +251,19 @@ def _by_batch(
 def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     by_row, fitted, rows, seconds = isinstance(learner, OnlineRegressor), hasattr(learner, "coef_"), 0, 0.0
-    before, examples, sums = counts_of(learner) if by_row else (0, 0, 0.0, 0.0), 0, np.zeros(2)
+    places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     points: list[tuple] = []
+    own = np.zeros(4)  # the same counts, of a learner of another library
+
+    def counts() -> np.ndarray:
+        return own if not by_row else state_of(learner).counters[places] if learner.__sklearn_is_fitted__() else np.zeros(4)
+
+    before = counts().copy()
 
     def mark() -> None:
-        t, updates, squared, absolute = counts_of(learner) if by_row else (examples, 0, *sums)
-        if t - before[0] > (points[-1][0] if points else 0):
-            points.append((t - before[0], squared - before[2], absolute - before[3], updates - before[1], seconds))
+        found = counts() - before
+        if found[0] > (points[-1][0] if points else 0):
+            points.append((*found, seconds))
 
     for X, y, weights in _batches(stream, validate.read_targets):
         X, start = validate.as_csr(_WHO, X) if issparse(X) and X.format != "csr" else X, 0
@@ -266,8 +273,8 @@ def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
             these, part, begun = part_of(X, start, stop), slice(start, stop), time.perf_counter()
             if not by_row:
                 errors = (y[part] - (learner.predict(these) if fitted else 0.0))[weights[part] > 0.0 if len(weights) else ...]
-                examples, fitted = examples + len(errors), True
-                sums += errors @ errors, np.abs(errors).sum()
+                fitted = True
+                own += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
             learner.partial_fit(these, y[part], **({"sample_weight": weights[part]} if len(weights) else {}))
             seconds += time.perf_counter() - begun
             rows, start = rows + stop - start, stop

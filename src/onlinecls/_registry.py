@@ -617,8 +617,9 @@ def parameter_error(who: str, name: str, allowed, value) -> ValueError:
     return ValueError(f"{who}: {name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else ""))
 
 
-def select(who: str, values: Mapping[str, object], offered: tuple[Algorithm, ...]) -> Algorithm:
-    """Return the row that an estimator's parameters choose, with every parameter checked against its range."""
+def select(cls: type, values: Mapping[str, object]) -> Algorithm:
+    """Return the row that the parameters of an estimator of this class choose, with each of them checked against its range."""
+    who, offered = cls.__name__, algorithms_of(cls)
     for name in dict.fromkeys(name for a in offered for name in a.selects):
         choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
         if values[name] not in Options(choices):

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._compiled import model
-from ._estimators.access import algorithm_of, defaults_of, is_classifier, is_regressor
-from ._estimators.base import leaving_records
-from ._input.compat import issparse
-from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error
+from ._estimators.base import state_of
+from ._input.compat import is_classifier, is_regressor, issparse
+from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, select
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
@@ -131,9 +130,12 @@ class Course:
 
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
     """Learn the rows of a chunk in one pass, and note what each left (Record of _compiled/rounds.pxd), but no weights."""
-    record = np.zeros((len(y), len(model.RECORD)))
-    with leaving_records(learner, record):
+    state, record = state_of(learner), np.zeros((len(y), len(model.RECORD)))
+    state.record, state.records_from = record, learner.t_
+    try:
         learner.partial_fit(rows, y)
+    finally:
+        state.record = None
     records = dict(zip(model.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
     if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): all follows from m and χ
@@ -658,7 +660,7 @@ THEOREMS: Mapping[str, type[Theorem]] = MappingProxyType({
 
 def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
     """Return the theorem of this name, or else the first that speaks of a classifier, or raise where it does not speak of it."""
-    algorithm = algorithm_of(learner)
+    algorithm = select(type(learner), learner.get_params())
     if key and key not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if key in a.theorems)
         raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Each bound is one learner's.")
@@ -668,7 +670,7 @@ def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
             "losses: follow it without u."
         )
     theorem = THEOREMS[key or algorithm.theorems[0]]
-    defaults, constants = defaults_of(type(learner)), theorem.constants_of(learner)
+    defaults, constants = estimator_class(algorithm.estimator)().get_params(), theorem.constants_of(learner)
     for name, value in learner.get_params().items():
         if name in constants:
             if value is None or isinstance(value, str):
@@ -677,7 +679,7 @@ def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
                     f"constant that was fixed before them: follow a learner with {name}=1.0, say."
                 )
         elif name not in (*theorem.free, *algorithm.selects, *HARMLESS):
-            require(who, learner, {name: theorem.needed.get(name, defaults[name])})
+            require(who, learner, {name: theorem.needed.get(name, defaults.get(name))})
     return theorem
 
 

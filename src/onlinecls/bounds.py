@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast, overload
 
 import numpy as np
 
-from ._estimators.access import Learner, is_classifier, is_regressor
+from ._estimators.base import OnlineLearner
 from ._input import validate
-from ._input.compat import issparse
+from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, estimator_class
 from ._theorems import CHUNK, PLAIN, THEOREMS, WHO, Course, require, summed, theorem_of, walk
 from .reference.potential import entropy_of_shares
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._estimators.dual_ascent import DualAscentClassifier
+    from ._estimators.saving import Learner
     from ._input.types import Matrix
 
     class BoundOfCourse(Protocol):
@@ -123,7 +124,7 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
         or y has other classes. With u: also if there is no theorem about the learner, or not with these parameters; it says why.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
-    if not isinstance(learner, Learner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
+    if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
         raise ValueError(
             f"{WHO}: learner must be a linear classifier, regressor or one-class learner of onlinecls, got {learner!r}. The "
             "bounds are for weights over the columns of X."

@@ -18,7 +18,7 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls._compiled.model import RULES
-from onlinecls._registry import ALGORITHMS, algorithms_of, select
+from onlinecls._registry import ALGORITHMS, select
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
@@ -114,7 +114,7 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
             assert array.shape == shape and not array.flags.writeable
             with pytest.raises(ValueError, match="read-only"):
                 array[0, 0] = 1.0
-        chosen = select(estimator.__name__, learner.get_params(), algorithms_of(estimator))
+        chosen = select(estimator, learner.get_params())
         stored = chosen.rule in RULES and chosen.geometry in ("additive", "gaussian", "mirror")  # (of dual ascent it is θ)
         assert np.shares_memory(learner.coef_, state_of(learner).values) == stored
         learner.partial_fit(X, y)  # looking at it does not lock it

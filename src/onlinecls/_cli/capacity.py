@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._estimators import access
+from .._estimators.base import model_bytes
 from .._input.validate import available_memory
 
 _MANY_CLASSES = 50  # `require_classes` checks batches with more new labels than this
@@ -11,7 +11,7 @@ _MANY_CLASSES = 50  # `require_classes` checks batches with more new labels than
 def require_memory(option: str, learner, n_features: int, n_classes: int, dtype) -> None:
     """Refuse a model that does not fit in memory, and name the --bits that would."""
     available = available_memory()
-    needed = access.model_bytes(learner, n_features, n_classes, dtype)
+    needed = model_bytes(learner, n_features, n_classes, dtype)
     if needed <= available:
         return
     raise ValueError(
@@ -22,7 +22,7 @@ def require_memory(option: str, learner, n_features: int, n_classes: int, dtype)
 
 def _most_bits(learner, n_classes: int, dtype, available: float) -> int:
     """Return the largest number of bits with which a model fits."""
-    return next((bits for bits in range(40, 0, -1) if access.model_bytes(learner, 1 << bits, n_classes, dtype) <= available), 1)
+    return next((bits for bits in range(40, 0, -1) if model_bytes(learner, 1 << bits, n_classes, dtype) <= available), 1)
 
 
 def require_classes(name: str, learner, X, y) -> None:
@@ -33,7 +33,7 @@ def require_classes(name: str, learner, X, y) -> None:
     if len(labels) <= _MANY_CLASSES:
         return
     # The model is copied when classes join.
-    needed, fraction = 2 * access.model_bytes(learner, X.shape[1], len(labels), X.data.dtype), _fraction(labels)
+    needed, fraction = 2 * model_bytes(learner, X.shape[1], len(labels), X.data.dtype), _fraction(labels)
     available = available_memory()
     if fraction is not None or needed > available:
         why = f"{fraction} for one" if fraction is not None else f"{needed / 1e9:.0f} GB"

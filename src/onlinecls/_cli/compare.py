@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from .._estimators.access import is_regressor
+from .._input.compat import is_regressor
 from .inputs import Input, require_place
 from .parameters import CLASSIFIERS, REGRESSORS, make_learner, split_settings
 from .progress import Progress

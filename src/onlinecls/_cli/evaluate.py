@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from .._estimators.access import is_regressor
+from .._input.compat import is_regressor
 from .inputs import load_model, shown_label
 from .progress import Progress
 from .report import format_error, skipped_lines

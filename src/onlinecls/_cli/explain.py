@@ -7,12 +7,12 @@ import sys
 
 import numpy as np
 
-from .._estimators.access import is_regressor, linear_of
+from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .._input.rows import part_of
 from .inputs import load_model, shown_label
 from .inspect import as_two_classes, column_lookup
-from .parameters import is_kernel
+from .parameters import is_kernel, linear_of
 from .report import skipped_lines
 
 _NAMES = 100_000  # names of columns kept while rows are explained

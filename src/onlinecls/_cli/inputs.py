@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .._estimators.access import dtype_of, is_classifier, is_regressor
+from .._estimators.base import state_of
 from .._estimators.saving import load
+from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
@@ -64,7 +65,7 @@ class Input:
 
         if metadata.get("input") is None:
             width = learner.n_features_in_
-            reading = {"n_features": width, "dtype": str(dtype_of(learner)), "vectorizer": _NoHashing(width)}
+            reading = {"n_features": width, "dtype": str(state_of(learner).dtype), "vectorizer": _NoHashing(width)}
             if hasattr(learner, "feature_names_in_"):
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
             return cls(reading, is_known=False).with_options(options)

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .._estimators.access import class_counts, counts_of, dtype_of, is_regressor, learner_of, linear_of
+from .._estimators.base import state_of
+from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .inputs import load_model, shown_label
-from .parameters import NAMED, algorithm_of, is_kernel, own_parameters
+from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
 from .report import counters_of, summary
+from .run import counts_of
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
 _NAMES = 1_000_000  # names of columns kept while data are read
@@ -36,14 +38,15 @@ def inspect(options) -> None:
     top = {} if linear is None else _top(linear, inputs, options.top)
     more = {}
     if not is_regressor(learner):
-        more["classes"] = {shown_label(label): n for label, n in class_counts(learner).items()}
+        labels = map(shown_label, learner_of(learner).classes_.tolist())
+        more["classes"] = dict(zip(labels, state_of(learner).counts.astype(int).tolist(), strict=True))
     if is_kernel(learner):
         kept = learner_of(learner)
         more["support_vectors"] = {"kept": kept.n_support_, "given up": kept.n_dropped_}
     counts = counts_of(learner)
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
-        "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(dtype_of(learner)),
+        "algorithm": algorithm_of(learner), "parameters": own_parameters(learner), "dtype": str(state_of(learner).dtype),
         **counters_of(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.stream_metadata,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }

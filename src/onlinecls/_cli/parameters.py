@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onlinecls
 
-from .._estimators import access
-from .._registry import ALGORITHMS, OTHERS
+from .._estimators.base import check_parameters
+from .._registry import ALGORITHMS, OTHERS, select
 
 #: The algorithms that the command line offers by name.
 NAMED = {**ALGORITHMS, **{name: OTHERS[name] for name in ("committee", "committee_regression")}}
@@ -51,7 +51,8 @@ def _value(text: str):
 def allowed_parameters(name: str) -> list[str]:
     """Return the parameters of an algorithm and those that all estimators share."""
     algorithm = NAMED[name]
-    return [*algorithm.params, *(p for p in _COMMON if p in access.parameter_names(getattr(onlinecls, algorithm.estimator)))]
+    shared = getattr(onlinecls, algorithm.estimator)().get_params()
+    return [*algorithm.params, *(p for p in _COMMON if p in shared)]
 
 
 def make_learner(parser, option: str, name: str, settings: list[str], dtype: str):
@@ -68,31 +69,40 @@ def make_learner(parser, option: str, name: str, settings: list[str], dtype: str
         values[parameter] = _weights_of_classes(value) if parameter == "class_weight" else _value(value)
     learner = cls(**algorithm.selects, **values, dtype=dtype)
     try:
-        access.check_parameters(learner)
+        check_parameters(learner)
     except ValueError as error:
         parser.error(f"argument {option}: {error}")
     return learner
 
 
+def learner_of(learner):
+    """Return the learner itself; of an `OnlineToBatch`, the one that it wraps."""
+    return getattr(learner, "estimator_", learner)
+
+
+def linear_of(learner):
+    """Return the linear model that predicts; None for a kernel learner and a vote."""
+    found = getattr(learner, "chosen_", learner)
+    return found if hasattr(found, "coef_") else None
+
+
+def _row_of(learner):
+    return select(type(learner), learner.get_params())
+
+
 def algorithm_of(learner) -> str:
     """Return the name of the learner's algorithm."""
-    return access.algorithm_of(access.learner_of(learner)).name.removeprefix("kernel_")
-
-
-def is_wrapped(learner) -> bool:
-    """Return True for an `OnlineToBatch`."""
-    return access.learner_of(learner) is not learner
+    return _row_of(learner_of(learner)).name.removeprefix("kernel_")
 
 
 def is_kernel(learner) -> bool:
     """Return True for a kernel learner or a wrapper of one."""
-    return hasattr(access.learner_of(learner), "n_support_")
+    return hasattr(learner_of(learner), "n_support_")
 
 
 def own_parameters(learner) -> dict:
     """Return the parameters of the learner's algorithm for JSON (infinity as text)."""
-    learner = access.learner_of(learner)
-    row = access.algorithm_of(learner)
-    own = (*(("algorithm", "kernel") if is_kernel(learner) else ()), *row.params)
+    learner = learner_of(learner)
+    own = (*(("algorithm", "kernel") if is_kernel(learner) else ()), *_row_of(learner).params)
     values = {name: getattr(learner, name) for name in own}
     return {name: str(value) if value in (float("inf"), -float("inf")) else value for name, value in values.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .._estimators.access import is_regressor
+from .._input.compat import is_regressor
 from .inputs import load_model, shown_label
 from .progress import Progress
 from .report import skipped_lines

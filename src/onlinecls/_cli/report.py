@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._estimators.access import is_regressor
+from .._input.compat import is_regressor
 from .._input.escaping import escaped
 
 

@@ -8,11 +8,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._estimators.access import counts_of, is_regressor
+from .._compiled.model import COUNTERS
+from .._estimators.base import state_of
+from .._input.compat import is_regressor
 from .._input.rows import part_of
 from .capacity import require_classes
 from .progress import Progress
 from .report import format_error, mean
+
+
+def counts_of(learner) -> tuple:
+    """Return the lifetime counters: (rows, updates, mistakes), or for a regressor (rows, updates, squared errors, absolute
+    errors)."""
+    whole, sums = ("t", "updates"), ("squared", "absolute")
+    if not is_regressor(learner):
+        whole, sums = ("t", "updates", "mistakes"), ()
+    if not learner.__sklearn_is_fitted__():
+        return (0,) * len(whole) + (0.0,) * len(sums)
+    counters = state_of(learner).counters
+    return (*(int(counters[COUNTERS[name]]) for name in whole), *(float(counters[COUNTERS[name]]) for name in sums))
 
 
 def labels_of(learner, classes: list[str] | None = None) -> str:

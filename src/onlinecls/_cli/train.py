@@ -6,16 +6,17 @@ import json
 import os
 import sys
 
-from .._estimators.access import counts_of, is_regressor, learning
+from .._estimators.base import learning
+from .._input.compat import is_regressor
 from .capacity import require_memory
 from .evaluate import measure
 from .inputs import Input, load_model, require_place
 from .jobs import check as check_jobs
 from .jobs import learn_in_processes
-from .parameters import REGRESSORS, algorithm_of, is_kernel, is_wrapped, make_learner, own_parameters
+from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
 from .report import counters_of, skipped_lines, summary
-from .run import Reading, Run, labels_of, learn
+from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
 
 # Options of a new model; a resumed model has its own.
@@ -219,7 +220,7 @@ def _start(options) -> tuple[dict, Input, Run]:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = load_model(options.resume, options)
-        if is_wrapped(learner) or is_kernel(learner):
+        if learner_of(learner) is not learner or is_kernel(learner):
             raise ValueError(
                 f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "
                 "onlinecls.load, partial_fit."

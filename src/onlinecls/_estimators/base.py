@@ -22,7 +22,7 @@ from .._input import validate
 from .._input.compat import data_frame_columns, not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
-from .._registry import ALGORITHMS, AUTO, Units, algorithms_of, select, worded_defaults
+from .._registry import ALGORITHMS, AUTO, Units, select, worded_defaults
 from . import exporting, merging, saving, threads
 from .routing import Routing
 from .sparse_arrays import most_frequent
@@ -318,7 +318,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
             return remembered[2]
         who, values = type(self).__name__, self._parameters()
-        algorithm = select(who, values, algorithms_of(type(self)))
+        algorithm = select(type(self), values)
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
         # (A subclass may have fewer parameters than the class that it extends.)
@@ -585,22 +585,6 @@ class OnlineLearner(saving.Describing, Estimator):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
-    @contextmanager
-    def _learning(self, again: bool) -> Iterator[None]:
-        """Say that the rows learnt inside the context were learnt before: probabilities then learn nothing from their scores."""
-
-        def say(seen: bool) -> None:
-            self._are_seen, state = seen, self.__dict__.get("_state")
-            if isinstance(state, model.Model):  # (small calls ask the model alone)
-                state.are_seen = seen
-
-        say(again)
-        try:
-            yield
-        finally:
-            say(False)
-            del self._are_seen
-
     def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
         """Let the model take small calls by itself as long as they need none of the checks and steps of this class.
 
@@ -643,7 +627,7 @@ class OnlineLearner(saving.Describing, Estimator):
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
             loss_before = self._state.counters[model.COUNTERS["loss"]]
-            with self._learning(again=epoch > 1):
+            with learning(self, again=epoch > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
             self.n_iter_ = epoch
             loss = (self._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
@@ -736,7 +720,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """Return the number that the model uses for a parameter with a default in units of X."""
         self._fitted_state()
         values = self._parameters()
-        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
+        algorithm = select(type(self), values)
         found = algorithm.in_units(values, self._units)[name]
         return float(found) if self._units.scale or found is values[name] else nan
 
@@ -758,15 +742,39 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("skipped")
 
 
+# --- for the command line, evaluation and bounds, beside the public attributes -------------------------------------------------
+
+
+def state_of(learner: Any) -> Any:
+    """Return what a fitted learner has learnt; of an `OnlineToBatch`, what the learner that it wraps has."""
+    return getattr(learner, "estimator_", learner)._fitted_state()
+
+
+def check_parameters(learner: OnlineLearner) -> None:
+    """Raise the ValueError that `fit` would raise for a parameter."""
+    learner._kernel_params()
+
+
+def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+    """Return the size in bytes of the arrays of a model with this learner's parameters."""
+    return learner._model_bytes(learner._kernel_params(), n_features, n_classes, np.dtype(dtype))
+
+
 @contextmanager
-def leaving_records(learner: OnlineLearner, record: np.ndarray) -> Iterator[None]:
-    """Write the numbers of each row learnt inside the context into the next row of this array (RECORD in _compiled/model.pyx)."""
-    state = learner._fitted_state()
-    state.record, state.records_from = record, learner.t_
+def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
+    """Say whether the rows learnt inside the context were learnt before: probabilities then learn nothing from their scores."""
+
+    def say(seen: bool) -> None:
+        learner._are_seen, state = seen, learner.__dict__.get("_state")
+        if isinstance(state, model.Model):  # (small calls ask the model alone)
+            state.are_seen = seen
+
+    say(again)
     try:
         yield
     finally:
-        state.record = None
+        say(False)
+        del learner._are_seen
 
 
 class WithWeights(OnlineLearner):

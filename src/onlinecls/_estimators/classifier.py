@@ -371,6 +371,14 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         return _flat(self._scores(rows)), _flat(self._deviations(rows))
 
 
+def predict_and_learn(
+    learner: OnlineClassifier, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None,
+) -> np.ndarray:
+    """Run `partial_fit`; return what `predict` would have said of each row just before it, as the place among `classes_` after
+    the call: NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
+    return learner._partial_fit_labels(X, y, classes, sample_weight, predict=True)
+
+
 def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """`score` of classifiers."""
     who = type(learner).__name__

@@ -12,7 +12,7 @@ import numpy as np
 from .._input import validate
 from .._models.committee import CommitteeState
 from .._models.state import read_only
-from .._registry import ALGORITHMS, ESTIMATORS, Units, algorithms_of, estimator_class, select
+from .._registry import ALGORITHMS, ESTIMATORS, Units, estimator_class, select
 from .._saving import is_json, require
 from . import saving
 from .base import _MUCH, UNKNOWN, OnlineLearner, WithWeights
@@ -46,7 +46,7 @@ class Automatic(NamedTuple):
 
     def made(self, units: Units, fit_intercept: bool) -> Any:
         learner = estimator_class(self.estimator)(**self.parameters, fit_intercept=fit_intercept)
-        defaults = select(self.estimator, learner.get_params(), algorithms_of(type(learner))).units
+        defaults = select(type(learner), learner.get_params()).units
         for name, factor in self.factors.items() if units.scale else ():
             setattr(learner, name, defaults[name]._replace(number=factor).value(units))
         return learner
@@ -148,7 +148,7 @@ class _Committee(WithWeights):
             if remembered[2]["width"] == width or self.members != "auto":
                 return remembered[2]
         who, values = type(self).__name__, self._parameters()
-        select(who, values, algorithms_of(type(self)))
+        select(type(self), values)
         validate.read_dtype(who, self.dtype)
         team, own = self._team(units, width <= NARROW), []
         for name, member in team:

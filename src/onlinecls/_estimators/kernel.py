@@ -13,7 +13,7 @@ from .._estimators.classifier import OnlineClassifier
 from .._estimators.one_class import OnlineOneClass
 from .._estimators.regressor import OnlineRegressor
 from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
-from .._registry import CONSTANT, Either, Options, algorithms_of, select
+from .._registry import CONSTANT, Either, Options, select
 from .._saving import packed, require, unpacked
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _KernelLearner(OnlineLearner):
 
     def _kernel_params(self, units: Units | None = None) -> dict:
         values = self._parameters()
-        algorithm = select(type(self).__name__, values, algorithms_of(type(self)))
+        algorithm = select(type(self), values)
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
         self._check_kernel()
         return {

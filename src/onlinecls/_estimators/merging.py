@@ -110,7 +110,7 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
             f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class apart."
         )
     values, expected = model._parameters(), learner._parameters()
-    algorithm = select(who, values, algorithms_of(type(model)))
+    algorithm = select(type(model), values)
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
             f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is "
@@ -173,7 +173,7 @@ def _described(model: Any) -> dict[str, Any]:
 def _waits(model: Any) -> bool:
     """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
     values = model._parameters()
-    return not model._units.scale and select(type(model).__name__, values, algorithms_of(type(model))).awaits_scale(values)
+    return not model._units.scale and select(type(model), values).awaits_scale(values)
 
 
 def _merged(who: str, models: list[Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,6 @@ from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, 
 from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
 from .._saving import is_json, require
 from . import saving
-from .access import averaging_predictors
 from .base import Estimator, OnlineLearner, exclusive
 from .classifier import accuracy
 from .regressor import r_squared
@@ -180,6 +179,31 @@ def learner_averages(learner: Any) -> bool:
     return bool(learner.get_params().get("average"))
 
 
+def averaging_predictors(learner: Any) -> Any:
+    """A learner with average=True as one whose average runs over the weights that predicted a row, w_1 .. w_T, where its own runs
+    over w_2 .. w_{T+1}. It shares its arrays with this one, and is to be read alone.
+
+    With average=n > 1 it runs over w_{n+1} .. w_T.
+    """
+    state = learner._state
+    rounds, everything = state.average_rounds(state.params), slice(None)
+    last = state.of({**state.parts(), "correction": np.empty(0), "params": state.params})
+    less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
+    if int(learner.average) == 1:
+        first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
+        first.params = state.params
+        less -= first.weights(learner._read_params(first), everything).T
+    elif rounds > 1.0:
+        less -= state.weights(learner._read_params(state), everything).T
+        less *= rounds / (rounds - 1.0)
+    else:
+        less[:] = 0.0
+    found = copy(learner)
+    found.__dict__.pop("_sparse_coef", None)
+    found._state = state.of({**state.parts(), "correction": state.correction + less.reshape(-1), "params": state.params})
+    return found
+
+
 class OnlineToBatch(Estimator):
     """Turn an online learner into one fixed predictor: the average, a vote, the best, or a random one of its hypotheses.
 
@@ -309,7 +333,7 @@ class OnlineToBatch(Estimator):
 
     def _check_parameters(self) -> None:
         who, learner = type(self).__name__, self.estimator
-        select(who, self.get_params(deep=False), algorithms_of(type(self)))
+        select(type(self), self.get_params(deep=False))
         methods = ("partial_fit", "predict", "get_params")
         is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
         if not is_learner or kind_of(learner) not in (None, "classifier", "regressor"):

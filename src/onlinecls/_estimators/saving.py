@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from typing import IO, Any, Literal, Self, TypeAlias
 
     from .._input.types import Params
-    from .access import Learner
+    from .classifier import OnlineClassifier
+    from .one_class import OnlineOneClass
+    from .regressor import OnlineRegressor
 
+    Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")

@@ -24,7 +24,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import warn_not_converged
 from .._models.state import NO_ORDER
-from .base import OnlineLearner
+from .base import OnlineLearner, learning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ class UntilConverged(OnlineLearner):
         """Run cycles until one makes no update, at most max_iter; return how many were run."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             before = self.n_updates_
-            with self._learning(again=cycle > 1):
+            with learning(self, again=cycle > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
             if verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")

@@ -87,6 +87,14 @@ def kind_of(estimator) -> str | None:
     return kind
 
 
+def is_classifier(estimator) -> bool:
+    return kind_of(estimator) == "classifier"
+
+
+def is_regressor(estimator) -> bool:
+    return kind_of(estimator) == "regressor"
+
+
 def text_transformer_tags():
     """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import streams
-from .._estimators.access import is_classifier
+from .._input.compat import is_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
