@@ -366,7 +366,7 @@ def test_a_docstring_names_all_parameters_and_attributes(estimator):
     public = {name for name in dir(learner) if name.endswith("_") and not name.startswith("_")}
     assert public == documented
     methods = [method for name, method in inspect.getmembers(estimator, inspect.isfunction) if not name.startswith("_")]
-    assert all(len(method.__doc__ or "") > 20 for method in methods)
+    assert all(len(inspect.getdoc(method) or "") > 20 for method in methods)
 
 
 @every_estimator

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from functools import partial, wraps
+from dataclasses import dataclass
+from functools import wraps
 from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,8 +23,9 @@ from .._input import validate
 from .._input.compat import data_frame_columns, not_fitted, random_state
 from .._models.state import NO_ORDER
 from .._models.states import STATES
-from .._registry import ALGORITHMS, AUTO, Units, select, worded_defaults
+from .._registry import AUTO, Units, select
 from . import exporting, merging, saving, threads
+from .parameters import EpochParameters
 from .routing import Routing
 from .sparse_arrays import most_frequent
 from .units import first_row, units_of
@@ -31,13 +33,13 @@ from .units import first_row, units_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from typing import IO, Any, Concatenate, ParamSpec, Self, TypeVar
+    from typing import IO, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params, RandomState
+    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params
     from .._registry import Algorithm
 
     E = TypeVar("E", bound="Estimator")
@@ -239,25 +241,18 @@ class Estimator(Routing):
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
-class OnlineLearner(saving.Describing, Estimator):
+class OnlineLearner(saving.Describing, EpochParameters, Estimator):
     """Base of the online learners of all tasks: from parameters and rows to a kernel, epochs, and the fitted attributes.
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
 
-    # Parameters of the constructors, as far as a learner has them.
+    # Parameters beside those of epochs, as far as a learner has them.
     fit_intercept: bool
     intercept_scaling: FloatOrAuto
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    random_state: RandomState
-    warm_start: bool
     average: bool | int
     early_stopping: bool
     validation_fraction: float
-    n_iter_no_change: int
-    verbose: int
     dtype: FloatType | None
     n_jobs: int | None = None
     delta: FloatOrAuto  # (AdaGrad's, as the next)
@@ -268,14 +263,6 @@ class OnlineLearner(saving.Describing, Estimator):
     _units: Units
     _compiled: tuple[tuple[Any, ...], Units, Params]
     _sparse_coef: Any
-
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        """Add a property `name_` for each parameter whose default may be in units of X: the number that was used."""
-        super().__init_subclass__(**arguments)
-        if any(algorithm.estimator == cls.__name__ for algorithm in ALGORITHMS.values()):
-            for name in (*worded_defaults(cls.__name__), "intercept_scaling"):
-                if name in cls._parameter_names() and not hasattr(cls, name + "_"):
-                    setattr(cls, name + "_", property(partial(cls._in_units, name=name)))
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
@@ -434,8 +421,64 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
+    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the order given, one pass, from where the model is.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
+        y : array-like of shape (n_samples,)
+            Targets: finite numbers. Not used by a one-class learner.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        state = self.__dict__.get("_state")
+        if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
+            self._partial_fit(X, y, sample_weight)
+        return self
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+
+        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` epochs running; with `early_stopping`,
+        when the score on held-out rows has not: accuracy, or R^2.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            No other thread may change the arrays of a call while it runs: they are checked, then read.
+        y : array-like of shape (n_samples,)
+            A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers. A
+            regressor's targets: finite numbers. Not used by a one-class learner.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+        """
+        return self._fit(X, y, sample_weight)
+
     @exclusive
-    def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> Self:
+    def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> None:
         """Learn one pass over rows whose targets need no classes; everything is read before the first write."""
         params, rows, first = self._read_call(X)
         targets = self._read_targets(y, rows.n_rows)
@@ -444,7 +487,6 @@ class OnlineLearner(saving.Describing, Estimator):
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
         self._learn(params, rows, targets, weights, NO_WEIGHTS)
         self._enable_fast_path()
-        return self
 
     @exclusive
     def _fit(
@@ -855,8 +897,11 @@ class WithWeights(OnlineLearner):
         return self
 
 
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
 class WithVariances(OnlineLearner):
     """A learner that keeps a variance for each weight."""
+
+    covariance: Literal["diagonal", "full"] = "diagonal"
 
     @property
     def covariance_(self) -> NDArray[np.floating]:

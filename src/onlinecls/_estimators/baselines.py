@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.docstrings import documented
 from .._estimators.probabilities import WithProbabilities
 from .._input.compat import random_state as generator_of
 from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentRegressor
+from .parameters import LinearParameters, estimator
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
-@documented
+@estimator
 class OGDClassifier(WithProbabilities, AscentClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
@@ -44,15 +45,7 @@ class OGDClassifier(WithProbabilities, AscentClassifier):
     eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
         "auto", with s = ``scale_``: {auto_eta0}.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -69,27 +62,18 @@ class OGDClassifier(WithProbabilities, AscentClassifier):
 
     _schedules = ("strongly_convex", "sqrt")
 
-    alpha: FloatOrAuto
-    learning_rate: Literal["strongly_convex", "sqrt"]
-    eta0: FloatOrAuto
-
-    def __init__(
-        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
-        eta0: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10,
-        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    alpha: FloatOrAuto = "auto"
+    _: KW_ONLY
+    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
+    eta0: FloatOrAuto = "auto"
 
     def _own_params(self, values: dict) -> dict:
         rate = values["learning_rate"]
         return {"schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
 
 
-@documented
-class OGDRegressor(AscentRegressor):
+@estimator
+class OGDRegressor(LinearParameters, AscentRegressor):
     """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
 
     With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
@@ -110,15 +94,7 @@ class OGDRegressor(AscentRegressor):
         Step size in the first round, > 0; of "sqrt" alone.
         "auto", with s = ``scale_``: {auto_eta0}.
     loss : {"absolute", "squared"}, default="absolute"
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -135,19 +111,11 @@ class OGDRegressor(AscentRegressor):
 
     _schedules = ("strongly_convex", "sqrt")
 
-    alpha: FloatOrAuto
-    learning_rate: Literal["strongly_convex", "sqrt"]
-    eta0: FloatOrAuto
-    loss: Literal["absolute", "squared"]
-
-    def __init__(
-        self, alpha: FloatOrAuto = "auto", *, learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex",
-        eta0: FloatOrAuto = "auto", loss: Literal["absolute", "squared"] = "absolute", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:
-        self._assign(locals())
+    alpha: FloatOrAuto = "auto"
+    _: KW_ONLY
+    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
+    eta0: FloatOrAuto = "auto"
+    loss: Literal["absolute", "squared"] = "absolute"
 
     def _own_params(self, values: dict) -> dict:
         rate = values["learning_rate"]
@@ -155,6 +123,7 @@ class OGDRegressor(AscentRegressor):
         return {"loss": ascent.LOSSES[values["loss"]], "schedule": ascent.SCHEDULES[rate], "sigma": sigma}
 
 
+@dataclass(eq=False, repr=False)
 class HedgeClassifier(AscentClassifier):
     """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
 
@@ -221,15 +190,13 @@ class HedgeClassifier(AscentClassifier):
 
     average, early_stopping = False, False
 
-    eta0: FloatOrAuto
-    signed: bool
-
-    def __init__(
-        self, eta0: FloatOrAuto = "auto", *, max_iter: int = 1, tol: float | None = 1e-3, shuffle: bool = False,
-        random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None, signed: bool = False,
-    ) -> None:
-        self._assign(locals())
+    eta0: FloatOrAuto = "auto"
+    _: KW_ONLY
+    max_iter: int = 1
+    shuffle: bool = False
+    dtype: FloatType | None = None
+    class_weight: ClassWeight = None
+    signed: bool = False
 
     def _own_params(self, values: dict) -> dict:
         auto = isinstance(values["eta0"], str)

@@ -26,7 +26,7 @@ NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; 
 
 
 class OnlineClassifier(WithWeights):
-    """Base of all classifiers. A subclass is its docstring and its constructor; the registry knows the rest."""
+    """Base of all classifiers. A subclass is its docstring and its parameters; the registry knows the rest."""
 
     class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
@@ -46,7 +46,7 @@ class OnlineClassifier(WithWeights):
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
 
-    def partial_fit(
+    def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from rows in the order given, one pass, from where the model is.
@@ -214,32 +214,6 @@ class OnlineClassifier(WithWeights):
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """Return the model with its classes at `places` among n_classes."""
         return self._state.grow_classes(places, n_classes)
-
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
-
-        Epochs end early when the mean loss (with `early_stopping`: the accuracy on held-out rows) has not improved by `tol` in
-        `n_iter_no_change` epochs running.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : array-like of shape (n_samples,)
-            Labels of at least two classes: integers, booleans, strings, or floats that are integers.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         return validate.read_labels(type(self).__name__, y, n_rows)

@@ -16,7 +16,7 @@ from .._registry import ALGORITHMS, ESTIMATORS, Units, estimator_class, select
 from .._saving import is_json, require
 from . import saving
 from .base import _MUCH, UNKNOWN, OnlineLearner, WithWeights
-from .docstrings import documented
+from .parameters import estimator
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 from .units import units_of
@@ -428,8 +428,8 @@ class _Committee(WithWeights):
         return learner if name is None else (name, learner)
 
 
-@documented
-class CommitteeClassifier(_Committee, WithProbabilities):
+@estimator
+class CommitteeClassifier(_Committee, WithProbabilities):  # type: ignore[misc]
     """A committee of linear learners in one pass: as good as the best of them, or better, with nothing to choose.
 
     Member k scores a row before it learns it, s_k. The committee's score is Σ a_k s_k, so that it is one hyperplane, too. An AROW
@@ -521,7 +521,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
         return np.array([member.count("mistakes") for member in self._fitted_state().members], np.int64)
 
 
-@documented
+@estimator
 class CommitteeRegressor(_Committee, OnlineRegressor):
     """A committee of linear regressors in one pass: as good as the best of them, or better, with nothing to choose.
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.docstrings import documented
 from .._estimators.probabilities import WithProbabilities
 from .._models import calibration
 from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentLearner, AscentRegressor
+from .parameters import LinearParameters, estimator
 
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
+    from .._input.types import FloatOrAuto
 
 
 class _DualAscent(AscentLearner):
@@ -56,7 +57,7 @@ class _DualAscent(AscentLearner):
         return float(gain - sigma * (shift + np.log(z / size)).sum())
 
 
-@documented
+@estimator
 class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
     """Online learning by dual ascent: each row's dual variables raise the dual of  min_w f(w) + sum of c_t loss_t(w).
 
@@ -136,25 +137,15 @@ class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
     0.01
     """
 
-    sigma: FloatOrAuto | None
-    regularizer: Literal["euclidean", "entropic"]
-    update: Literal["DA1", "DA2", "DA3"]
-    loss: Literal["hinge", "log_loss"]
-    margin: float
-    norm_bound: FloatOrAuto
-    signed: bool
-
-    def __init__(
-        self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
-        update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["hinge", "log_loss"] = "hinge", margin: float = 1.0,
-        norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
-        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer",
-        n_jobs: int | None = None, signed: bool = True,
-    ) -> None:
-        self._assign(locals())
+    sigma: FloatOrAuto | None = None
+    _: KW_ONLY
+    regularizer: Literal["euclidean", "entropic"] = "euclidean"
+    update: Literal["DA1", "DA2", "DA3"] = "DA3"
+    loss: Literal["hinge", "log_loss"] = "hinge"
+    margin: float = 1.0
+    norm_bound: FloatOrAuto = "auto"
+    multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
+    signed: bool = True
 
     def _gives_probabilities(self) -> bool:
         return self.loss == "log_loss" or super()._gives_probabilities()
@@ -167,8 +158,8 @@ class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
         return calibration.log_probabilities(scores, calibration.fresh(state.n_columns))
 
 
-@documented
-class DualAscentRegressor(_DualAscent, AscentRegressor):
+@estimator
+class DualAscentRegressor(_DualAscent, LinearParameters, AscentRegressor):
     """Online regression by dual ascent: each row's dual variable raises the dual of  min_w f(w) + sum of c_t loss_t(w).
 
     With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),
@@ -245,19 +236,11 @@ class DualAscentRegressor(_DualAscent, AscentRegressor):
     11.0
     """
 
-    sigma: FloatOrAuto | None
-    regularizer: Literal["euclidean", "entropic"]
-    update: Literal["DA1", "DA2", "DA3"]
-    loss: Literal["absolute", "squared"]
-    norm_bound: FloatOrAuto
-    signed: bool
+    sigma: FloatOrAuto | None = None
+    _: KW_ONLY
+    regularizer: Literal["euclidean", "entropic"] = "euclidean"
+    update: Literal["DA1", "DA2", "DA3"] = "DA3"
+    loss: Literal["absolute", "squared"] = "absolute"
+    norm_bound: FloatOrAuto = "auto"
+    signed: bool = True
 
-    def __init__(
-        self, sigma: FloatOrAuto | None = None, *, regularizer: Literal["euclidean", "entropic"] = "euclidean",
-        update: Literal["DA1", "DA2", "DA3"] = "DA3", loss: Literal["absolute", "squared"] = "absolute",
-        norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto",
-        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, average: bool | int = False, early_stopping: bool = False, validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None, signed: bool = True,
-    ) -> None:
-        self._assign(locals())

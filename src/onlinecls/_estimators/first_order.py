@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .._models.adagrad import FullDualState, FullMirrorState
 from .._models.states import PNormState
+from .base import OnlineLearner
 from .classifier import OnlineClassifier
-from .docstrings import documented
+from .parameters import LinearParameters, estimator
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
@@ -18,28 +20,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from .._input.types import FloatOrAuto, Matrix, RandomState
     from .._registry import Algorithm
 
 MATRICES = {"diagonal": 0, "mirror_descent": 1, "dual_averaging": 2}  # AdaGrad's: the diagonal, or the full one of an update
 MOST_FEATURES = 500  # with the full matrix: more would take longer than 50 ms a row
 
 
-class _WithStart(WithProbabilities):
-    """A classifier that can start from given weights."""
+class _WithStart(OnlineLearner):
+    """A learner that can start from given weights."""
 
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from scratch in epochs, as `OnlineClassifier.fit`; coef_init and intercept_init are the weights to start from.
+        """Learn from scratch in epochs, as other learners' `fit`; coef_init and intercept_init are the weights to start from.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        coef_init : ndarray of shape (1 or n_classes, n_features), default=None
-        intercept_init : ndarray of shape (1 or n_classes,), default=None
+        coef_init : array-like of the shape of `coef_`, default=None
+        intercept_init : array-like of the shape of `intercept_`, default=None
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -49,8 +51,8 @@ class _WithStart(WithProbabilities):
         return self._fit(X, y, sample_weight, coef_init, intercept_init)
 
 
-@documented
-class Perceptron(_WithStart):
+@estimator
+class Perceptron(_WithStart, WithProbabilities):
     """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
@@ -67,17 +69,9 @@ class Perceptron(_WithStart):
     eta0 : float or "auto", default="auto"
         Step size, > 0: of a conservative Perceptron but the unit of the scores.
         "auto", with s = ``scale_``: {auto_eta0}.
-    {parameters}
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -99,22 +93,14 @@ class Perceptron(_WithStart):
 
     _leans = True
 
-    aggressive: bool
-    eta0: FloatOrAuto
-    penalty: None
-    alpha: float
-    l1_ratio: float
-
-    def __init__(
-        self, aggressive: bool = False, *, eta0: FloatOrAuto = "auto", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = 0, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, penalty: None = None,
-        alpha: float = 0.0001, l1_ratio: float = 0.15,
-    ) -> None:
-        self._assign(locals())
+    aggressive: bool = False
+    _: KW_ONLY
+    eta0: FloatOrAuto = "auto"
+    max_iter: int = 1000
+    random_state: RandomState = 0
+    penalty: None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
 
     def _check_parameters(self, values: dict[str, Any]) -> None:
         if values["penalty"] is not None:
@@ -124,8 +110,8 @@ class Perceptron(_WithStart):
             )
 
 
-@documented
-class PassiveAggressiveClassifier(ClassifierUntilConverged, _WithStart):
+@estimator
+class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, WithProbabilities):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1 (or `margin`), or C's compromise with it.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -145,15 +131,7 @@ class PassiveAggressiveClassifier(ClassifierUntilConverged, _WithStart):
         PA-I or PA-II.
     margin : float, default=1.0
         The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -177,25 +155,16 @@ class PassiveAggressiveClassifier(ClassifierUntilConverged, _WithStart):
 
     _leans = True
 
-    C: float
-    loss: Literal["hinge", "squared_hinge"]
-    loss_tol: float | None
-    margin: float
-
-    def __init__(
-        self, C: float = 1.0, *, loss: Literal["hinge", "squared_hinge"] = "hinge", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, loss_tol: float | None = None,
-        margin: float = 1.0,
-    ) -> None:
-        self._assign(locals())
+    C: float = 1.0
+    _: KW_ONLY
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    max_iter: int = 1000
+    loss_tol: float | None = None
+    margin: float = 1.0
 
 
-@documented
-class PassiveAggressiveRegressor(RegressorUntilConverged, OnlineRegressor):
+@estimator
+class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearParameters, OnlineRegressor):
     """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
@@ -212,15 +181,7 @@ class PassiveAggressiveRegressor(RegressorUntilConverged, OnlineRegressor):
         Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -242,43 +203,15 @@ class PassiveAggressiveRegressor(RegressorUntilConverged, OnlineRegressor):
     ([9.5], 10.0)
     """
 
-    C: float
-    epsilon: float
-    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
-    loss_tol: float | None
-
-    def __init__(
-        self, C: float = 1.0, *, epsilon: float = 0.1,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 1000, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-        loss_tol: float | None = None,
-    ) -> None:
-        self._assign(locals())
-
-    def fit(  # type: ignore[override]  # scikit-learn's order of arguments
-        self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from scratch in epochs, as `OnlineRegressor.fit`; coef_init and intercept_init are the weights to start from.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        coef_init : ndarray of shape (n_features,), default=None
-        intercept_init : ndarray of shape (1,), default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+    C: float = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.1
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    max_iter: int = 1000
+    loss_tol: float | None = None
 
 
-@documented
+@estimator
 class PNormPerceptron(WithProbabilities):
     """p-norm Perceptron, conservative or aggressive: between the Perceptron (p = 2) and multiplicative updates (p = 2 ln d).
 
@@ -301,15 +234,7 @@ class PNormPerceptron(WithProbabilities):
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
     radius : float, default=2**0.5
         > 0, in units of the rows' p-norm. Only for the aggressive form: it asks for margins of up to radius^2/2.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -329,19 +254,10 @@ class PNormPerceptron(WithProbabilities):
     [[4.5, 8.0]]
     """
 
-    p: float | None
-    aggressive: bool
-    radius: float
-
-    def __init__(
-        self, p: float | None = None, *, aggressive: bool = False, radius: float = 2**0.5, fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    p: float | None = None
+    _: KW_ONLY
+    aggressive: bool = False
+    radius: float = 2**0.5
 
     def _is_another_kind(self, params: dict) -> bool:
         return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power
@@ -353,7 +269,7 @@ class PNormPerceptron(WithProbabilities):
         return self._state.grow_classes(places, n_classes, share)
 
 
-@documented
+@estimator
 class AdaGradClassifier(WithProbabilities):
     """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
 
@@ -384,15 +300,7 @@ class AdaGradClassifier(WithProbabilities):
     l1 : float, default=0.0
         L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0. With
         the full matrix it must be 0.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -407,25 +315,14 @@ class AdaGradClassifier(WithProbabilities):
     [0, 1]
     """
 
-    eta0: FloatOrAuto
-    delta: FloatOrAuto
-    update: Literal["mirror_descent", "dual_averaging"]
-    matrix: Literal["diagonal", "full"]
-    l1: float
+    eta0: FloatOrAuto = "auto"
+    _: KW_ONLY
+    delta: FloatOrAuto = "auto"
+    update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent"
+    matrix: Literal["diagonal", "full"] = "diagonal"
+    l1: float = 0.0
     _kept = (*OnlineClassifier._kept, "matrix")
     _fields = {**OnlineClassifier._fields, "matrix": MATRICES}
-
-    def __init__(
-        self, eta0: FloatOrAuto = "auto", *, delta: FloatOrAuto = "auto",
-        update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent",
-        matrix: Literal["diagonal", "full"] = "diagonal", l1: float = 0.0, fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
 
     def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
         matrix = values["update"] if values["matrix"] == "full" else "diagonal"

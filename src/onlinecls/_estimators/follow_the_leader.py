@@ -10,11 +10,11 @@ from .._compiled import dual_ascent as ascent
 from .._compiled import forel, model
 from .._estimators import threads
 from .._estimators.classifier import OnlineClassifier
-from .._estimators.docstrings import documented
 from .._estimators.saving import FLAG
 from .._input import validate
 from .._models.follow_the_leader import GAP, ForelState
 from .._registry import NOT_NEGATIVE, POSITIVE
+from .parameters import estimator
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -29,7 +29,7 @@ _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
 
 
-@documented
+@estimator
 class FoReLClassifier(OnlineClassifier):
     """Follow the regularized leader: after each row the weights that would have been best for all rows so far.
 
@@ -95,7 +95,7 @@ class FoReLClassifier(OnlineClassifier):
     True
     """
 
-    random_state, early_stopping, shuffle = None, False, False  # no parameters
+    max_iter, random_state, early_stopping, shuffle = 1, None, False, False  # no parameters
     _fields = {
         "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
         "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,

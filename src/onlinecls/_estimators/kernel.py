@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,22 +26,26 @@ if TYPE_CHECKING:
 
     from .._compiled import support
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, KernelFunction, Matrix, Params, RandomState
+    from .._input.types import ClassWeight, KernelFunction, Matrix, Params
     from .._registry import Algorithm, Units
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 
-class _KernelLearner(OnlineLearner):
-    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, the support set to look at."""
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _KernelParameters:
+    """Parameters of kernel learners of all tasks, beside those of epochs."""
 
-    kernel: KernelFunction
-    gamma: float | Literal["auto", "scale"]
-    degree: int
-    coef0: float
-    kernel_params: dict[str, Any] | None
-    budget: int | None
-    algorithm: str
+    kernel: KernelFunction = "rbf"
+    gamma: float | Literal["auto", "scale"] = "auto"
+    degree: int = 3
+    coef0: float = 0.0
+    kernel_params: dict[str, Any] | None = None
+    budget: int | None = None
+
+
+class _KernelLearner(_KernelParameters, OnlineLearner):
+    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, the support set to look at."""
 
     average = early_stopping = False  # no parameters, where a class does not name them
     dtype = np.float64  # no parameter: coefficients and kernel values are float64
@@ -270,6 +275,7 @@ class _WithWeights(_KernelLearner):
     densify = sparsify
 
 
+@dataclass(eq=False, repr=False)
 class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
@@ -362,30 +368,19 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ([0, 1, 1, 0], 4)
     """
 
-    algorithm: Literal["arow", "pa", "perceptron", "sop"]
-    kernel: KernelFunction
-    gamma: float | Literal["auto", "scale"]
-    degree: int
-    coef0: float
-    kernel_params: dict[str, Any] | None
-    C: float
-    loss: Literal["hinge", "squared_hinge"]
-    r: float
-    eta0: float
-    aggressive: bool
-    budget: int | None
-
-    def __init__(
-        self, algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow", *, kernel: KernelFunction = "rbf",
-        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
-        kernel_params: dict[str, Any] | None = None, C: float = 1.0, loss: Literal["hinge", "squared_hinge"] = "hinge",
-        r: float = 0.1, eta0: float = 1.0, aggressive: bool = False, budget: int | None = None, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-    ) -> None:
-        self._assign(locals())
+    algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow"
+    _: KW_ONLY
+    C: float = 1.0
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    r: float = 0.1
+    eta0: float = 1.0
+    aggressive: bool = False
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    class_weight: ClassWeight = None
+    multi_class: Literal["ovr", "crammer_singer"] = "ovr"
 
 
 def _linear_weights(model: _KernelLearner) -> np.ndarray:
@@ -398,6 +393,7 @@ def _linear_weights(model: _KernelLearner) -> np.ndarray:
     return np.asarray(alpha[:, :size] @ matrix_of(vectors))
 
 
+@dataclass(eq=False, repr=False)
 class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
@@ -448,30 +444,17 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     [1.0, -2.0]
     """
 
-    algorithm: Literal["pa", "arow"]
-    kernel: KernelFunction
-    gamma: float | Literal["auto", "scale"]
-    degree: int
-    coef0: float
-    kernel_params: dict[str, Any] | None
-    C: float
-    epsilon: float
-    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
-    r: float
-    budget: int | None
-
-    def __init__(
-        self, algorithm: Literal["pa", "arow"] = "pa", *, kernel: KernelFunction = "rbf",
-        gamma: float | Literal["auto", "scale"] = "auto", degree: int = 3, coef0: float = 0.0,
-        kernel_params: dict[str, Any] | None = None, C: float = 1.0, epsilon: float = 0.1,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive", r: float = 0.1,
-        budget: int | None = None, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 10,
-        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        n_iter_no_change: int = 5, verbose: int = 0,
-    ) -> None:
-        self._assign(locals())
+    algorithm: Literal["pa", "arow"] = "pa"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    r: float = 0.1
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
 
@@ -521,21 +504,7 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
 
     _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
 
-    epsilon: float
-    kernel: KernelFunction
-    gamma: float | Literal["auto", "scale"]
-    degree: int
-    coef0: float
-    kernel_params: dict[str, Any] | None
-    budget: int | None
-
-    def __init__(
-        self, epsilon: float = 0.5, *, kernel: KernelFunction = "rbf", gamma: float | Literal["auto", "scale"] = "auto",
-        degree: int = 3, coef0: float = 0.0, kernel_params: dict[str, Any] | None = None, budget: int | None = None,
-        max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
-    ) -> None:
-        self._assign(locals())
+    epsilon: float = 0.5
 
     def _bias(self) -> float:
         return 0.0  # a constant feature cancels in φ(x) - w

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .base import OnlineLearner
-from .docstrings import documented
 from .one_class import OnlineOneClass
+from .parameters import LinearParameters, estimator
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from .._input.types import FloatOrAuto, FloatType, Matrix
     from .._models.state import State
 
 
@@ -62,7 +63,7 @@ class _Multiplicative(OnlineLearner):
         return super()._is_another_kind(params) or (params["bias"] > 0.0) != (self._params["bias"] > 0.0)
 
 
-@documented
+@estimator
 class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabilities):
     """Multiplicative passive-aggressive: steps that multiply the weights, for many features of which few matter.
 
@@ -86,15 +87,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabiliti
     norm_bound : float or "auto", default="auto"
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
         "auto", with s = ``scale_``: {auto_norm_bound}.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -117,27 +110,19 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabiliti
 
     _kind = "fit_intercept, of signed, of probability or of dtype"
 
-    margin: float
-    signed: bool
-    norm_bound: FloatOrAuto
-
-    def __init__(
-        self, margin: float = 0.2, *, signed: bool = True, norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    margin: float = 0.2
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
+    multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
 
     def _grown(self, places: np.ndarray, n_classes: int) -> State:
         """theta goes to the two classes whole, as -theta and theta: what the classes' own learners would have."""
         return self._state.grow_classes(places, n_classes, 1.0)
 
 
-@documented
-class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor):
+@estimator
+class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters, OnlineRegressor):
     """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features of which few matter.
 
     With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
@@ -159,15 +144,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
         W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
         it). No prediction leaves [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
         "auto", with s = ``scale_``: {auto_norm_bound}.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -186,20 +163,13 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, OnlineRegressor)
     [0.8, 0.2]
     """
 
-    epsilon: float
-    signed: bool
-    norm_bound: FloatOrAuto
-
-    def __init__(
-        self, epsilon: float = 0.1, *, signed: bool = True, norm_bound: FloatOrAuto = "auto", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:
-        self._assign(locals())
+    epsilon: float = 0.1
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
 
 
-@documented
+@estimator
 class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre has few large parts.
 
@@ -224,15 +194,7 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
         "auto", with s = ``scale_``: {auto_norm_bound}.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -252,13 +214,9 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     ([0.19, 0.0], [1, -1])
     """
 
-    epsilon: FloatOrAuto
-    signed: bool
-    norm_bound: FloatOrAuto
+    epsilon: FloatOrAuto = "auto"
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
+    dtype: FloatType | None = None
 
-    def __init__(
-        self, epsilon: FloatOrAuto = "auto", *, signed: bool = True, norm_bound: FloatOrAuto = "auto", max_iter: int = 10,
-        tol: float | None = 1e-3, shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False,
-        n_iter_no_change: int = 5, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:
-        self._assign(locals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from .._compiled import centre
 from .._input.compat import outlier_tags
 from .base import NO_WEIGHTS, OnlineLearner
-from .docstrings import documented
+from .parameters import estimator
 from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, FloatType, Matrix, RandomState
+    from .._input.types import FloatOrAuto, FloatType, Matrix
 
 
 class OnlineOneClass(OnlineLearner):
@@ -38,56 +39,11 @@ class OnlineOneClass(OnlineLearner):
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         return "one_class", False, False
 
-    def partial_fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
+    def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        return super().partial_fit(X, y, sample_weight)
 
-        Any split of a stream into calls gives the same model, to the last bit.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
-            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
-        """
-        return self._partial_fit(X, y, sample_weight)
-
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
-
-        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` epochs running.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X or sample_weight is not valid. The model is then bit for bit what it was.
-        """
-        return self._fit(X, y, sample_weight)
+    def fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        return super().fit(X, y, sample_weight)
 
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
         return NO_WEIGHTS
@@ -95,7 +51,7 @@ class OnlineOneClass(OnlineLearner):
     def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
         """Do nothing: a centre has no fast path for small calls."""
 
-    def fit_predict(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+    def fit_predict(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """`fit`, then `predict` of the same rows: ndarray of int64, shape (n_samples,)."""
         return self.fit(X, y, sample_weight).predict(X)
 
@@ -166,7 +122,7 @@ class OnlineOneClass(OnlineLearner):
         return self._fitted_state().count("mistakes")
 
 
-@documented
+@estimator
 class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
 
@@ -182,15 +138,7 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
         Radius of the ball, >= 0, in units of the features.
         "auto", with s = ``scale_``: {auto_epsilon}. (0: the centre is the
         last row, O(n_features) a row.)
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -210,12 +158,8 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
     ([0.6, 0.8], [1, -1])
     """
 
-    epsilon: FloatOrAuto
-    loss_tol: float | None
+    epsilon: FloatOrAuto = "auto"
+    _: KW_ONLY
+    dtype: FloatType | None = None
+    loss_tol: float | None = None
 
-    def __init__(
-        self, epsilon: FloatOrAuto = "auto", *, max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None, loss_tol: float | None = None,
-    ) -> None:
-        self._assign(locals())

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._models.calibration import log_probabilities
 from .classifier import OnlineClassifier
+from .parameters import ClassifierParameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     from .._input.types import Matrix
 
 
-class WithProbabilities(OnlineClassifier):
+class WithProbabilities(ClassifierParameters, OnlineClassifier):
     """A classifier that gives probabilities if it learns with `probability=True`."""
-
-    probability: bool
 
     _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"

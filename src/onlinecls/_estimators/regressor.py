@@ -13,7 +13,7 @@ from .._input.compat import regressor_tags, warn_undefined_score
 from .base import WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, Self
+    from typing import Any, Literal
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OnlineRegressor(WithWeights):
-    """Base of all regressors. A subclass is its docstring and its constructor; the registry knows the rest."""
+    """Base of all regressors. A subclass is its docstring and its parameters; the registry knows the rest."""
 
     _estimator_type = "regressor"
     _flat = True
@@ -35,61 +35,6 @@ class OnlineRegressor(WithWeights):
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         return "regression", False, False
-
-    def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
-
-        Any split of a stream into calls gives the same model, to the last bit.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
-            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : array-like of shape (n_samples,)
-            Targets: finite numbers.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
-        """
-        state = self.__dict__.get("_state")
-        if state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight):
-            return self
-        return self._partial_fit(X, y, sample_weight)
-
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
-
-        Epochs end early when the mean loss (with `early_stopping`: R^2 on held-out rows) has not improved by `tol` in
-        `n_iter_no_change` epochs running.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : array-like of shape (n_samples,)
-            Targets: finite numbers.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)

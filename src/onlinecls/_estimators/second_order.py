@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .classifier import SecondOrderClassifier
-from .docstrings import documented
+from .parameters import LinearParameters, estimator
 from .probabilities import WithProbabilities
 from .regressor import SecondOrderRegressor
 
 if TYPE_CHECKING:
     from typing import Literal
 
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
+    from .._input.types import FloatOrAuto
 
 
-@documented
+@estimator
 class AROWClassifier(WithProbabilities, SecondOrderClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
 
@@ -31,20 +32,7 @@ class AROWClassifier(WithProbabilities, SecondOrderClassifier):
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
-    r1, r2 : float or None, default=None
-        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
-    forgetting : float, default=0.0
-        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
-        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -62,26 +50,15 @@ class AROWClassifier(WithProbabilities, SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
-    r: FloatOrAuto
-    r1: float | None
-    r2: float | None
-    covariance: Literal["diagonal", "full"]
-    forgetting: float
-
-    def __init__(
-        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
-        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None, r1: float | None = None,
-        r2: float | None = None,
-    ) -> None:
-        self._assign(locals())
+    r: FloatOrAuto = "auto"
+    _: KW_ONLY
+    forgetting: float = 0.0
+    r1: float | None = None
+    r2: float | None = None
 
 
-@documented
-class AROWRegressor(SecondOrderRegressor):
+@estimator
+class AROWRegressor(LinearParameters, SecondOrderRegressor):
     """AROW for regression, which is recursive least squares: a Gaussian over weights that every row moves and narrows.
 
     With the prediction s = w.x, v = x'Σx, the row's weight c and r1 = r2 = r, on every row
@@ -93,20 +70,7 @@ class AROWRegressor(SecondOrderRegressor):
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
         "auto", with s = ``scale_``: {auto_r}.
-    r1, r2 : float or None, default=None
-        In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
-    forgetting : float, default=0.0
-        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
-        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -127,24 +91,14 @@ class AROWRegressor(SecondOrderRegressor):
     ([1.5, 0.0], [0.5, 1.0], 9.0)
     """
 
-    r: FloatOrAuto
-    r1: float | None
-    r2: float | None
-    covariance: Literal["diagonal", "full"]
-    forgetting: float
-
-    def __init__(
-        self, r: FloatOrAuto = "auto", *, covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
-        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        dtype: FloatType | None = None,
-        r1: float | None = None, r2: float | None = None,
-    ) -> None:
-        self._assign(locals())
+    r: FloatOrAuto = "auto"
+    _: KW_ONLY
+    forgetting: float = 0.0
+    r1: float | None = None
+    r2: float | None = None
 
 
-@documented
+@estimator
 class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
     """Narrow AROW: the matrix changes only as long as a row still adds to it, so that the bound holds without tuning r.
 
@@ -160,18 +114,7 @@ class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
     b : float, default={b}
         Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. With the default variance b
         must be above 1 for Σ to change at all.
-    initial_variance : float or "auto", default="auto"
-        Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
-        "auto", with s = ``scale_``: {auto_initial_variance}.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -185,22 +128,12 @@ class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
     ([[0.25, 0.0]], [[0.25, 4.0]])
     """
 
-    b: float
-    initial_variance: FloatOrAuto
-    covariance: Literal["diagonal", "full"]
-
-    def __init__(
-        self, b: float = 5.0, *, initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal",
-        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    b: float = 5.0
+    _: KW_ONLY
+    initial_variance: FloatOrAuto = "auto"
 
 
-@documented
+@estimator
 class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
     """Second-order Perceptron, conservative or aggressive: a Perceptron in the metric of the rows it has learnt from.
 
@@ -215,20 +148,9 @@ class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
     ----------
     r : float, default={r}
         Noise variance of a row, > 0, in units of x'Σx. Larger r: closer to the Perceptron.
-    initial_variance : float or "auto", default="auto"
-        Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
-        "auto", with s = ``scale_``: {auto_initial_variance}.
     aggressive : bool, default=False
         Update on every m' below 1 instead of on m' <= 0 only.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -243,24 +165,13 @@ class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
-    r: float
-    aggressive: bool
-    initial_variance: FloatOrAuto
-    covariance: Literal["diagonal", "full"]
-
-    def __init__(
-        self, r: float = 0.5, *, aggressive: bool = False, initial_variance: FloatOrAuto = "auto",
-        covariance: Literal["diagonal", "full"] = "diagonal", fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    r: float = 0.5
+    _: KW_ONLY
+    aggressive: bool = False
+    initial_variance: FloatOrAuto = "auto"
 
 
-@documented
+@estimator
 class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     """Confidence-weighted: the nearest Gaussian over weights under which the row is right with probability eta.
 
@@ -279,21 +190,7 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
         Confidence wanted, a probability in (0.5, 1).
     variant : {"stdev", "variance"}, default="{variant}"
         The exact convex form, or the first paper's linearised one.
-    initial_variance : float or "auto", default="auto"
-        Variance that a weight starts with, > 0.
-        "auto", with s = ``scale_``: {auto_initial_variance}.
-    forgetting : float, default=0.0
-        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
-        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Notes
     -----
@@ -316,25 +213,14 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
     _poor_score = True
     _leans = True
 
-    eta: float
-    variant: Literal["stdev", "variance"]
-    initial_variance: FloatOrAuto
-    covariance: Literal["diagonal", "full"]
-    forgetting: float
-
-    def __init__(
-        self, eta: float = 0.8, *, variant: Literal["stdev", "variance"] = "stdev", initial_variance: FloatOrAuto = "auto",
-        covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0, fit_intercept: bool = True,
-        intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3, shuffle: bool = True,
-        random_state: RandomState = None, warm_start: bool = False, average: bool | int = False, early_stopping: bool = False,
-        validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0, probability: bool = False,
-        dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    eta: float = 0.8
+    _: KW_ONLY
+    variant: Literal["stdev", "variance"] = "stdev"
+    initial_variance: FloatOrAuto = "auto"
+    forgetting: float = 0.0
 
 
-@documented
+@estimator
 class SCWClassifier(WithProbabilities, SecondOrderClassifier):
     """Soft confidence-weighted: confidence-weighted learning whose step C bounds, so that noisy labels do not end it.
 
@@ -355,21 +241,7 @@ class SCWClassifier(WithProbabilities, SecondOrderClassifier):
         Confidence wanted, a probability in (0.5, 1).
     variant : {"SCW-I", "SCW-II"}, default="{variant}"
         Linear or squared penalty on what the confidence lacks.
-    initial_variance : float or "auto", default="auto"
-        Variance that a weight starts with, > 0.
-        "auto", with s = ``scale_``: {auto_initial_variance}.
-    forgetting : float, default=0.0
-        lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
-        learning where labels change their meaning: what is older than about 1/lambda rows counts little.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     References
     ----------
@@ -384,20 +256,10 @@ class SCWClassifier(WithProbabilities, SecondOrderClassifier):
     [0, 1]
     """
 
-    C: float
-    eta: float
-    variant: Literal["SCW-I", "SCW-II"]
-    initial_variance: FloatOrAuto
-    covariance: Literal["diagonal", "full"]
-    forgetting: float
+    C: float = 1.0
+    _: KW_ONLY
+    eta: float = 0.8
+    variant: Literal["SCW-I", "SCW-II"] = "SCW-I"
+    initial_variance: FloatOrAuto = "auto"
+    forgetting: float = 0.0
 
-    def __init__(
-        self, C: float = 1.0, *, eta: float = 0.8, variant: Literal["SCW-I", "SCW-II"] = "SCW-I",
-        initial_variance: FloatOrAuto = "auto", covariance: Literal["diagonal", "full"] = "diagonal", forgetting: float = 0.0,
-        fit_intercept: bool = True, intercept_scaling: FloatOrAuto = "auto", max_iter: int = 10, tol: float | None = 1e-3,
-        shuffle: bool = True, random_state: RandomState = None, warm_start: bool = False, average: bool | int = False,
-        early_stopping: bool = False, validation_fraction: float = 0.1, n_iter_no_change: int = 5, verbose: int = 0,
-        probability: bool = False, dtype: FloatType | None = None, class_weight: ClassWeight = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr", n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,22 @@ if TYPE_CHECKING:
     from .rules import Stats, Step
 
 
-class _Slow(Estimator):
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _Intercept:
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _Passes(_Intercept):
+    max_iter: int = 1
+    shuffle: bool = True
+    random_state: RandomState = None
+
+
+class _Slow(_Intercept, Estimator):
     """Base of the slow estimators: reads rows as dense float64 and makes passes over them."""
 
-    fit_intercept: bool
-    intercept_scaling: float
     max_iter: int
     shuffle: bool
     random_state: RandomState
@@ -247,7 +259,8 @@ class _SlowRegressor(_Slow):
         return self._read(X, False) @ self._fitted().learner.w
 
 
-class RuleClassifier(_SlowClassifier):
+@dataclass(eq=False, repr=False)
+class RuleClassifier(_Passes, _SlowClassifier):
     """Classifier that learns by a given rule, in NumPy, one row at a time.
 
     Parameters
@@ -286,23 +299,22 @@ class RuleClassifier(_SlowClassifier):
     ([[0.166666667, 0.333333333]], [[0.5, 0.2]])
     """
 
-    def __init__(
-        self, rule: str | Callable[..., Step], params: Mapping[str, Any] | None = None, *,
-        geometry: Literal["additive", "gaussian", "potential"] = "additive", precision: Callable[..., float] | None = None,
-        covariance: Literal["diagonal", "full"] = "diagonal", initial_variance: float = 1.0,
-        multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer", margin: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
-    ) -> None:
-        self._assign(locals())
-
-    rule: Any
-    params: Any
+    rule: str | Callable[..., Step]
+    params: Mapping[str, Any] | None = None
+    _: KW_ONLY
+    geometry: Literal["additive", "gaussian", "potential"] = "additive"
+    precision: Callable[..., float] | None = None
+    covariance: Literal["diagonal", "full"] = "diagonal"
+    initial_variance: float = 1.0
+    multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer"
+    margin: float = 1.0
 
     def _make(self) -> Callable[[int], Any]:
         return _learner_of(self.rule, self.params, self.get_params())
 
 
-class RuleRegressor(_SlowRegressor):
+@dataclass(eq=False, repr=False)
+class RuleRegressor(_Passes, _SlowRegressor):
     """Regressor that learns by a given rule. It takes the parameters of `RuleClassifier`, without classes, and
 
     Parameters
@@ -318,16 +330,14 @@ class RuleRegressor(_SlowRegressor):
     [0.4, 0.8]
     """
 
-    def __init__(
-        self, rule: str | Callable[..., Step], params: Mapping[str, Any] | None = None, *, epsilon: float = 0.0,
-        geometry: Literal["additive", "gaussian", "potential"] = "additive", precision: Callable[..., float] | None = None,
-        covariance: Literal["diagonal", "full"] = "diagonal", initial_variance: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
-    ) -> None:
-        self._assign(locals())
-
-    rule: Any
-    params: Any
+    rule: str | Callable[..., Step]
+    params: Mapping[str, Any] | None = None
+    _: KW_ONLY
+    epsilon: float = 0.0
+    geometry: Literal["additive", "gaussian", "potential"] = "additive"
+    precision: Callable[..., float] | None = None
+    covariance: Literal["diagonal", "full"] = "diagonal"
+    initial_variance: float = 1.0
 
     def _make(self) -> Callable[[int], Any]:
         return _learner_of(self.rule, self.params, self.get_params())
@@ -339,7 +349,8 @@ def _loss_named(who: str, loss: Any, offered: dict) -> Any:
     return offered[loss] if isinstance(loss, str) else loss
 
 
-class PotentialClassifier(_SlowClassifier):
+@dataclass(eq=False, repr=False)
+class PotentialClassifier(_Passes, _SlowClassifier):
     """The potential framework (NAROW paper, Fig. 1) for two classes: any f_t, any convex loss, any rates.
 
     Parameters
@@ -363,16 +374,9 @@ class PotentialClassifier(_SlowClassifier):
     (1.0, 1.65)
     """
 
-    def __init__(
-        self, f: Any = None, loss: Any = "hinge", eta: float | Callable[[Stats, np.ndarray], float] = 1.0, *,
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1, shuffle: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self._assign(locals())
-
-    f: Any
-    loss: Any
-    eta: Any
+    f: Any = None
+    loss: Any = "hinge"
+    eta: float | Callable[[Stats, np.ndarray], float] = 1.0
 
     def _make(self) -> Callable[[int], Any]:
         f = SquaredNorm() if self.f is None else self.f
@@ -388,7 +392,8 @@ class PotentialClassifier(_SlowClassifier):
         return self._fitted().learners[0].lemma_1(u, lam)
 
 
-class PotentialRegressor(_SlowRegressor):
+@dataclass(eq=False, repr=False)
+class PotentialRegressor(_Passes, _SlowRegressor):
     """The potential framework for targets.
 
     Parameters
@@ -409,16 +414,11 @@ class PotentialRegressor(_SlowRegressor):
     [0.6, 0.8]
     """
 
-    def __init__(
-        self, f: Any = None, loss: Any = "absolute", eta: float | Callable[[Stats, np.ndarray], float] = 1.0, *,
-        epsilon: float = 0.1, fit_intercept: bool = True, intercept_scaling: float = 1.0, max_iter: int = 1,
-        shuffle: bool = True, random_state: RandomState = None,
-    ) -> None:
-        self._assign(locals())
-
-    f: Any
-    loss: Any
-    eta: Any
+    f: Any = None
+    loss: Any = "absolute"
+    eta: float | Callable[[Stats, np.ndarray], float] = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.1
 
     def _make(self) -> Callable[[int], Any]:
         f = SquaredNorm() if self.f is None else self.f
@@ -430,6 +430,7 @@ class PotentialRegressor(_SlowRegressor):
         return self._fitted().learner.lemma_1(u, lam)
 
 
+@dataclass(eq=False, repr=False)
 class LeaderClassifier(_SlowClassifier):
     """Follow the regularized leader for two classes: after each row, minimise f plus the loss of all rows so far.
 
@@ -453,15 +454,10 @@ class LeaderClassifier(_SlowClassifier):
 
     max_iter, shuffle, random_state = 1, False, None  # no parameters
 
-    def __init__(
-        self, f: Any = None, loss: Literal["hinge", "log_loss"] = "hinge", *, gap_tol: float = 1e-6, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-    ) -> None:
-        self._assign(locals())
-
-    f: Any
-    loss: str
-    gap_tol: float
+    f: Any = None
+    loss: Literal["hinge", "log_loss"] = "hinge"
+    _: KW_ONLY
+    gap_tol: float = 1e-6
 
     def _make(self) -> Callable[[int], Any]:
         _loss_named(type(self).__name__, self.loss, {"hinge": 0, "log_loss": 0})
@@ -478,6 +474,7 @@ class LeaderClassifier(_SlowClassifier):
         return self._fitted().learners[0].gap
 
 
+@dataclass(eq=False, repr=False)
 class LeaderRegressor(_SlowRegressor):
     """Follow the regularized leader for targets. Parameters as `LeaderClassifier`'s, but
 
@@ -495,15 +492,10 @@ class LeaderRegressor(_SlowRegressor):
 
     max_iter, shuffle, random_state, epsilon = 1, False, None, 0.0  # no parameters
 
-    def __init__(
-        self, f: Any = None, loss: Literal["absolute", "squared"] = "absolute", *, gap_tol: float = 1e-6,
-        fit_intercept: bool = True, intercept_scaling: float = 1.0,
-    ) -> None:
-        self._assign(locals())
-
-    f: Any
-    loss: str
-    gap_tol: float
+    f: Any = None
+    loss: Literal["absolute", "squared"] = "absolute"
+    _: KW_ONLY
+    gap_tol: float = 1e-6
 
     def _make(self) -> Callable[[int], Any]:
         _loss_named(type(self).__name__, self.loss, REGRESSION_LOSSES)

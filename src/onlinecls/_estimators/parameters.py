@@ -1,21 +1,69 @@
-"""The parts of a docstring that all classes share, written once."""
+"""Parameters that many learners share: their names, defaults and descriptions, each written once."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, dataclass_transform
 
 from .._registry import worded_defaults
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, Literal
 
-    from .base import OnlineLearner
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
 
-    E = TypeVar("E", bound=OnlineLearner)
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class EpochParameters:
+    """Parameters of the epochs of `fit`."""
+
+    max_iter: int = 10
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    random_state: RandomState = None
+    warm_start: bool = False
+    n_iter_no_change: int = 5
+    verbose: int = 0
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class LinearParameters:
+    """Parameters that linear learners of labels and of numbers have beside these."""
+
+    fit_intercept: bool = True
+    intercept_scaling: FloatOrAuto = "auto"
+    average: bool | int = False
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    dtype: FloatType | None = None
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class ClassifierParameters(LinearParameters):
+    """Parameters that linear classifiers have beside these."""
+
+    probability: bool = False
+    class_weight: ClassWeight = None
+    multi_class: Literal["ovr", "crammer_singer"] = "ovr"
+    n_jobs: int | None = None
+
 
 PARAMETERS = """\
+initial_variance : float or "auto", default="auto"
+    Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
+    "auto", with s = ``scale_``: {auto_initial_variance}.
+forgetting : float, default=0.0
+    lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
+    learning where labels change their meaning: what is older than about 1/lambda rows counts little.
+r1, r2 : float or None, default=None
+    In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
+covariance : {"diagonal", "full"}, default="diagonal"
+    "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
+    vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
+    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit.
 fit_intercept : bool, default=True
     Learn an intercept: the weight of a constant feature, a feature like any other (it is in the norm of x and has a variance).
 intercept_scaling : float or "auto", default="auto"
@@ -48,23 +96,21 @@ dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None
     rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
-    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`."""
-
-LEANING = """
-    Without `average`, `fit` warns: the last weights, and thus the scores, lean towards the rows that came last, so the
-    probabilities may be off."""
-
-OF_CLASSIFIERS = """
+    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`.
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, {{label: weight >= 0}}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
+    Weights of the classes, {label: weight >= 0}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
     `partial_fit` from the counts so far.
-multi_class : {{"ovr", "crammer_singer"}}, default="{multi_class}"
+multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
     For three classes or more: a learner of each class against the rest (all in one pass), or one joint learner on the true class
     against the best wrong one.
 n_jobs : None or int, default=None
     Threads that score rows in `predict`, `decision_function` and `predict_proba`, where there are thousands of them. None: one;
     -1: as many as cores, -2: one less. The bits are the same for any number. Learning is one pass for all classes, on one
     thread."""
+
+LEANING = """
+    Without `average`, `fit` warns: the last weights, and thus the scores, lean towards the rows that came last, so the
+    probabilities may be off."""
 
 SCALE = """
 scale_ : float
@@ -119,12 +165,6 @@ n_updates_bound_ : float
     With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u of no loss, with B the
     largest ||x||², of a joint learner twice it (PA, section 4). Infinity if no such weights were found, NaN without it."""
 
-COVARIANCE = """\
-covariance : {{"diagonal", "full"}}, default="diagonal"
-    "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
-    vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
-    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit."""
-
 COVARIANCES = """
 covariance_ : ndarray
     Diagonal: the variances of the weights, the shape of ``coef_``, a read-only view. Full: Σ, a copy of shape
@@ -137,28 +177,39 @@ ValueError
 TARGETS = {"classifier": "labels that are no classes, ", "regressor": "targets that are no finite numbers, "}
 
 
-def documented(cls: type[E]) -> type[E]:
-    """Fill {parameters}, {attributes}, {raises} and the constructor's defaults into a class's docstring."""
-    if cls.__doc__ is None:  # python -OO
+@dataclass_transform()
+def estimator(cls: Any) -> Any:
+    """Make a class an estimator: its constructor is that of a dataclass of its parameters, its docstring is filled in, and each
+    parameter whose default may be in units of X has a property `name_`, the number that is used.
+
+    The docstring has {shared}, or {parameters}, {attributes} and {raises}, where those that learners share are to stand, and the
+    constructor's defaults by name.
+    """
+    what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
+    signature = inspect.signature(cls.__init__)
+    own = {"self", "covariance", *inspect.get_annotations(cls)}
+    ordered = sorted(signature.parameters.values(), key=lambda parameter: (parameter.kind, parameter.name not in own))
+    cls.__init__.__signature__ = signature.replace(parameters=ordered)  # (its own parameters first)
+    defaults = {parameter.name: parameter.default for parameter in ordered}
+    worded, kind = worded_defaults(cls.__name__), cls._estimator_type
+    for name in (*worded, "intercept_scaling"):
+        if name in defaults and not hasattr(cls, name + "_"):
+            setattr(cls, name + "_", property(partial(cls._in_units, name=name)))
+    if what is None:  # python -OO
         return cls
-    defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
-    kind = cls._estimator_type
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
     if getattr(cls, "_leans", False):
         texts["probability"] += LEANING
-    parameters = "\n".join(text for name, text in texts.items() if name in defaults)
-    parameters += OF_CLASSIFIERS if "multi_class" in defaults else ""
-    if "covariance" in defaults:
-        parameters = f"{COVARIANCE}\n{parameters}"
-    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
-    attributes += CYCLES if "loss_tol" in defaults else ""
-    worded = worded_defaults(cls.__name__)
+    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
     fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
     if fitted and hasattr(cls, "scale_"):
         attributes += SCALE.format(names=", ".join(name + "_" for name in fitted), these=", ".join(fitted))
-    raises = RAISES.format(targets=TARGETS.get(kind, ""))
-    parts = {name: str(value) for name, value in defaults.items()} | {f"auto_{name}": text for name, text in worded.items()}
-    parts |= {"parameters": parameters.format(**defaults), "attributes": attributes, "raises": raises}
+    parts = {
+        "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
+        "parameters": "\n".join(text for names, text in texts.items() if names.split(",")[0] in defaults),
+        "attributes": attributes, "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
+        **{name: str(value) for name, value in defaults.items()}, **{f"auto_{name}": text for name, text in worded.items()},
+    }
     for name, text in parts.items():
         cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))
     return cls
