@@ -64,10 +64,6 @@ class _Slow(_Intercept, Estimator):
             dense = np.column_stack([dense, np.full(len(dense), float(self.intercept_scaling))])
         return dense
 
-    def _weights(self, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-        weights = validate.read_weights(type(self).__name__, sample_weight, n_rows)
-        return weights if len(weights) else np.ones(n_rows)
-
     def _fitted(self) -> Any:
         if "_model" not in self.__dict__:
             raise not_fitted(type(self).__name__)
@@ -77,9 +73,27 @@ class _Slow(_Intercept, Estimator):
         generator: Any = random_state(type(self).__name__, self.random_state)
         return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
 
-    def _weight_rows(self) -> np.ndarray:
-        """Return the weights as an array of shape (vectors, features and the constant one)."""
+    def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
+        """Return the targets as numbers, and the attributes of a model that begins now or goes on."""
         raise NotImplementedError
+
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch in `max_iter` passes."""
+        return self._learn(X, y, None, sample_weight, True)
+
+    @exclusive
+    def _learn(self, X: Matrix, y: ArrayLike, classes: Any, sample_weight: ArrayLike | None, anew: bool) -> Self:
+        first = anew or "_model" not in self.__dict__
+        rows = self._read(X, first)
+        weights = validate.read_weights(type(self).__name__, sample_weight, len(rows))
+        weights = weights if len(weights) else np.ones(len(rows))
+        targets, found = self._begin(rows, y, classes, first)
+        self.__dict__.update(found, n_features_in_=rows.shape[1] - bool(self.fit_intercept))
+        for order in self._passes(len(rows)) if anew else [range(len(rows))]:
+            for i in order:
+                if weights[i] > 0.0:
+                    self._model.consume(rows[i], targets[i].item(), float(weights[i]))
+        return self
 
     @property
     def t_(self) -> int:
@@ -120,6 +134,7 @@ class _SlowClassifier(_Slow):
     """Base of the slow classifiers. All classes are known at the first call, given or from its rows."""
 
     _estimator_type = "classifier"
+    _is_binary = False  # whether there may be no third class
     classes_: NDArray[Any]
     multi_class: str
 
@@ -132,32 +147,18 @@ class _SlowClassifier(_Slow):
         """Learn from rows in the order given, one pass. classes : all classes, at the first call; by default those of y."""
         return self._learn(X, y, classes, sample_weight, False)
 
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch in `max_iter` passes."""
-        return self._learn(X, y, None, sample_weight, True)
-
-    @exclusive
-    def _learn(self, X: Matrix, y: ArrayLike, classes: Any, sample_weight: Any, anew: bool) -> Self:
-        who, first = type(self).__name__, anew or "_model" not in self.__dict__
-        rows = self._read(X, first)
-        labels, weights = validate.read_labels(who, y, len(rows)), self._weights(sample_weight, len(rows))
-        if first:
-            known = np.unique(labels) if classes is None else validate.read_classes(who, classes)
-            if len(known) < 2:
-                raise ValueError(f"{who}: y must have at least 2 classes, got {known.tolist()}. Give them all by classes.")
-            model = self._new_model(rows.shape[1], len(known))
-        else:
-            known, model = self.classes_, self._model
+    def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
+        who, labels = type(self).__name__, validate.read_labels(type(self).__name__, y, len(rows))
+        known = self.classes_ if not first else np.unique(labels) if classes is None else validate.read_classes(who, classes)
+        if len(known) < 2:
+            raise ValueError(f"{who}: y must have at least 2 classes, got {known.tolist()}. Give them all by classes.")
+        if len(known) > 2 and self._is_binary:
+            raise ValueError(f"{who}: Only binary classification is supported: got {len(known)} classes.")
+        model = self._new_model(rows.shape[1], len(known)) if first else self._model
         codes, unknown = validate.encode(labels, known)
         if unknown is not None:
             raise validate.outside_classes(who, labels, unknown, known)
-        if first:
-            self._model, self.classes_, self.n_features_in_ = model, known, rows.shape[1] - bool(self.fit_intercept)
-        for order in self._passes(len(rows)) if anew else [range(len(rows))]:
-            for i in order:
-                if weights[i] > 0.0:
-                    model.consume(rows[i], int(codes[i]), float(weights[i]))
-        return self
+        return codes, {"_model": model, "classes_": known}
 
     def _new_model(self, d: int, k: int) -> Model:
         return Model(self._make(), d, k, getattr(self, "multi_class", "crammer_singer"))
@@ -205,8 +206,13 @@ class _SlowClassifier(_Slow):
 class _Counted:
     """Learner of a regressor with its counters."""
 
-    def __init__(self, learner: Any) -> None:
-        self.learner, self.t, self.n_updates = learner, 0, 0
+    def __init__(self, learner: Any, epsilon: float) -> None:
+        self.learners, self.epsilon, self.t, self.n_updates = [learner], epsilon, 0, 0
+
+    def consume(self, x: np.ndarray, y: float, c: float) -> None:
+        self.n_updates += self.learners[0].step_towards(x, y, c, self.epsilon)
+        self.t += 1
+        self.learners[0].t = self.t
 
 
 class _SlowRegressor(_Slow):
@@ -220,47 +226,44 @@ class _SlowRegressor(_Slow):
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass."""
-        return self._learn(X, y, sample_weight, False)
+        return self._learn(X, y, None, sample_weight, False)
 
-    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch in `max_iter` passes."""
-        return self._learn(X, y, sample_weight, True)
-
-    @exclusive
-    def _learn(self, X: Matrix, y: ArrayLike, sample_weight: Any, anew: bool) -> Self:
-        first = anew or "_model" not in self.__dict__
-        rows = self._read(X, first)
+    def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
         targets = validate.read_targets(type(self).__name__, y, len(rows))
-        weights = self._weights(sample_weight, len(rows))
-        model = _Counted(self._make()(rows.shape[1])) if first else self._model
-        if first:
-            self._model, self.n_features_in_ = model, rows.shape[1] - bool(self.fit_intercept)
-        for order in self._passes(len(rows)) if anew else [range(len(rows))]:
-            for i in order:
-                if weights[i] > 0.0:
-                    model.n_updates += model.learner.step_towards(rows[i], float(targets[i]), float(weights[i]), self.epsilon)
-                    model.t += 1
-                    model.learner.t = model.t
-        return self
+        return targets, {"_model": _Counted(self._make()(rows.shape[1]), self.epsilon) if first else self._model}
 
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights of shape (n_features,)."""
-        return self._fitted().learner.w[: self.n_features_in_]
+        return self._fitted().learners[0].w[: self.n_features_in_]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Weight of the constant feature times its value, shape (1,)."""
-        w = self._fitted().learner.w
+        w = self._fitted().learners[0].w
         return w[-1:] * self.intercept_scaling if self.fit_intercept else np.zeros(1)
 
     def predict(self, X: Matrix) -> NDArray[np.float64]:
         """Predict w.x for each row."""
-        return self._read(X, False) @ self._fitted().learner.w
+        return self._read(X, False) @ self._fitted().learners[0].w
+
+
+@dataclass(init=False, eq=False, repr=False)
+class _ByRule(_Passes):
+    rule: str | Callable[..., Step]
+    params: Mapping[str, Any] | None = None
+    _: KW_ONLY
+    geometry: Literal["additive", "gaussian", "potential"] = "additive"
+    precision: Callable[..., float] | None = None
+    covariance: Literal["diagonal", "full"] = "diagonal"
+    initial_variance: float = 1.0
+
+    def _make(self) -> Callable[[int], Any]:
+        return _learner_of(self.rule, self.params, self.get_params())  # type: ignore[attr-defined]
 
 
 @dataclass(eq=False, repr=False)
-class RuleClassifier(_Passes, _SlowClassifier):
+class RuleClassifier(_ByRule, _SlowClassifier):
     """Classifier that learns by a given rule, in NumPy, one row at a time.
 
     Parameters
@@ -299,22 +302,13 @@ class RuleClassifier(_Passes, _SlowClassifier):
     ([[0.166666667, 0.333333333]], [[0.5, 0.2]])
     """
 
-    rule: str | Callable[..., Step]
-    params: Mapping[str, Any] | None = None
     _: KW_ONLY
-    geometry: Literal["additive", "gaussian", "potential"] = "additive"
-    precision: Callable[..., float] | None = None
-    covariance: Literal["diagonal", "full"] = "diagonal"
-    initial_variance: float = 1.0
     multi_class: Literal["crammer_singer", "ovr"] = "crammer_singer"
     margin: float = 1.0
 
-    def _make(self) -> Callable[[int], Any]:
-        return _learner_of(self.rule, self.params, self.get_params())
-
 
 @dataclass(eq=False, repr=False)
-class RuleRegressor(_Passes, _SlowRegressor):
+class RuleRegressor(_ByRule, _SlowRegressor):
     """Regressor that learns by a given rule. It takes the parameters of `RuleClassifier`, without classes, and
 
     Parameters
@@ -330,17 +324,8 @@ class RuleRegressor(_Passes, _SlowRegressor):
     [0.4, 0.8]
     """
 
-    rule: str | Callable[..., Step]
-    params: Mapping[str, Any] | None = None
     _: KW_ONLY
     epsilon: float = 0.0
-    geometry: Literal["additive", "gaussian", "potential"] = "additive"
-    precision: Callable[..., float] | None = None
-    covariance: Literal["diagonal", "full"] = "diagonal"
-    initial_variance: float = 1.0
-
-    def _make(self) -> Callable[[int], Any]:
-        return _learner_of(self.rule, self.params, self.get_params())
 
 
 def _loss_named(who: str, loss: Any, offered: dict) -> Any:
@@ -349,8 +334,23 @@ def _loss_named(who: str, loss: Any, offered: dict) -> Any:
     return offered[loss] if isinstance(loss, str) else loss
 
 
+@dataclass(init=False, eq=False, repr=False)
+class _ByPotential(_Passes):
+    f: Any = None
+    loss: Any = "hinge"
+    eta: float | Callable[[Stats, np.ndarray], float] = 1.0
+
+    def _make(self) -> Callable[[int], Any]:
+        f, offered = SquaredNorm() if self.f is None else self.f, self._offered  # type: ignore[attr-defined]
+        return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, offered), eta=self.eta)
+
+    def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
+        """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
+        return self._fitted().learners[0].lemma_1(u, lam)  # type: ignore[attr-defined]
+
+
 @dataclass(eq=False, repr=False)
-class PotentialClassifier(_Passes, _SlowClassifier):
+class PotentialClassifier(_ByPotential, _SlowClassifier):
     """The potential framework (NAROW paper, Fig. 1) for two classes: any f_t, any convex loss, any rates.
 
     Parameters
@@ -374,26 +374,11 @@ class PotentialClassifier(_Passes, _SlowClassifier):
     (1.0, 1.65)
     """
 
-    f: Any = None
-    loss: Any = "hinge"
-    eta: float | Callable[[Stats, np.ndarray], float] = 1.0
-
-    def _make(self) -> Callable[[int], Any]:
-        f = SquaredNorm() if self.f is None else self.f
-        return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, LOSSES), eta=self.eta)
-
-    def _new_model(self, d: int, k: int) -> Model:
-        if k > 2:
-            raise ValueError(f"{type(self).__name__}: Only binary classification is supported: got {k} classes.")
-        return super()._new_model(d, k)
-
-    def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
-        """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
-        return self._fitted().learners[0].lemma_1(u, lam)
+    _offered, _is_binary = LOSSES, True
 
 
 @dataclass(eq=False, repr=False)
-class PotentialRegressor(_Passes, _SlowRegressor):
+class PotentialRegressor(_ByPotential, _SlowRegressor):
     """The potential framework for targets.
 
     Parameters
@@ -414,24 +399,35 @@ class PotentialRegressor(_Passes, _SlowRegressor):
     [0.6, 0.8]
     """
 
-    f: Any = None
     loss: Any = "absolute"
-    eta: float | Callable[[Stats, np.ndarray], float] = 1.0
     _: KW_ONLY
     epsilon: float = 0.1
 
-    def _make(self) -> Callable[[int], Any]:
-        f = SquaredNorm() if self.f is None else self.f
-        offered = {**REGRESSION_LOSSES, "epsilon_insensitive": insensitive(self.epsilon)}
-        return partial(PotentialLearner, f=f, loss=_loss_named(type(self).__name__, self.loss, offered), eta=self.eta)
+    @property
+    def _offered(self) -> dict[str, Any]:
+        return {**REGRESSION_LOSSES, "epsilon_insensitive": insensitive(self.epsilon)}
 
-    def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
-        """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
-        return self._fitted().learner.lemma_1(u, lam)
+
+@dataclass(init=False, eq=False, repr=False)
+class _Leader(_Slow):
+    max_iter, shuffle, random_state = 1, False, None  # no parameters
+    f: Any = None
+    loss: Any = ""
+    _: KW_ONLY
+    gap_tol: float = 1e-6
+
+    def _make(self) -> Callable[[int], Any]:
+        _loss_named(type(self).__name__, self.loss, dict.fromkeys(self._offered))  # type: ignore[attr-defined]
+        return partial(LeaderLearner, f=SquaredNorm() if self.f is None else self.f, loss=self.loss, gap_tol=self.gap_tol)
+
+    @property
+    def gap_(self) -> float:
+        """The duality gap after the last row."""
+        return self._fitted().learners[0].gap
 
 
 @dataclass(eq=False, repr=False)
-class LeaderClassifier(_SlowClassifier):
+class LeaderClassifier(_Leader, _SlowClassifier):
     """Follow the regularized leader for two classes: after each row, minimise f plus the loss of all rows so far.
 
     Parameters
@@ -452,30 +448,12 @@ class LeaderClassifier(_SlowClassifier):
     [[1.5, -0.5]]
     """
 
-    max_iter, shuffle, random_state = 1, False, None  # no parameters
-
-    f: Any = None
+    _offered, _is_binary = ("hinge", "log_loss"), True
     loss: Literal["hinge", "log_loss"] = "hinge"
-    _: KW_ONLY
-    gap_tol: float = 1e-6
-
-    def _make(self) -> Callable[[int], Any]:
-        _loss_named(type(self).__name__, self.loss, {"hinge": 0, "log_loss": 0})
-        return partial(LeaderLearner, f=SquaredNorm() if self.f is None else self.f, loss=self.loss, gap_tol=self.gap_tol)
-
-    def _new_model(self, d: int, k: int) -> Model:
-        if k > 2:
-            raise ValueError(f"{type(self).__name__}: Only binary classification is supported: got {k} classes.")
-        return super()._new_model(d, k)
-
-    @property
-    def gap_(self) -> float:
-        """The duality gap after the last row."""
-        return self._fitted().learners[0].gap
 
 
 @dataclass(eq=False, repr=False)
-class LeaderRegressor(_SlowRegressor):
+class LeaderRegressor(_Leader, _SlowRegressor):
     """Follow the regularized leader for targets. Parameters as `LeaderClassifier`'s, but
 
     Parameters
@@ -490,18 +468,6 @@ class LeaderRegressor(_SlowRegressor):
     [1.2]
     """
 
-    max_iter, shuffle, random_state, epsilon = 1, False, None, 0.0  # no parameters
-
-    f: Any = None
+    epsilon = 0.0  # no parameter
+    _offered = tuple(REGRESSION_LOSSES)
     loss: Literal["absolute", "squared"] = "absolute"
-    _: KW_ONLY
-    gap_tol: float = 1e-6
-
-    def _make(self) -> Callable[[int], Any]:
-        _loss_named(type(self).__name__, self.loss, REGRESSION_LOSSES)
-        return partial(LeaderLearner, f=SquaredNorm() if self.f is None else self.f, loss=self.loss, gap_tol=self.gap_tol)
-
-    @property
-    def gap_(self) -> float:
-        """The duality gap after the last row."""
-        return self._fitted().learner.gap
