@@ -34,32 +34,27 @@ def check_stopped() -> None:
         raise StoppedError(_received[-1])
 
 
-@contextlib.contextmanager
 def stoppable():
     """Raise `StoppedError` at signals that end the process. Signals that are ignored (nohup) stay so."""
-    before = {}
     _received.clear()
-    if threading.current_thread() is threading.main_thread():
-        for number in (getattr(signal, name, None) for name in _NAMES):
-            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-                before[number] = signal.signal(number, _stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return _handled(_stop, lambda old: old in (signal.SIG_DFL, signal.default_int_handler))
+
+
+def signals_ignored():
+    """Ignore signals within: a second one must not interrupt the saving that the first one began."""
+    return _handled(lambda *_: None, callable)
 
 
 @contextlib.contextmanager
-def signals_ignored():
-    """Ignore signals within: a second one must not interrupt the saving that the first one began."""
+def _handled(handler, replaces):
+    """Handle the signals whose handlers are to be replaced, as far as Python allows it: in the main thread."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name, None) for name in _NAMES):
-            if number is not None and callable(signal.getsignal(number)):
-                before[number] = signal.signal(number, lambda *_: None)
+            if number is not None and replaces(signal.getsignal(number)):
+                before[number] = signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)

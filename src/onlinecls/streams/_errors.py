@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._input.escaping import escaped
 
@@ -53,6 +53,17 @@ def _rebuilt(message: str, file: str, line: int, column: int | None, parameter: 
     return error
 
 
+class Progress(NamedTuple):
+    """Count what the batches returned so far hold, and what was skipped."""
+
+    bytes_read: int = 0
+    n_rows: int = 0
+    nnz: int = 0
+    n_skipped: int = 0
+    skipped: tuple[str, ...] = ()
+    gaps: tuple[int, ...] = ()
+
+
 class Counts:
     """Count the rows that a reader has read and the lines that it has left out."""
 
@@ -75,9 +86,9 @@ class Counts:
         """Note a line without a row, after n_before rows of the current batch."""
         self.gaps.append(self.n_rows + n_before)
 
-    def take_gaps(self) -> tuple[int, ...]:
+    def progress(self, bytes_read: int) -> Progress:
         gaps, self.gaps = tuple(self.gaps), []
-        return gaps
+        return Progress(bytes_read, self.n_rows, self.nnz, self.n_skipped, tuple(self.reasons), gaps)
 
 
 def excerpt(rest: bytes) -> str:

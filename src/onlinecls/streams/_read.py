@@ -9,6 +9,7 @@ import threading
 from contextlib import nullcontext, suppress
 from itertools import chain
 from numbers import Integral
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,10 @@ from .._hashing.hasher import MAX_FEATURES
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
-from ._errors import Counts
+from ._errors import Counts, Progress
 from ._lines import Labels
 from ._sources import Files
-from ._stream import Batch, Progress, Stream
+from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
@@ -143,46 +144,21 @@ def read(
     >>> stream.format, stream.n_rows
     ('vw', 2)
     """
-    reader = _Reader(
-        format=format, likely=likely, n_features=n_features, batch_rows=batch_rows, dtype=dtype, labels=labels,
-        zero_based=zero_based,
-        vectorizer=vectorizer, label=label, text=text, weight=weight, features=features, categories=categories, ignore=ignore,
-        missing=missing, delimiter=delimiter, header=header, on_error=on_error, threads=threads,
-        block_bytes=block_bytes, max_line_bytes=max_line_bytes,
-    )
-    return reader.stream(source, prefetch)
+    options = dict(locals())
+    del options["source"], options["prefetch"]
+    return _Reader(**options).stream(source, prefetch)
 
 
-class _Reader:
-    """Check the options of `read`, and build readers from them."""
+class _Reader(SimpleNamespace):
+    """Check the options of `read`, which become attributes, and build readers from them."""
 
-    format: str
-    likely: str | None
-    n_features: Any
-    batch_rows: int
     dtype: Any
-    labels: str | None
-    zero_based: bool | str
-    vectorizer: Vectorizer | None
-    label: Any
-    text: Any
-    weight: Any
-    features: Any
-    categories: Any
-    ignore: Any
-    missing: str
-    delimiter: str
-    header: bool
-    on_error: str
-    threads: int
-    block_bytes: int
-    max_line_bytes: int
+    n_features: Any
 
     def __init__(self, **options: Any) -> None:
-        self.__dict__.update(options)
+        super().__init__(**options)
         for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
-            value = options[name]
-            self._require_whole(name, value)
+            self._require_whole(name, options[name])
         try:
             self.dtype = np.dtype(self.dtype)
         except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
@@ -249,13 +225,8 @@ class _Reader:
         for X, y, weight in batches:
             counts.n_rows += X.shape[0]
             counts.nnz += X.nnz
-            yield Batch(X, y, weight), self._progress(files)
-        yield None, self._progress(files)  # with the lines skipped since the last batch
-
-    def _progress(self, files: Files | None) -> Progress:
-        counts = self.counts
-        count = files.count if files else 0
-        return Progress(count, counts.n_rows, counts.nnz, counts.n_skipped, tuple(counts.reasons), counts.take_gaps())
+            yield Batch(X, y, weight), counts.progress(files.count if files else 0)
+        yield None, counts.progress(files.count if files else 0)  # with the lines skipped since the last batch
 
     # --- one method for each format ---------------------------------------------------------------------------------------------
 
@@ -313,14 +284,13 @@ class _Reader:
             return self._from_records(records, self._content(layout), "auto", layout.weight is not None)
 
         def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
-            content = _records.Named(record, text, features)
-            return record.get(label), content, None if self.weight is None else record.get(self.weight)
+            return record.get(label), record, None if self.weight is None else record.get(self.weight)
 
         names, _ = sketch_of(self.vectorizer) or (None, None)
-        content = _records.TextsOrFeatures(
-            lambda: _records.Texts(self._vectorizer()),
+        content = _records.TextsOrFeatures((features, text), (
             lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
-        )
+            lambda: _records.Texts(self._vectorizer()),
+        ))
         records = _records.jsonl(files, read_object, self.max_line_bytes)
         return self._from_records(records, content, "auto", self.weight is not None)
 
@@ -331,7 +301,7 @@ class _Reader:
         objects = []
         for line in files.current.peek_lines():
             with suppress(_records.WrongRecordError):
-                objects += [_records.json_object(line, self.max_line_bytes)] if line.strip() else []
+                objects += [_records.json_object(line)] if line.strip() else []
         if self.text is not None or isinstance(self.features, str) or not objects or {text, features} & objects[0].keys():
             return None
         layout = self._layout(files.current.name, list(objects[0]), label)
@@ -341,15 +311,18 @@ class _Reader:
         layout.close()
         return layout
 
-    def _parquet(self, files: Files, format: str = "parquet") -> Iterator[Any]:
+    def _columnar(self, files: Files, format: str) -> Iterator[Any]:
         table = _arrow.Table(files.current, format)
         layout = self._layout(files.current.name, table.names, "label")
         table.infer_kinds(layout)
         labels = _records.LabelReader(self._kind("auto"))
         return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.counts)
 
+    def _parquet(self, files: Files) -> Iterator[Any]:
+        return self._columnar(files, "parquet")
+
     def _arrow(self, files: Files) -> Iterator[Any]:
-        return self._parquet(files, "arrow")
+        return self._columnar(files, "arrow")
 
     # --- parts of these methods -------------------------------------------------------------------------------------------------
 

@@ -161,32 +161,25 @@ class Features:
         return self.rows.take()[0]
 
 
-class Named:
-    """Take the content of a JSON object: its text, or its object of features."""
+class TextsOrFeatures:
+    """Collect the texts or the features of JSON objects, whichever the first of them has.
 
-    def __init__(self, record: dict, text: str, features: str):
+    keys : where objects hold their features and their text. make : what makes the collectors of both.
+    """
+
+    def __init__(self, keys: tuple[str, str], make: tuple):
+        self.keys, self.make, self.rows, self.is_text = keys, make, None, False
+
+    def add(self, record: dict) -> None:
+        features, text = self.keys
         if text not in record and features not in record:
             raise WrongRecordError(f"expected a key {text!r} or {features!r}, got {shown(list(record))}")
-        self.is_text = text in record
-        self.value = record[text] if self.is_text else record[features]
-
-
-class TextsOrFeatures:
-    """Collect texts or objects of features, whichever the first record has."""
-
-    def __init__(self, make_texts, make_features):
-        self.make, self.rows, self.is_text = (make_features, make_texts), None, False
-
-    def add(self, content: Named) -> None:
-        if self.rows is None:
-            rows = self.make[content.is_text]()
-            rows.add(content.value)
-            self.rows, self.is_text = rows, content.is_text
-            return
-        if content.is_text != self.is_text:
-            kinds = ("features", "a text")
-            raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[content.is_text]}")
-        self.rows.add(content.value)
+        is_text, kinds = text in record, ("features", "a text")
+        if self.rows is not None and is_text != self.is_text:
+            raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[is_text]}")
+        rows = self.make[is_text]() if self.rows is None else self.rows
+        rows.add(record[self.keys[is_text]])
+        self.rows, self.is_text = rows, is_text
 
     @property
     def full(self) -> bool:
@@ -260,8 +253,15 @@ def pieces_of(source, max_line_bytes: int):
             yield bytes(memoryview(block)[start:stop])
 
 
-def text_lines(files, max_line_bytes: int):
-    """Yield ((name, number), line) of each line; None if too long, `NO_ROW` if empty, `PAUSE` if a pipe is silent."""
+def _records_of(files, max_line_bytes: int, read_line):
+    """Yield ((name, number), record) of each line, `NO_ROW` if it is empty, `PAUSE` if a pipe is silent. read_line : makes a
+    record of the bytes of a line."""
+
+    def record(line):
+        if line is None:
+            raise WrongRecordError(*too_long(max_line_bytes))
+        return read_line(line)
+
     for source in files:
         n = 0
         for piece in pieces_of(source, max_line_bytes):
@@ -271,17 +271,15 @@ def text_lines(files, max_line_bytes: int):
             for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
                 n += 1
                 line = line if line is None else line.removesuffix(b"\r")
-                yield (source.name, n), NO_ROW if line == b"" else line
+                yield (source.name, n), NO_ROW if line == b"" else lambda line=line: record(line)
 
 
 def jsonl(files, read_object, max_line_bytes: int):
-    """Yield the records of lines of a JSON object each. read_object : makes a record of a dict."""
-    for where, line in text_lines(files, max_line_bytes):
-        yield where, line if line in (PAUSE, NO_ROW) else lambda line=line: read_object(json_object(line, max_line_bytes))
+    """Return the records of lines of a JSON object each. read_object : makes a record of a dict."""
+    return _records_of(files, max_line_bytes, lambda line: read_object(json_object(line)))
 
 
-def json_object(line, max_line_bytes: int) -> dict:
-    line = _bounded(line, max_line_bytes)
+def json_object(line: bytes) -> dict:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -291,23 +289,16 @@ def json_object(line, max_line_bytes: int) -> dict:
     return record
 
 
-def _bounded(line, max_line_bytes):
-    if line is None:
-        raise WrongRecordError(*too_long(max_line_bytes))
-    return line
-
-
 def tsv(files, labelled: bool, max_line_bytes: int):
-    """Yield the records of lines label<TAB>text, for a vectorizer in Python."""
+    """Return the records of lines label<TAB>text, for a vectorizer in Python."""
 
     def record(line):
-        label, tab, text = _bounded(line, max_line_bytes).partition(b"\t")
+        label, tab, text = line.partition(b"\t")
         if labelled and not tab:
             raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
         return label, text if tab else label, None
 
-    for where, line in text_lines(files, max_line_bytes):
-        yield where, line if line in (PAUSE, NO_ROW) else lambda line=line: record(line)
+    return _records_of(files, max_line_bytes, record)
 
 
 class _CsvLines:
@@ -369,11 +360,9 @@ def pairs(items):
 
     def record(item):
         try:
-            text, label = item
+            text, label = None if isinstance(item, (str, bytes)) else item
         except (TypeError, ValueError):
             raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}") from None
-        if isinstance(item, (str, bytes)):
-            raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}")
         return label, text, None
 
     for n, item in enumerate(items, 1):

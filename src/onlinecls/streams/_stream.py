@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._input.rows import Rows
+from ._errors import Progress
 from ._sources import ClosedError
 
 if TYPE_CHECKING:
@@ -40,17 +41,6 @@ class Batch(NamedTuple):
     X: csr_matrix
     y: np.ndarray | None
     weight: np.ndarray | None
-
-
-class Progress(NamedTuple):
-    """Count what the batches returned so far hold, and what was skipped."""
-
-    bytes_read: int = 0
-    n_rows: int = 0
-    nnz: int = 0
-    n_skipped: int = 0
-    skipped: tuple[str, ...] = ()
-    gaps: tuple[int, ...] = ()
 
 
 class Stream:
@@ -91,7 +81,8 @@ class Stream:
     ) -> None:
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
         self.features, self.feature_names, self.metadata = columns
-        self._progress, self._next = Progress(), batches.__next__
+        self._set(Progress())
+        self._next = batches.__next__
         thread: threading.Thread | None = None
         wanted: queue.SimpleQueue[Any] | None = None
         if prefetch:
@@ -133,14 +124,18 @@ class Stream:
                 "there, or let the parent hand on the batches."
             )
         try:
-            batch, self._progress = self._next()
+            batch, progress = self._next()
         except BaseException:  # Ctrl-C too: it may have lost a batch
             self.close()
             raise
+        self._set(progress)
         if batch is None:  # the end, with the last progress
             self.close()
             raise StopIteration
         return batch
+
+    def _set(self, progress: Progress) -> None:
+        self.bytes_read, self.n_rows, self.nnz, self.n_skipped, self.skipped, self.gaps = progress
 
     def __enter__(self) -> Stream:
         return self
@@ -150,30 +145,6 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
-
-    @property
-    def bytes_read(self) -> int:
-        return self._progress.bytes_read
-
-    @property
-    def n_rows(self) -> int:
-        return self._progress.n_rows
-
-    @property
-    def nnz(self) -> int:
-        return self._progress.nnz
-
-    @property
-    def n_skipped(self) -> int:
-        return self._progress.n_skipped
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        return self._progress.skipped
-
-    @property
-    def gaps(self) -> tuple[int, ...]:
-        return self._progress.gaps
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 
@@ -57,12 +58,9 @@ class Layout:
         self.weight, self.text = reader.weight, reader.text
         if self.text is None and reader.features is None and "text" in names:
             self.text = "text"
-        self.is_strict, self.kinds = self.text is None and (known or reader.features is None), {}
-        if self.text is not None:
-            pass
-        elif known:
-            self.kinds = dict(reader.features)
-        else:
+        self.is_strict = self.text is None and (known or reader.features is None)
+        self.kinds = dict(reader.features) if known and self.text is None else {}
+        if self.text is None and not known:
             self._choose(names, reader)
         if self.text is None and not self.used:
             raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
@@ -148,13 +146,7 @@ def with_kinds(layout: Layout, rows, value_of):
             if name in layout.kinds:
                 layout.infer(name, value)
     layout.close()
-    return _chained(ahead, rows)
-
-
-def _chained(ahead: list, rows):
-    while ahead:
-        yield ahead.pop(0)
-    yield from rows
+    return chain(ahead, rows)
 
 
 def is_missing(value) -> bool:
@@ -205,7 +197,8 @@ class TableRows:
         numbers, names = [], []
         for (name, kind, what), value in zip(self.kinds, values, strict=True):
             if is_missing(value):
-                self._require_value(what)
+                if self.must_be_there:
+                    raise missing_value(what)
                 if kind != CATEGORY:
                     numbers += [0.0] * (1 if kind == NUMBER else kind)
             elif kind == NUMBER:
@@ -224,10 +217,6 @@ class TableRows:
             self.rows.append(numbers)
         elif not self.hashed.add(names, [1.0] * len(names), numbers):
             raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got larger ones")
-
-    def _require_value(self, what: str) -> None:
-        if self.must_be_there:
-            raise missing_value(what)
 
     def _number(self, value, what: str) -> float:
         try:
