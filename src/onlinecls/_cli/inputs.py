@@ -113,11 +113,7 @@ class Input:
         from ..text import FeatureNames
 
         self.names = FeatureNames(n)
-        vectorizer = self.reading["vectorizer"]
-        if isinstance(vectorizer, _NoHashing):
-            vectorizer.feature_names = self.names
-        else:
-            vectorizer.set_params(feature_names=self.names)
+        self.reading["vectorizer"].set_params(feature_names=self.names)
 
     def metadata(self) -> dict:
         if not self.is_known:
@@ -222,6 +218,9 @@ class _NoHashing:
 
     def __init__(self, n_features: int, feature_names=None):
         self.n_features, self.feature_names = n_features, feature_names
+
+    def set_params(self, feature_names):
+        self.feature_names = feature_names
 
     def transform(self, texts):
         raise ValueError(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._estimators.merging import merge
-from ._parts import Failure, Part, learn_part, merge_in_tree
+from ._parts import Failure, Part, learn_part, merge_in_tree, merged
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,5 +59,4 @@ def _learn_block(task: Task, number: int, block: Any) -> tuple[Any, list[Failure
 
 
 def _pair(first: tuple[Any, list[Failure]], second: tuple[Any, list[Failure]]) -> tuple[Any, list[Failure]]:
-    models = [model for model, _ in (first, second) if model is not None and model.__sklearn_is_fitted__()]
-    return (merge(models) if models else None), first[1] + second[1]
+    return merged(first[0], second[0]), first[1] + second[1]

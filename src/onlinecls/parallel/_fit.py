@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from .._estimators.merging import check_merges, merge
+from .._estimators.merging import check_merges
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Task, learn_part, merge_in_tree, parts_of
+from ._parts import Failure, Task, learn_part, merge_in_tree, merged, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,18 +88,10 @@ def fit(
         listed = parts_of(parts)
         failures = []
         models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
-        found = merge_in_tree(_without_failures(models, failures, on_error), _pair)
+        found = merge_in_tree(_without_failures(models, failures, on_error), merged)
     if found is None or not found.__sklearn_is_fitted__():
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} parts failed).")
     return found
-
-
-def _pair(first: Any, second: Any) -> Any:
-    if first is None or second is None:
-        return second if first is None else first
-    if not first.__sklearn_is_fitted__():
-        return second
-    return merge([first, second]) if second.__sklearn_is_fitted__() else first
 
 
 def _without_failures(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from copy import deepcopy
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import streams
 from .._input.compat import is_classifier
+from .._estimators.merging import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,32 +98,27 @@ def learn_part(task: Task, part: Part) -> Any:
 
 def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     """Yield (X, y, weights) of each batch of a part."""
-    if isinstance(what, (str, os.PathLike)):
-        with streams.read(what, **reading) as stream:
-            yield from ((batch.X, batch.y, batch.weight) for batch in stream)
-        return
     if callable(what):
         yield from batches(what(), reading)
-        return
-    if isinstance(what, streams.Stream):
-        with what as stream:
-            yield from ((batch.X, batch.y, batch.weight) for batch in stream)
         return
     if isinstance(what, tuple) and len(what) in (2, 3) and hasattr(what[0], "shape"):
         yield (*what, None)[:3]
         return
-    rest = iter(what)
-    for first in rest:
-        if isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], str):  # (text, label)
-            with streams.read(_after(first, rest), **reading) as stream:
-                yield from ((batch.X, batch.y, batch.weight) for batch in stream)
-            return
-        yield from ((first.X, first.y, first.weight),) if isinstance(first, streams.Batch) else ((*first, None)[:3],)
+    if isinstance(what, (str, os.PathLike)):
+        what = streams.read(what, **reading)
+    with what if isinstance(what, streams.Stream) else nullcontext():
+        rest = iter(what)
+        for first in rest:
+            if isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], str):  # (text, label)
+                yield from batches(streams.read(chain([first], rest), **reading), reading)
+                return
+            yield (*first, None)[:3]  # (a Batch is such a tuple, too)
 
 
-def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
+def merged(first: Any, second: Any) -> Any:
+    """Merge two models, of which either may be None or have learnt nothing."""
+    models = [model for model in (first, second) if model is not None and model.__sklearn_is_fitted__()]
+    return merge(models) if len(models) > 1 else models[0] if models else None
 
 
 def merge_in_tree(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
