@@ -27,7 +27,7 @@ LONGEST = 300       # seconds of the processor's time for a test file: a mutant 
 
 
 class Mutant(NamedTuple):
-    """One mistake: in `file`, part of the compiled `module` ("": Python), `old` is replaced by `new`; some of `tests` should fail.
+    """One mistake: in `file`, part of the compiled `module` ("": Python), `old` becomes `new`; some of `tests` should fail.
 
     reason : why nobody could see it, or "".
     """
