@@ -1,10 +1,9 @@
 """Committees: beside their slow twins and their members learnt alone; what they refuse; the bound of the exponential weights."""
 
-import pickle
 
 import numpy as np
 import pytest
-from internals import predict_on_the_way, stored
+from internals import predict_on_the_way
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from states import fingerprint
@@ -148,13 +147,6 @@ def test_members_of_numbers_are_those_learnt_alone():
     model = CommitteeRegressor().partial_fit(X, y)
     for member in model.members_:
         assert fingerprint(type(member)(**member.get_params()).partial_fit(X, y)) == fingerprint(member)
-
-
-def test_numbers_are_predicted_about_as_well_as_by_the_best_member():
-    X, _ = continuous_problem(3000, 20, 5)
-    y = X @ np.linspace(-1.0, 1.0, 20) + np.random.default_rng(0).standard_normal(3000)
-    model = CommitteeRegressor().partial_fit(X, y)
-    assert model.progressive_mse_ < 1.05 * min(member.progressive_mse_ for member in model.members_)
 
 
 def test_a_member_that_learns_on_leaves_the_committee_alone():
@@ -324,45 +316,6 @@ def test_hedge_pays_no_more_than_its_bound_on_a_stream():
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [
-    lambda: CommitteeClassifier(probability=True), lambda: CommitteeClassifier([("a", AROWClassifier(0.5)), AROWClassifier()]),
-    lambda: CommitteeClassifier(combine="hedge"),
-])
-def test_files_hold_the_whole_committee(make, tmp_path):
-    X, y = drifting(60, 400)
-    model = make().partial_fit(X[:30], y[:30])
-    model.save(tmp_path / "model", {"told": 1})
-    loaded, told = onlinecls.load(tmp_path / "model", return_metadata=True)
-    assert told == {"told": 1} and repr(loaded) == repr(model)
-    assert fingerprint(loaded) == fingerprint(model) == fingerprint(pickle.loads(pickle.dumps(model)))
-    assert fingerprint(loaded.partial_fit(X[30:], y[30:])) == fingerprint(model.partial_fit(X[30:], y[30:]))
-    assert loaded.member_names_ == model.member_names_
-
-
-@pytest.mark.parametrize("name, spoil", [
-    ("shares", lambda part: part * np.nan), ("sigma", lambda part: -part), ("sigma", lambda part: part + np.arange(4.0)),
-    ("shares", lambda part: part[:-1]), ("gauge", lambda part: part * 3.0), ("counters", lambda part: part + 1.0),
-    ("counts", lambda part: part[::-1] + np.arange(2.0)),
-])
-def test_what_learning_cannot_give_is_not_saved(name, spoil, tmp_path):
-    X, y = drifting(60, 400)
-    model = CommitteeClassifier().partial_fit(X, y)
-    setattr(model._state, name, spoil(stored(model)[name]))
-    with pytest.raises(ValueError, match="CommitteeClassifier: save must have a model as learning leaves it"):
-        model.save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()
-
-
-def test_a_class_that_joins_leaves_the_weights_of_members():
-    X, y = continuous_problem(200, 400, 11, 4, 0.1)
-    y = np.minimum(y, np.arange(200) // 50)
-    whole, split = CommitteeClassifier(), CommitteeClassifier()
-    whole.partial_fit(X, y)
-    for start in range(0, 200, 10):
-        split.partial_fit(X[start : start + 10], y[start : start + 10])
-    assert fingerprint(whole) == fingerprint(split) and whole.classes_.tolist() == [0, 1, 2, 3]
 
 
 def test_numbers_beyond_the_range_are_skipped():

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 from reference import OGD, DualAscent
 from states import fingerprint
 
-import onlinecls
 from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
 
 FORMS = [
@@ -97,42 +96,6 @@ def test_one_against_the_rest_is_independent_learners(regularizer, loss):
     assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
 
 
-def test_features_of_one_size_take_the_closed_form():
-    """α = clip((σ/W) ln[(gR + √(g²R² + 4(1-g²)PN)) / (2(1-g)P)], 0, 1) for features in {-1, 0, 1}."""
-    rng = np.random.default_rng(1)
-    X, y = rng.choice([-1.0, 0.0, 1.0], size=(80, 8)), rng.choice([-1, 1], size=80)
-    sigma, W, margin = 2.0, 3.0, 1.2
-    learner = DualAscentClassifier(sigma, regularizer="entropic", update="DA2", norm_bound=W, margin=margin, fit_intercept=False)
-    theta, g, inner = np.zeros(8), margin / W, 0
-    for x, label in zip(X, y, strict=True):
-        u = W * theta / sigma
-        p = np.exp(np.concatenate([u, -u]))
-        p /= p.sum()
-        v = W * label * np.concatenate([x, -x])
-        P, N = p[v > 0].sum(), p[v < 0].sum()
-        R = 1 - P - N
-        alpha = 0.0
-        if p @ v < margin and P > 0:
-            alpha = np.clip(sigma / W * np.log((g * R + np.sqrt(g**2 * R**2 + 4 * (1 - g**2) * P * N)) / (2 * (1 - g) * P)), 0, 1)
-        inner += 0 < alpha < 1
-        theta = theta + alpha * label * x
-        learner.partial_fit([x], [label], classes=None if learner.__sklearn_is_fitted__() else [-1, 1])
-    u = W * theta / sigma
-    assert inner > 10
-    assert_allclose(learner.coef_[0], W * np.sinh(u) / np.cosh(u).sum(), rtol=1e-9, atol=1e-12)
-
-
-def test_da1_is_the_aggressive_perceptron_and_da2_is_pa1():
-    X, y = continuous_problem(150, 9, seed=33, n_classes=3)
-    for labels, others in ((y % 2, {}), (y, {"multi_class": "crammer_singer"})):
-        first = DualAscentClassifier(0.5, update="DA1").partial_fit(X, labels)
-        known = onlinecls.Perceptron(aggressive=True, eta0=2.0, **others).partial_fit(X, labels)
-        assert_allclose(first.coef_, known.coef_, rtol=1e-9, atol=1e-12)
-        second = DualAscentClassifier(2.0, update="DA2").partial_fit(X, labels)
-        known = onlinecls.PassiveAggressiveClassifier(C=0.5, **others).partial_fit(X, labels)
-        assert_allclose(second.coef_, known.coef_, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("rate", [{"alpha": 0.05}, {"learning_rate": "sqrt", "eta0": 0.7}], ids=str)
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
 def test_gradient_descent_equals_the_slow_twin(rate, n_classes, multi_class):
@@ -188,34 +151,6 @@ def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, 
         if n_classes == 2:
             assert gained[2] == gained[1]
         walker = learner
-
-
-@pytest.mark.parametrize("update", ["DA1", "DA2", "DA3"])
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer, update):
-    """dual_value_ <= f(u) + Σ loss(u), and Σ loss(w_t) <= f(u) + Σ loss(u) + T L²/(2σ), for any u."""
-    X, y = continuous_problem(300, 8, seed=36)
-    X /= np.abs(X).max()
-    W, sigma = 4.0, 6.0
-    learner = DualAscentClassifier(sigma, regularizer=regularizer, update=update, norm_bound=W, fit_intercept=False)
-    paid = 0.0
-    for i in range(len(y)):
-        if i:
-            paid += max(0.0, 1 - y[i] * learner.decision_function(X[i : i + 1])[0])
-        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
-    paid += 1.0
-    L2 = W**2 * np.abs(X).max() ** 2 if regularizer == "entropic" else (X**2).sum(axis=1).max()
-    for u in [learner.coef_[0], *(np.random.default_rng(i).standard_normal(8) / 5 for i in range(20))]:
-        if regularizer == "entropic":
-            u = u * min(1.0, 0.99 * W / np.abs(u).sum())
-            spare = (W - np.abs(u).sum()) / (2 * len(u))
-            p = np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / W
-            f = sigma * np.sum(p * np.log(2 * len(u) * p))
-        else:
-            f = sigma / 2 * u @ u
-        primal = f + np.maximum(0.0, 1 - y * (X @ u)).sum()
-        assert learner.dual_value_ <= primal + 1e-9
-        assert paid <= primal + len(y) * L2 / (2 * sigma) + 1e-9
 
 
 @pytest.mark.parametrize("sigma", [2.0, "auto"])

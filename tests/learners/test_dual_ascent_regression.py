@@ -9,7 +9,7 @@ from looping import within
 from numpy.testing import assert_allclose
 from reference import DualAscentRegression
 
-from onlinecls import DualAscentRegressor, PassiveAggressiveRegressor
+from onlinecls import DualAscentRegressor
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -54,13 +54,6 @@ def test_dual_ascent_regression_equals_the_slow_twin(form, sigma, dtype):
     assert_allclose(learner.progressive_mae_, absolute / twin.t, rtol=TOLERANCE[dtype])
 
 
-def test_the_euclidean_absolute_loss_is_passive_aggressive_without_a_tube():
-    X, y = problem(200, 9, seed=51)
-    dual = DualAscentRegressor(2.0).partial_fit(X, y)
-    known = PassiveAggressiveRegressor(C=0.5, epsilon=0.0).partial_fit(X, y)
-    assert_allclose(dual.coef_, known.coef_, rtol=1e-9, atol=1e-12)
-
-
 @both_sigmas
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
@@ -85,83 +78,6 @@ def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, 
         assert abs(gained[1] - twin.increase) <= slack and gained[2] == gained[1]
         assert gained[1] >= gained[0] - slack and gained[0] >= twin.sufficient - slack
         walker = learner
-
-
-@pytest.mark.parametrize("update", ["DA1", "DA2"])
-@pytest.mark.parametrize("loss", ["absolute", "squared"])
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-def test_the_dual_never_passes_the_primal_and_the_regret_is_bounded(regularizer, loss, update):
-    """dual_value_ <= f(u) + Σ loss(u), and Σ loss(w_t) <= f(u) + Σ loss(u) + Σ L_t²/(2σ), for any u."""
-    X, y = problem(300, 8, seed=53)
-    W, sigma = 4.0, 20.0
-    learner = DualAscentRegressor(sigma, regularizer=regularizer, loss=loss, update=update, norm_bound=W, fit_intercept=False)
-    errors = np.empty(300)
-    for i in range(300):
-        errors[i] = y[i] - (learner.predict(X[i : i + 1])[0] if i else 0.0)
-        learner.partial_fit(X[i : i + 1], y[i : i + 1])
-    of = np.abs if loss == "absolute" else np.square
-    norms = W * np.abs(X).max(axis=1) if regularizer == "entropic" else np.sqrt((X**2).sum(axis=1))
-    steps = norms if loss == "absolute" else 2 * np.abs(errors) * norms
-    rng = np.random.default_rng(0)
-    for u in [learner.coef_.astype(float), np.zeros(8), *(rng.standard_normal(8) / 3 for _ in range(20))]:
-        if regularizer == "entropic":
-            u = u * min(1.0, 0.99 * W / max(np.abs(u).sum(), 1e-9))
-            spare = (W - np.abs(u).sum()) / 16
-            p = np.concatenate([np.maximum(u, 0) + spare, np.maximum(-u, 0) + spare]) / W
-            f = sigma * np.sum(p * np.log(16 * p))
-        else:
-            f = sigma / 2 * u @ u
-        primal = f + of(y - X @ u).sum()
-        assert learner.dual_value_ <= primal + 1e-9
-        assert of(errors).sum() <= primal + (steps**2).sum() / (2 * sigma) + 1e-9
-
-
-def test_experts_are_nearly_as_good_as_their_best_committee():
-    """Absolute loss, advice in [-1, 1], W = 1: regret to any committee u >= 0, Σ u = 1 is at most L √(2 T log d), L = 1."""
-    rng, d, T = np.random.default_rng(0), 30, 600
-    y = np.clip(np.cumsum(rng.standard_normal(T)) / 8, -1, 1)
-    X = np.clip(y[:, None] + np.linspace(0.05, 1.5, d) * rng.standard_normal((T, d)), -1.0, 1.0)
-    bound = np.sqrt(2 * T * np.log(d))
-    for update in ("DA1", "DA3"):
-        learner = DualAscentRegressor(
-            np.sqrt(T / (2 * np.log(d))), regularizer="entropic", update=update, signed=False, fit_intercept=False
-        ).partial_fit(X, y)
-        paid = learner.progressive_mae_ * T
-        committees = [np.eye(d)[i] for i in range(d)] + [rng.dirichlet(np.full(d, 0.3)) for _ in range(50)]
-        best = min(np.abs(y - X @ u).sum() for u in [*committees, learner.coef_ / learner.coef_.sum()])
-        assert paid <= best + bound
-        assert paid < np.abs(y - X.mean(axis=1)).sum()
-        assert learner.coef_.min() >= 0.0 and learner.coef_.sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("sigma", [0.3, 3.0, 30.0])
-def test_the_committee_stays_within_its_experts_and_the_signed_simplex_does_not(sigma):
-    """8 good experts: a committee begins as their mean, EG± as 0, outside of what any of them says."""
-    rng = np.random.default_rng(0)
-    y = rng.uniform(1.0, 3.0, 100)
-    X = y[:, None] + 0.05 * rng.standard_normal((100, 8))
-    paid = {}
-    for signed in (False, True):
-        learner = DualAscentRegressor(sigma, regularizer="entropic", signed=signed, fit_intercept=False).partial_fit(X[:0], y[:0])
-        said = np.zeros(100)
-        for i in range(100):
-            said[i] = learner.predict(X[i : i + 1])[0]
-            learner.partial_fit(X[i : i + 1], y[i : i + 1])
-        paid[signed] = np.abs(y - said).sum()
-        if not signed:
-            assert (X.min(axis=1) - 1e-9 <= said).all() and (said <= X.max(axis=1) + 1e-9).all()
-        else:
-            assert said[0] == 0.0
-    assert paid[False] < 3.0 and paid[False] < 0.75 * paid[True]
-
-
-def test_fit_stops_by_the_loss_and_a_warm_start_goes_on():
-    X, y = problem(100, 6, seed=58)
-    learner = DualAscentRegressor(loss="squared", max_iter=300, random_state=0).fit(X, y)
-    assert 5 < learner.n_iter_ < 300 and learner.score(X, y) > 0.8
-    again = DualAscentRegressor(loss="squared", max_iter=3, tol=None, random_state=0, warm_start=True).fit(X, y)
-    t = again.t_
-    assert again.fit(X, y).t_ == t + 300
 
 
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])

@@ -9,7 +9,7 @@ from internals import PENDING, state_of
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from reference import DualAscent, FoReL
-from states import fingerprint, is_finite
+from states import fingerprint
 
 from onlinecls import DualAscentClassifier, FoReLClassifier, load
 
@@ -137,19 +137,6 @@ def test_the_dual_rises_by_no_less_than_dual_ascents(n_classes, multi_class, los
     assert multi_class == "ovr" or still > 2 or loss == "log_loss"
 
 
-def test_the_leader_s_regret_keeps_dual_ascent_s_bound():
-    X, y = continuous_problem(150, 6, seed=63)
-    X /= np.linalg.norm(X, axis=1).max()
-    sigma, paid = 5.0, 0.0
-    learner = FoReLClassifier(sigma, gap_tol=1e-4, fit_intercept=False)
-    for i in range(150):
-        paid += max(0.0, 1 - y[i] * (learner.decision_function(X[i : i + 1])[0] if i else 0.0))
-        learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1] if i == 0 else None)
-    for u in [learner.coef_[0], *(np.random.default_rng(i).standard_normal(6) for i in range(20))]:
-        primal = sigma / 2 * u @ u + np.maximum(0.0, 1 - y * (X @ u)).sum()
-        assert paid <= primal + 150 / (2 * sigma) + 150 * 1e-4 and learner.dual_value_ <= primal + 1e-9
-
-
 @every_loss
 @every_kind
 def test_classes_that_join_leave_the_best_weights_for_all_rows(n_classes, multi_class, loss):
@@ -193,25 +180,6 @@ def test_an_interrupt_leaves_whole_rows_and_the_rest_can_follow(monkeypatch):
     monkeypatch.undo()
     assert learner.t_ == len(state_of(learner).labels) == 40
     assert fingerprint(learner.partial_fit(X[40:], y[40:])) == fingerprint(whole)
-
-
-@every_loss
-@every_kind
-def test_hostile_numbers_leave_a_finite_model_that_can_be_saved(n_classes, multi_class, loss, tmp_path):
-    rng = np.random.default_rng(3)
-    for dtype, scales in (("float32", [1e-44, 1e-20, 1.0, 1e19, 3e38]), ("float64", [5e-324, 1e-160, 1.0, 1e120, 1e155, 1e308])):
-        for sigma in (1e-5, 1.0, 1e9):
-            model = FoReLClassifier(sigma, loss=loss, multi_class=multi_class)
-            for i in range(15):
-                with np.errstate(over="ignore"):
-                    X = np.clip(rng.standard_normal((2, 4)) * rng.choice(scales), -1.7e308, 1.7e308)
-                X = np.clip(X, -np.finfo(dtype).max, np.finfo(dtype).max).astype(dtype)
-                model.partial_fit(X, rng.integers(0, n_classes, 2), classes=range(n_classes) if i == 0 else None,
-                                  sample_weight=rng.choice([1e-300, 1.0, 1e300], 2))
-                assert is_finite(model), (i, X)
-            assert model.t_ == 30
-            model.save(tmp_path / "model")
-            assert fingerprint(load(tmp_path / "model")) == fingerprint(model)
 
 
 # --- in a file -----------------------------------------------------------------------------------------------------------------
@@ -277,33 +245,6 @@ def test_dual_variables_above_their_rows_weights(n_classes):
     assert state.problem() == "dual variables out of their range"
 
 
-def test_shapes_and_parameters_that_no_learning_leaves_are_not_loaded(tmp_path, monkeypatch):
-    X, y = continuous_problem(30, 5, seed=74)
-
-    def spoilt(**parts):
-        return lambda model: state_of(model).__dict__.update(parts)
-
-    def refused(message, change, *more):
-        learner = FoReLClassifier(0.5).partial_fit(X, y)
-        change(learner)
-        with monkeypatch.context() as blind:
-            kind = type(state_of(learner))
-            blind.setattr(kind, "PARTS", (*kind.PARTS, *more))
-            blind.setattr(internals.saving, "rebuilt", lambda told, arrays: None)
-            learner.save(tmp_path / "model")
-        with pytest.raises(ValueError, match=re.escape(message)):
-            load(tmp_path / "model")
-
-    refused("got one that is not (arrays {", lambda m: state_of(m).__dict__.update(theta=state_of(m).theta[:-1].copy()))
-    refused("(data of float32 or float64, got dtype('int64'))", spoilt(data=np.ones(150, np.int64)))
-    refused("(a state of ['joint', 'n_features'], got ", spoilt(more=1), "more")
-    refused("(the construction that learning had, got False)", spoilt(joint=False))
-    for name, value in (("sigma", 0.0), ("tolerance", -1.0), ("balanced", True), ("limit", float("inf"))):
-        refused(f"(learnt_with[{name!r}] in its range, got {value!r})",
-                lambda m, name=name, value=value: m.__dict__.update(_params={**m._params, name: value}))
-    refused("(learnt_with of [", lambda m: m.__dict__.update(_params={**m._params, "average_from": 1}))
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi_class):
     """An interrupt before a newcomer's first row takes it out again."""
@@ -312,13 +253,6 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
     back = state.grow_classes(np.array([0, 2]), 3).keep_classes(np.array([True, False, True]))
     for name in state.ARRAYS:
         assert (getattr(back, name) == getattr(state, name)).all(), name
-
-
-def test_following_the_leader_makes_fewer_mistakes_than_dual_ascent():
-    """Mistakes on the way: knowing the best weights so far should pay."""
-    X, y = continuous_problem(400, 10, seed=70)
-    leader, ascent = FoReLClassifier(1.0).fit(X, y), DualAscentClassifier(1.0, shuffle=False, max_iter=1).fit(X, y)
-    assert leader.n_mistakes_ < ascent.n_mistakes_
 
 
 @pytest.mark.parametrize("weight", [1e-12, 1e-17, 1e-300])

@@ -1,7 +1,7 @@
 """A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
 
 import tracemalloc
-from itertools import pairwise, product
+from itertools import product
 from math import sqrt
 from statistics import NormalDist
 
@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from algorithms import ALL, REGRESSION, Case
 from internals import on_path, state_of
-from interrupts import interrupted
 from looping import each_estimator, within
-from matrices import STORAGES, continuous_problem, csr32, dense_c
+from matrices import continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import balanced_weights
 from scipy import sparse
@@ -148,21 +147,6 @@ def test_a_full_covariance_of_a_regressor_equals_the_slow_twin(path, dtype):
     assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
 
 
-@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
-@pytest.mark.parametrize("density", [0.5, 0.05], ids="density={}".format)
-def test_a_full_covariance_does_not_depend_on_the_storage_of_rows(kind, density):
-    """Few non-zeros gather their rows of Σ, many meet all of it; the model is the same."""
-    case = Case("arow", {"r": 0.5})
-    for dtype, n_classes in product(("float64", "float32"), (2, 4)):
-        X, y = continuous_problem(150, 40, seed=24, n_classes=n_classes, density=density, dtype=dtype)
-        learner, plain = full(case).partial_fit(kind(X), y), full(case).partial_fit(dense_c(X), y)
-        same_model(learner, plain, 1e-11 if dtype == "float64" else 1e-4)
-        for found, expected in zip(
-            learner.decision_function(kind(X), return_std=True), plain.decision_function(X, True), strict=True
-        ):
-            close(found, expected, 1e-11 if dtype == "float64" else 1e-4)
-
-
 # --- every path is the same model ----------------------------------------------------------------------------------------------
 
 
@@ -187,24 +171,6 @@ def test_products_made_ahead_are_those_that_the_rows_ask_for():
     expected = full(case, ("never", 1)).partial_fit(X, y, sample_weight=weights)
     for path in PATHS:
         same_model(full(case, path).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
-
-
-# --- calls, pauses, averages ---------------------------------------------------------------------------------------------------
-
-
-@both_constructions
-@every_case
-def test_a_full_covariance_does_not_depend_on_the_split_into_calls(case, multi_class):
-    X, y = continuous_problem(220, 30, seed=28, n_classes=4)
-    y = y % np.digitize(np.arange(220), [-1, 5, 40, 41])
-    make = lambda: full(case, multi_class=multi_class, class_weight="balanced", average=7)  # noqa: E731
-    whole = make().partial_fit(X, y)
-    for cuts in ([110], [3, 41, 42, 100, 101, 219], range(1, 220)):
-        parts = make()
-        for start, stop in pairwise([0, *cuts, 220]):
-            parts.partial_fit(X[start:stop], y[start:stop])
-        same_model(parts, whole)
-        assert_array_equal(parts.predict(X), whole.predict(X))
 
 
 # --- what defines the algorithms -----------------------------------------------------------------------------------------------
@@ -251,22 +217,6 @@ def test_covariances_stay_symmetric_and_positive_definite(case):
             least, *_, largest = np.linalg.eigvalsh(covariance)
             most = np.diag(covariance).max() if "forgetting" in case.params else largest  # (what grows, grows up to a variance)
             assert 0 < least and most <= state_of(learner).variance * (1 + 1e-12)
-
-
-@within(n_classes=[2, 3])
-@each_estimator(case=[case for case in (*CASES, REGRESSOR) if "forgetting" not in case.params])
-def test_full_is_diagonal_on_rows_of_one_non_zero(case, n_classes):
-    X, y = continuous_problem(300, 30, seed=35, n_classes=n_classes)
-    X *= np.arange(30) == np.random.default_rng(0).integers(0, 30, 300)[:, None]
-    diagonal, full_ = (
-        case.estimator(covariance=form, fit_intercept=False).partial_fit(csr32(X), y) for form in ("diagonal", "full")
-    )
-    close(full_.coef_, diagonal.coef_, 1e-11)
-    found, expected = np.reshape(full_.covariance_, (-1, 30, 30)), np.reshape(diagonal.covariance_, (-1, 30))
-    for square, variances in zip(found, expected, strict=True):
-        close(square, np.diag(variances), 1e-11)
-    if not case.name.startswith(("cw", "scw")):  # a repeated row meets their constraint with equality: rounding decides
-        assert counters(full_) == counters(diagonal)
 
 
 # --- standard deviations -------------------------------------------------------------------------------------------------------
@@ -434,44 +384,7 @@ def test_a_third_label_whose_covariance_does_not_fit_is_refused(half_a_gigabyte)
     learner.partial_fit(X, y)
 
 
-def test_partial_fit_refuses_another_covariance_and_fit_starts_again():
-    X, y = continuous_problem(30, 5, seed=37)
-    for now, then in (("full", "diagonal"), ("diagonal", "full")):
-        learner = onlinecls.AROWClassifier(covariance=now).partial_fit(X, y)
-        before = fingerprint(learner)
-        with pytest.raises(ValueError, match=r"^AROWClassifier: partial_fit must go on with the kind of model it began with"):
-            learner.set_params(covariance=then).partial_fit(X, y)
-        assert fingerprint(learner) == before
-        assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
-
-
 # --- numbers that hurt ---------------------------------------------------------------------------------------------------------
-
-
-@both_dtypes
-@each_estimator(case=[*CASES, REGRESSOR])
-def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
-    rng = np.random.default_rng(0)
-    largest = {"float32": 38, "float64": 307}[dtype]
-    exponents = [-45, -40, -20, 0, 10, largest // 4, largest // 2 - 1, largest // 2, largest // 2 + 1, largest - 10, largest]
-    for variance, n_classes, path in product((None, 0.9), (2, 3), (("always", 64), ("likely", 1))):
-        X = rng.standard_normal((240, 12))
-        with np.errstate(over="ignore", under="ignore"):
-            scale = 10.0 ** rng.choice(exponents, (240, 1)) * rng.choice([1.0, 1.0, 1e-5], (240, 12))
-            X = np.clip(X * scale, -(10.0**largest), 10.0**largest).astype(dtype)
-        y = rng.integers(0, n_classes, 240)
-        params = dict(case.params)
-        if variance and "initial_variance" in params:
-            params["initial_variance"] = 10.0 ** int(variance * largest)
-        learner = full(Case(case.name, params), path)
-        for start in range(0, 240, 60):
-            learner.partial_fit(X[start : start + 60], y[start : start + 60])
-            assert is_finite(learner) and np.isfinite(model(learner)[1]).all()
-        before = fingerprint(learner)
-        X[3, 4] = np.nan
-        with pytest.raises(ValueError):
-            learner.partial_fit(X, y)
-        assert fingerprint(learner) == before
 
 
 def test_a_row_whose_variance_overflows_is_left_out_and_counted():
@@ -485,20 +398,3 @@ def test_a_row_whose_variance_overflows_is_left_out_and_counted():
 
 def test_every_path_of_the_kernel_is_taken():
     assert set(internals.FORESIGHT) == {path[0] for path in PATHS}
-
-
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
-@pytest.mark.parametrize("path", [("likely", 64), ("never", 64), ("always", 1)], ids=str)
-def test_ctrl_c_leaves_a_whole_number_of_rows(path, n_classes, multi_class):
-    rng = np.random.default_rng(0)
-    d, classes, case = 100, range(n_classes), Case("arow", {"r": 10.0})
-    problem = lambda n: (rng.standard_normal((n, d)), rng.integers(0, n_classes, n))  # noqa: E731
-    make = lambda: full(case, path, multi_class=multi_class)  # noqa: E731
-    learner, X, y = interrupted(make, problem, n=2**13, classes=classes)
-    rows = learner.t_
-    assert 0 < rows < len(y)
-    whole = make().partial_fit(X[:rows], y[:rows], classes=classes)
-    same_model(learner, whole, 1e-9)
-    same_model(
-        learner.partial_fit(X[rows : rows + 50], y[rows : rows + 50]), whole.partial_fit(X[rows : rows + 50], y[rows : rows + 50])
-    )

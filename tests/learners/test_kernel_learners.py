@@ -88,22 +88,6 @@ def test_the_conservative_second_order_perceptron_looks_at_what_each_class_knows
     assert learner.n_updates_ == twin.n_updates
 
 
-@every_case
-def test_a_kernel_classifier_equals_its_dual_twin(case):
-    if case[1] == "aggressive_perceptron":
-        return
-    X, y = rows_without_ties(150)
-    G = (0.5 * X @ X.T + 1.0) ** 2
-    twin = Dual(case[1], G, **case[2])
-    for i in range(len(y)):
-        twin.classify(i, y[i])
-    learner = KernelOnlineClassifier(kernel="poly", gamma=0.5, coef0=1.0, degree=2, fit_intercept=False, **case[0])
-    learner.partial_fit(X, y, classes=[-1, 1])
-    close(learner.dual_coef_[0], twin.a, 1e-7)
-    assert (learner.support_vectors_ == X[twin.S]).all()
-    assert (learner.n_mistakes_, learner.n_updates_) == (twin.n_mistakes, twin.n_updates)
-
-
 @pytest.mark.parametrize("params, name", [
     ({"algorithm": "pa", "C": 0.3, "epsilon": 0.05}, "pa1"),
     ({"algorithm": "pa", "C": 0.4, "epsilon": 0.05, "loss": "squared_epsilon_insensitive"}, "pa2"),
@@ -258,13 +242,6 @@ def test_a_long_stream_under_a_budget_does_not_drift(algorithm):
     assert learner.score(X, y) > 0.8
 
 
-def test_memory_under_a_budget_is_bounded():
-    X, y = rows_without_ties(2000)
-    learner = KernelOnlineClassifier("arow", budget=10).partial_fit(X, y)
-    stored = [array.nbytes for array in state_of(learner).parts().values() if isinstance(array, np.ndarray)]
-    assert sum(stored) < 10_000
-
-
 # --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 LEARNERS = [
@@ -411,12 +388,17 @@ def with_nan(K):
     return K
 
 
+def interrupt(K):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor, KernelOnlineOneClass])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 @pytest.mark.parametrize("wrong, message", [
     (with_nan, "kernel must return finite numbers, got nan for row 0 of its first and row"),
     (lambda K: K[:-1], "kernel must return an array of shape ("),
     (lambda K: "no", "what kernel returns must be numbers, got something else"),
+    (interrupt, ""),
 ])
 def test_a_kernel_that_fails_changes_nothing(cls, method, wrong, message):
     """The second block of a call: the first has been learnt by then, and the model of before comes back."""
@@ -427,25 +409,11 @@ def test_a_kernel_that_fails_changes_nothing(cls, method, wrong, message):
         if begun:
             learner.partial_fit(X[:50], y[:50])
         before, kernel.calls, kernel.at = fingerprint(learner), 0, 3 if begun is False else 4
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError if message else KeyboardInterrupt) as caught:
             getattr(learner, method)(X, y)
-        assert f"{cls.__name__}: " in str(caught.value) and message in str(caught.value)
+        assert not message or (f"{cls.__name__}: " in str(caught.value) and message in str(caught.value))
         assert fingerprint(learner) == before and kernel.calls == kernel.at
         kernel.at = 0
-
-
-def test_a_kernel_that_is_interrupted_changes_nothing():
-    X, y = rows_without_ties(600)
-
-    def interrupt(K):
-        raise KeyboardInterrupt
-
-    kernel = Spoiled(0, interrupt)
-    learner = KernelOnlineClassifier(kernel=kernel).partial_fit(X[:50], y[:50])
-    before, kernel.calls, kernel.at = fingerprint(learner), 0, 4
-    with pytest.raises(KeyboardInterrupt):
-        learner.partial_fit(X, y)
-    assert fingerprint(learner) == before
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])

@@ -5,15 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from internals import state_of
 from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import (
-    MultiplicativePassiveAggressive,
-    MultiplicativePassiveAggressiveOneClass,
     run_binary,
     run_multiclass,
     run_one_class,
@@ -231,9 +227,10 @@ def test_multiplicative_steps_make_few_mistakes_where_few_of_many_features_matte
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (600, 5000))
     y = np.sign(X[:, :3].sum(axis=1)).astype(int)
-    mistakes = Classifier(0.3).partial_fit(X, y).n_mistakes_
     others = (onlinecls.Perceptron(), onlinecls.PassiveAggressiveClassifier())
-    assert mistakes < 0.6 * min(learner.partial_fit(X, y).n_mistakes_ for learner in others)
+    least = min(learner.partial_fit(X, y).n_mistakes_ for learner in others)
+    for learner in (Classifier(0.3), onlinecls.PNormPerceptron()):
+        assert learner.partial_fit(X, y).n_mistakes_ < 0.6 * least, learner
 
 
 # --- one class -----------------------------------------------------------------------------------------------------------------
@@ -260,17 +257,6 @@ def test_an_entropic_step_beyond_the_dtype_is_left_out():
     assert (learner.n_skipped_, learner.n_updates_) == (1, 0) and is_finite(learner)
 
 
-def test_a_multiplicative_ball_finds_outliers_by_few_features():
-    rng = np.random.default_rng(0)
-    X = np.zeros((600, 200))
-    X[:, :3] = 0.3 + 0.02 * rng.standard_normal((600, 3))
-    X[500:, :3] = 0.0
-    X[500:, 50:53] = 0.3
-    learner = OneClass(0.25, norm_bound=1.0, random_state=0, max_iter=30, tol=None).fit(X[:500])
-    assert (learner.predict(X[:500]) == 1).mean() > 0.95 and (learner.predict(X[500:]) == -1).all()
-    assert np.abs(learner.center_).sum() <= 1.0 and np.abs(learner.center_[3:]).max() < 0.01 < learner.center_[:3].min()
-
-
 # --- files, and numbers that hurt -----------------------------------------------------------------------------------------------
 
 
@@ -285,44 +271,6 @@ def test_a_model_whose_numbers_do_not_belong_together_is_not_saved(signed, name,
     array[at] = -array[at] - 0.1
     with pytest.raises(ValueError, match="numbers that learning can give"):
         learner.save(tmp_path / "model")
-
-
-VALUES = [0.0, 1.0, -1.0, 0.5, 3.0, 1e10, 1e19, -1e20, 3.4e38, 1e154, 1e300, 1.7e308, 1e-20, 1e-40, 1e-45, 1e-300, 5e-324]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=max(40, settings.default.max_examples), deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    rows=st.lists(st.lists(st.sampled_from(VALUES), min_size=3, max_size=3), min_size=1, max_size=8),
-    labels=st.lists(st.integers(0, 2), min_size=8, max_size=8), signed=st.booleans(),
-    weights=st.lists(st.sampled_from([0.0, 1.0, 1e300, 1e-300, 5e-324, 2.5]), min_size=8, max_size=8),
-    norm_bound=st.sampled_from([1e-250, 1e-30, 1.0, 1e30, 1e250]), repeats=st.sampled_from([1, 40]),
-    multi_class=st.sampled_from(["ovr", "crammer_singer"]),
-)
-def test_finite_rows_leave_finite_multiplicative_models(dtype, rows, labels, signed, weights, norm_bound, repeats, multi_class):
-    with np.errstate(over="ignore"):
-        X = np.array(rows).astype(dtype)
-    X[~np.isfinite(X)] = np.finfo(dtype).max
-    X, y, weights = X if signed else np.abs(X), np.array(labels[: len(X)]), weights[: len(X)]
-    norm_bound = norm_bound if dtype == np.float64 else max(min(norm_bound, 1e30), 1e-30)
-    ordinary = np.abs(np.random.default_rng(0).standard_normal((30, 3))).astype(dtype)
-    learners = (
-        Classifier(1.0, signed=signed, norm_bound=norm_bound, multi_class=multi_class),
-        Regressor(0.1, signed=signed, norm_bound=norm_bound),
-        OneClass(0.1, signed=signed, norm_bound=norm_bound),
-    )
-    for learner in learners:
-        for _ in range(repeats):
-            learner.partial_fit(X, y, sample_weight=weights)
-        if not learner.__sklearn_is_fitted__():
-            continue
-        learner.partial_fit(ordinary, np.arange(30) % 3)
-        state = state_of(learner)
-        shown = learner.center_ if learner is learners[2] else learner.coef_
-        assert all(np.isfinite(part).all() for part in (state.values, state.groups, state.counters)), learner
-        assert np.isfinite(shown).all(), learner
-        assert learner.n_updates_ + learner.n_skipped_ <= learner.t_
-        assert state.problem() == ""
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------
@@ -347,21 +295,6 @@ def test_negative_features_are_refused_without_signs(estimator, kind):
     with pytest.raises(ValueError, match=message):
         learner.predict(kind(X))
     assert estimator().partial_fit(kind(X), y).t_ == 4
-
-
-@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_signs_dtype_and_intercept_are_fixed_with_the_first_row(estimator):
-    X, y = np.abs(continuous_problem(40, 4, seed=310)[0]), np.arange(40) % 2
-    learner = estimator().partial_fit(X, y)
-    before = fingerprint(learner)
-    changes = [{"signed": False}, {"dtype": np.float32}] + ([{"fit_intercept": False}] if estimator is not OneClass else [])
-    for change in changes:
-        kept = {name: learner.get_params()[name] for name in change}
-        with pytest.raises(ValueError, match=f"^{estimator.__name__}: partial_fit must go on with the kind of model"):
-            learner.set_params(**change).partial_fit(X, y)
-        assert fingerprint(learner.set_params(**kept)) == before
-        warm = estimator(warm_start=True, max_iter=1).fit(X, y)
-        assert warm.fit(X, y).t_ == 80 and warm.set_params(**change).fit(X, y).t_ == 40
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
@@ -401,15 +334,6 @@ def test_multi_class_may_change_between_calls():
         learners = [t] if second == "crammer_singer" else [part[None] for part in t]
         expected = np.vstack([linked(part, True, 1.0) for part in learners])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-
-
-def test_the_slow_twins_stay_on_the_simplex():
-    twin = MultiplicativePassiveAggressive(5, margin=0.5, norm_bound=2.0)
-    centre = MultiplicativePassiveAggressiveOneClass(5, epsilon=0.1)
-    assert_allclose(twin.simplex, np.full(10, 0.1)) and assert_allclose(centre.simplex, np.full(10, 0.1))
-    for z in np.random.default_rng(0).standard_normal((20, 5)):
-        twin.step(z), centre.step(z)
-        assert_allclose([twin.simplex.sum(), centre.simplex.sum()], 1.0) is None and twin.simplex.min() > 0
 
 
 def test_a_first_label_is_predicted_though_weights_are_positive():

@@ -194,18 +194,6 @@ def make(method, **params):
     return OnlineToBatch(AROWClassifier(), method, n_snapshots=5, random_state=3, **params)
 
 
-@every_method
-def test_every_method_takes_classes_that_come_late(method):
-    X, y = problem(60)
-    X, y = np.concatenate([X[y == c] for c in (2, 0, 1)]), np.concatenate([y[y == c] for c in (2, 0, 1)])
-    for n in (3, 25, 45, 60):
-        learner = make(method).partial_fit(X[:n], y[:n])
-        assert learner.classes_.tolist() == sorted(set(y[:n].tolist()))
-        assert set(learner.predict(X)) <= set(y[:n]) and len(learner.decision_function(X)) == 60
-        if method in ("random", "validation"):
-            assert (learner.predict(X) == learner.chosen_.predict(X)).all()
-
-
 def test_held_out_rows_are_never_learnt():
     X, y = problem()
     held_out = np.arange(160) % 10 == 9
@@ -214,33 +202,6 @@ def test_held_out_rows_are_never_learnt():
     fits = [OnlineToBatch(Perceptron(), "validation", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
     assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_)
     assert fits[0].estimator_.t_ == 4 * 144
-
-
-@every_method
-def test_bad_rows_leave_an_online_to_batch_as_it_was(method):
-    X, y = problem()
-    learner = make(method).partial_fit(X, y, classes=[0, 1, 2])
-    before, nan = fingerprint(learner), X.copy()
-    nan[-1, -1] = np.nan
-    late = y.copy()
-    late[-1] = 7
-    for arguments, message in [
-        ((nan, y), "OnlineToBatch: X must be finite, got NaN at row 159, column 7"),
-        ((X, late), "OnlineToBatch: y must be among the classes .* got 7 at row 159"),
-        ((X, y[1:]), "OnlineToBatch: X and y must have the same number of rows"),
-        ((X[:, 1:], y), "X has 7 features, but OnlineToBatch is expecting 8"),
-        ((X, y, [0, 1]), "classes must be those of the first call"),
-        ((X, y, None, -np.ones(160)), "OnlineToBatch: sample_weight must be finite and >= 0"),
-        ((X, np.array(["a"] * 160)), "OnlineToBatch: y must be labels like the model's classes"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            learner.partial_fit(*arguments)
-        assert fingerprint(learner) == before
-    with pytest.raises(ValueError, match="y must have at least 2 classes, got 1 class: 5"):
-        learner.fit(X, np.full(160, 5))
-    with pytest.raises(ValueError, match="AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1"):
-        learner.set_params(estimator__r=-1).fit(X, y)
-    assert fingerprint(learner) == before
 
 
 def test_partial_fit_refuses_another_method_than_the_model_s():

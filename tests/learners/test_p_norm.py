@@ -8,10 +8,10 @@ from looping import within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from reference import AggressivePNorm
-from states import fingerprint, is_finite
+from states import is_finite
 
 import onlinecls
-from onlinecls import PassiveAggressiveClassifier, Perceptron, PNormPerceptron
+from onlinecls import Perceptron, PNormPerceptron
 
 both_dtypes = within(dtype=["float64", "float32"])
 both_constructions = within(multi_class=["crammer_singer", "ovr"])
@@ -42,16 +42,6 @@ def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
     assert (ours.n_mistakes_, ours.n_updates_) == (plain.n_mistakes_, plain.n_updates_)
 
 
-@both_constructions
-@within(n_classes=[2, 4])
-def test_aggressive_p_of_2_is_pa1_on_rows_of_at_most_unit_length(n_classes, multi_class):
-    X, y = continuous_problem(200, 13, seed=81, n_classes=n_classes)
-    X /= 1.5 * np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)  # (a joint example is twice as long, squared)
-    ours = PNormPerceptron(2, aggressive=True, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
-    pa = PassiveAggressiveClassifier(multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
-    assert_allclose(ours.coef_, pa.coef_, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("d, p", [(1, 2.0), (2, 2.0), (3, 2 * np.log(3)), (1000, 2 * np.log(1000))])
 def test_p_is_by_default_2_ln_d(d, p):
     X, y = np.random.default_rng(0).standard_normal((30, d)), np.arange(30) % 2
@@ -67,16 +57,6 @@ def test_weights_are_the_link_of_theta(aggressive, p):
         expected = linked(theta(learner), p)[:, :-1]
         assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
         assert_allclose(learner.decision_function(X), X @ learner.coef_[0], rtol=10 * rtol, atol=10 * rtol)
-
-
-@both_constructions
-def test_a_joint_learner_has_one_norm_and_independent_ones_have_their_own(multi_class):
-    X, y = continuous_problem(200, 9, seed=83, n_classes=4)
-    learner = PNormPerceptron(5.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y, classes=range(4))
-    t = theta(learner)
-    expected = linked(t, 5.0) if multi_class == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
-    assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-    assert_allclose(learner.decision_function(X), np.column_stack([X, np.ones(200)]) @ expected.T, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("p", [2.5, 28, 300])
@@ -99,18 +79,6 @@ def test_the_running_norm_survives_any_rise_and_fall(dtype, size, p):
         assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
         norms.add(float(f"{np.abs(theta(learner)).max():.0e}"))
     assert max(norms) / min(norms) > 1e8 or size < 1, "else this test shows nothing"
-
-
-@both_dtypes
-def test_a_row_is_a_row_whatever_the_scale_of_all(dtype):
-    """w is homogeneous in theta, and conservative steps see signs only: rows times 2^k give weights times 2^k."""
-    X, y = continuous_problem(200, 13, seed=84, dtype=dtype)
-    plain = PNormPerceptron(9.0, fit_intercept=False).partial_fit(X, y)
-    for k in (-30, 30):
-        scaled = PNormPerceptron(9.0, fit_intercept=False).partial_fit((X * 2.0**k).astype(dtype), y)
-        rtol = 1e-12 if dtype == "float64" else 1e-4
-        assert_allclose(scaled.coef_, plain.coef_ * 2.0**k, rtol=rtol, atol=rtol * 2.0**k)
-        assert scaled.n_mistakes_ == plain.n_mistakes_
 
 
 @pytest.mark.parametrize("root", [0.5001, 0.6, 0.835, 0.97, 0.99999])
@@ -173,14 +141,6 @@ def test_long_rows_of_many_different_numbers_have_their_norm(p):
     assert part, "else every step was a whole one"
 
 
-def test_the_p_norm_makes_few_mistakes_where_few_of_many_features_matter():
-    """Compare mistakes with the Perceptron's where three of 5000 features matter."""
-    rng = np.random.default_rng(0)
-    X = rng.choice([-1.0, 1.0], (600, 5000))
-    y = np.sign(X[:, :3].sum(axis=1)).astype(int)
-    assert PNormPerceptron().partial_fit(X, y).n_mistakes_ < 0.6 * Perceptron().partial_fit(X, y).n_mistakes_
-
-
 @both_constructions
 def test_multi_class_of_a_p_norm_may_change_between_calls(multi_class):
     """Norms are summed anew for the other construction; theta stays."""
@@ -196,19 +156,6 @@ def test_multi_class_of_a_p_norm_may_change_between_calls(multi_class):
     t = theta(learner)
     expected = linked(t, 5.0) if other == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-
-
-def test_partial_fit_refuses_another_p_and_fit_starts_again():
-    learner = PNormPerceptron(3).partial_fit(np.eye(2), [0, 1])
-    before = fingerprint(learner)
-    with pytest.raises(ValueError, match=r"^PNormPerceptron: partial_fit must go on with the kind of model it began with"):
-        learner.set_params(p=4).partial_fit(np.eye(2), [0, 1])
-    assert fingerprint(learner) == before
-    assert fingerprint(learner.set_params(p=3.0).partial_fit(np.eye(2), [0, 1])) != before
-    for p in (3, 4):  # fit goes on from it only if it can
-        warm = onlinecls.PNormPerceptron(3, warm_start=True).fit(np.eye(2), [0, 1])
-        t = warm.t_
-        assert (warm.set_params(p=p).fit(np.eye(2), [0, 1]).t_ > t) == (p == 3)
 
 
 def test_a_row_that_all_p_norm_classes_leave_out_is_counted_once():

@@ -722,7 +722,7 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
         (onlinecls.AdaGradClassifier(), {"update": "dual_averaging"}), (onlinecls.Perceptron(average=True), {"average": 10}),
         (onlinecls.AROWClassifier(), {"covariance": "full"}), (onlinecls.AROWRegressor(), {"average": True}),
         (onlinecls.DualAscentRegressor(), {"regularizer": "entropic"}), (LEADER(), {"sigma": 2.0}),
-        (onlinecls.MultiplicativePassiveAggressiveClassifier(), {"signed": False}),
+        (onlinecls.MultiplicativePassiveAggressiveClassifier(), {"signed": False}), (onlinecls.PNormPerceptron(3), {"p": 4}),
         (onlinecls.MultiplicativePassiveAggressiveRegressor(), {"fit_intercept": False}),
     ]
     for learner, others in kinds:
@@ -740,7 +740,7 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
             learner.fit(X * np.nan, Y)  # an error of fit must not open the way for partial_fit
         refused(message, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
         assert learner.set_params(**old).partial_fit(X, Y).t_ == 8
-        once = {} if isinstance(learner, LEADER) else {"max_iter": 1}
+        once = {} if isinstance(learner, LEADER) else {"max_iter": 1, "warm_start": True}  # (there is nothing to go on with)
         assert learner.set_params(**others, **once).fit(X, Y).t_ == 4
 
 
