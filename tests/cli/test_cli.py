@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import random
 import signal
 import subprocess
@@ -669,6 +670,19 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
     loaded = subprocess.run([sys.executable, "-c", code, tsv], capture_output=True, text=True, check=True).stdout.split()
     assert "onlinecls.streams" in loaded
     assert not {"scipy", "numpy.ma", "hashlib", "concurrent.futures", "logging", "sklearn"}.intersection(loaded)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"], ["train"]], ids=" ".join)
+def test_help_and_wrong_usage_are_answered_without_numpy(arguments):
+    code = (
+        "import os, sys\n"
+        f"from {main.__module__} import main\n"
+        "main(sys.argv[1:])\n"
+        "print('numpy' in sys.modules, os.environ['OPENBLAS_THREAD_TIMEOUT'], file=sys.stderr)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, check=True)
+    assert done.stderr.endswith("False 4\n")  # its threads sleep at once, and they have not begun
 
 
 def test_processes_read_standard_input_and_return_exit_codes(tsv, tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .._input.rows import part_of
+from ..text import contributions, weights_towards
 from .inputs import load_model, shown_label
 from .inspect import as_two_classes, column_lookup
 from .parameters import is_kernel, linear_of
@@ -41,8 +42,6 @@ def explain(options) -> None:
 
 def _explanations(learner, X, look_up, top: int):
     """Yield the prediction of each row, its score, and the contributions of its features."""
-    from ..text import contributions, weights_towards
-
     model = as_two_classes(learner) if is_regressor(learner) else learner
     weights, intercepts = {}, np.reshape(learner.intercept_, -1)
     for i in range(X.shape[0]):

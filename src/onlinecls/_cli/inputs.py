@@ -9,6 +9,8 @@ from .._estimators.base import state_of
 from .._estimators.saving import load
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
+from ..streams import options_of, read
+from ..text import FeatureNames, HashingVectorizer, packed_names, unpacked_names
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
@@ -37,8 +39,6 @@ class Input:
     @classmethod
     def from_options(cls, options) -> Input:
         """Make an Input from the options of the command line."""
-        from ..text import FeatureNames, HashingVectorizer
-
         n_names = getattr(options, "names", None)
         names = None if n_names is None else FeatureNames(n_names)
         given = {"analyzer": options.analyzer, "token_pattern": options.token_pattern}
@@ -60,9 +60,6 @@ class Input:
     @classmethod
     def from_model(cls, learner, metadata: dict, options) -> Input:
         """Make an Input from a model's metadata, so that rows are read as in training; given options take precedence."""
-        from ..streams import options_of
-        from ..text import unpacked_names
-
         if metadata.get("input") is None:
             width = learner.n_features_in_
             reading = {"n_features": width, "dtype": str(state_of(learner).dtype), "vectorizer": _NoHashing(width)}
@@ -110,8 +107,6 @@ class Input:
 
     def keep_names(self, n: int) -> None:
         """Collect the names of up to n columns from now on."""
-        from ..text import FeatureNames
-
         self.names = FeatureNames(n)
         self.reading["vectorizer"].set_params(feature_names=self.names)
 
@@ -120,8 +115,6 @@ class Input:
             return {}
         found = {"input": self.stream_metadata}
         if self.names is not None:
-            from ..text import packed_names
-
             found["names"] = packed_names(self.names)
         return found
 
@@ -138,8 +131,6 @@ class Input:
 
     def open(self, data, options, labels="first"):
         """Open a stream of the files. The first one fixes the meaning of columns for those that follow."""
-        from ..streams import read
-
         reading = self.options_of_read(options, labels)
         stream = read(data, **reading)
         try:

@@ -11,6 +11,7 @@ import numpy as np
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
+from ..text import top_columns, vectorizer_of
 from .inputs import load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
 from .report import counters_of, summary
@@ -55,8 +56,6 @@ def inspect(options) -> None:
 
 def _top(learner, inputs, k: int) -> dict:
     """Return the features with the largest weights for each class, or for lower and for higher predictions."""
-    from ..text import top_columns
-
     model = as_two_classes(learner) if is_regressor(learner) else learner
     hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
     only_hashed = hashed is not None and not inputs.column_names
@@ -109,8 +108,6 @@ def _page(about: dict, errors: str) -> str:
 
 def _rows(metadata: dict) -> str:
     """Describe how rows were read."""
-    from ..text import vectorizer_of
-
     features, vectorizer = metadata.get("features"), metadata.get("vectorizer")
     origin = f"from {metadata.get('format') or 'files'}"
     if isinstance(features, dict):

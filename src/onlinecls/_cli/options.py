@@ -1,4 +1,4 @@
-"""The options of the command line, and its help."""
+"""The options of the command line, and its help. Nothing here needs numpy, so help and wrong usage are answered at once."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ import argparse
 import re
 
 from .. import __version__
-from .algorithms import algorithms, print_parameters
-from .compare import compare
-from .evaluate import evaluate
-from .explain import explain
-from .inspect import inspect
 from .parameters import CLASSIFIERS, REGRESSORS
-from .predict import predict
 from .progress import Every
-from .train import train
 
 _FORMATS = ("auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
 
@@ -217,13 +210,13 @@ def parser() -> _Parser:
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for add in (_add_train, _add_predict, _add_evaluate, _add_inspect, _add_explain, _add_compare):
         add(commands)
-    of_algorithms = _command(commands, algorithms, "list the algorithms", _ALGORITHMS)
+    of_algorithms = _command(commands, "algorithms", "list the algorithms", _ALGORITHMS)
     of_algorithms.add_argument("--json", action="store_true", help="one JSON object instead of text")
     return made
 
 
 def _add_train(commands) -> None:
-    parser = _command(commands, train, "learn a model from a stream", _TRAIN, add_help=False)
+    parser = _command(commands, "train", "learn a model from a stream", _TRAIN, add_help=False)
     parser.add_argument(
         "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
     )
@@ -249,7 +242,7 @@ def _add_train(commands) -> None:
 
 
 def _add_predict(commands) -> None:
-    parser = _command(commands, predict, "predict the labels of a stream, one per line", _PREDICT)
+    parser = _command(commands, "predict", "predict the labels of a stream, one per line", _PREDICT)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
@@ -260,7 +253,7 @@ def _add_predict(commands) -> None:
 
 
 def _add_evaluate(commands) -> None:
-    parser = _command(commands, evaluate, "measure a model on labelled data", _EVALUATE)
+    parser = _command(commands, "evaluate", "measure a model on labelled data", _EVALUATE)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
@@ -269,7 +262,7 @@ def _add_evaluate(commands) -> None:
 
 
 def _add_inspect(commands) -> None:
-    parser = _command(commands, inspect, "show a model and its largest weights", _INSPECT)
+    parser = _command(commands, "inspect", "show a model and its largest weights", _INSPECT)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
     parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each class (10)")
@@ -278,7 +271,7 @@ def _add_inspect(commands) -> None:
 
 
 def _add_explain(commands) -> None:
-    parser = _command(commands, explain, "show the features behind each prediction", _EXPLAIN)
+    parser = _command(commands, "explain", "show the features behind each prediction", _EXPLAIN)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each row (10)")
@@ -287,7 +280,7 @@ def _add_explain(commands) -> None:
 
 
 def _add_compare(commands) -> None:
-    parser = _command(commands, compare, "compare several learners in one pass over a stream", _COMPARE)
+    parser = _command(commands, "compare", "compare several learners in one pass over a stream", _COMPARE)
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
         "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
@@ -307,12 +300,14 @@ class _Help(argparse.Action):
         if value is None:
             parser.print_help()
         else:
+            from .algorithms import print_parameters
+
             print_parameters(parser, value)
         parser.exit()
 
 
-def _command(commands, run, help: str, epilog: str, **more) -> _Parser:
+def _command(commands, name: str, help: str, epilog: str, **more) -> _Parser:
     description = help[0].upper() + help[1:] + "."
-    made = commands.add_parser(run.__name__, help=help, description=description, epilog=epilog + _EXIT_CODES, **more)
-    made.set_defaults(run=run, parser=made)
+    made = commands.add_parser(name, help=help, description=description, epilog=epilog + _EXIT_CODES, **more)
+    made.set_defaults(parser=made)
     return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import onlinecls
 
-from .._estimators.base import check_parameters
 from .._registry import ALGORITHMS, OTHERS, select
 
 #: The algorithms that the command line offers by name.
@@ -57,6 +56,8 @@ def allowed_parameters(name: str) -> list[str]:
 
 def make_learner(parser, option: str, name: str, settings: list[str], dtype: str):
     """Make the estimator of an algorithm from NAME=VALUE texts; wrong ones are usage errors."""
+    from .._estimators.base import check_parameters
+
     algorithm = NAMED[name]
     cls = getattr(onlinecls, algorithm.estimator)
     allowed, values = allowed_parameters(name), {}

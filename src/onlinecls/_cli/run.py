@@ -12,6 +12,7 @@ from .._compiled.model import COUNTERS
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
 from .._input.rows import part_of
+from ..streams import MalformedLineError
 from .capacity import require_classes
 from .progress import Progress
 from .report import format_error, mean
@@ -161,8 +162,6 @@ class Reading:
 
 def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None) -> None:
     """Learn one pass over a stream, or the rest of it. after_batch() is called between batches, where the model is whole."""
-    from ..streams import MalformedLineError
-
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream:
         try:
