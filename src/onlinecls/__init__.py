@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import plotting as plotting
     from . import reference as reference
     from . import streams as streams
+    from . import tables as tables
     from . import text as text
     from ._estimators.baselines import *  # noqa: F403
     from ._estimators.committee import *  # noqa: F403
@@ -39,7 +40,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "text")
+_SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
 }

@@ -24,6 +24,7 @@ PARTS = {
     "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",
+    "tables/*": "the vectorizer of tables",
     "streams/*": "files of rows, in batches",
     "parallel/*": "streams in parts, on many cores and machines",
     "datasets/*": "a data set to try things on",

@@ -108,6 +108,18 @@ def text_transformer_tags():
     )
 
 
+def table_transformer_tags():
+    """Return scikit-learn's tags of a transformer of tables, whose cells may be texts and may be missing."""
+    from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+    return Tags(
+        estimator_type=None,
+        target_tags=TargetTags(required=False),
+        transformer_tags=TransformerTags(),
+        input_tags=InputTags(string=True, categorical=True, dict=True, allow_nan=True),
+    )
+
+
 def issparse(X) -> TypeGuard[Any]:
     """Return True for a matrix of scipy.sparse (which is then loaded), and for `Rows`."""
     if isinstance(X, Rows):

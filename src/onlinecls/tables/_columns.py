@@ -1,0 +1,241 @@
+"""Tables of any kind as columns: data frames, Arrow tables, dicts of columns, lists of dicts, arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._input import validate
+from .._input.compat import issparse
+from ._cells import ABSENT, read_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
+_NO_TYPE = "values"  # of a column whose values each say what they are
+
+
+class Column(NamedTuple):
+    """Hold a column of a table.
+
+    kind : "number" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "day" (the same, without
+    a time of day), "time" (seconds of the day), "category" (codes, 0 if missing, and names, of which the first is none), or
+    "values" (a list). values : makes a list of the values themselves.
+    """
+
+    kind: str
+    data: Any
+    values: Callable[[], list]
+    names: list | None = None
+
+
+def untyped(values: list) -> Column:
+    """Return a column whose values each say what they are."""
+    return Column(_NO_TYPE, values, lambda: values)
+
+
+def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int, dict[str, Column], np.ndarray]:
+    """Return the number of rows, the columns by their names, and where rows have a weight > 0.
+
+    live : tells the last of a number of rows.
+    """
+    if isinstance(X, Mapping):
+        n, columns = _of_mapping(who, X)
+    elif _is_pandas(X):
+        n, columns = len(X), _named(who, X.columns, (_of_pandas(who, name, X.iloc[:, k]) for k, name in enumerate(X.columns)))
+    elif hasattr(X, "__arrow_c_stream__") or type(X).__module__.partition(".")[0] == "pyarrow":
+        n, columns = _of_arrow(who, X)
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
+        n, columns = len(X), {f"x{k}": _of_array(who, f"x{k}", X[:, k]) for k in range(X.shape[1])}
+    elif isinstance(X, Sequence | np.ndarray) and not isinstance(X, str | bytes):
+        rows = list(X)
+        mask = live(len(rows))
+        return len(rows), _of_rows(who, rows, mask), mask
+    else:
+        raise TypeError(f"{who}: X must be a table, got {'a sparse matrix' if issparse(X) else type(X).__name__}. {_HOW}")
+    return n, columns, live(n)
+
+
+def _is_pandas(X: Any) -> bool:
+    return isinstance(X, getattr(sys.modules.get("pandas"), "DataFrame", ()))
+
+
+def name_of(who: str, name: Any) -> str:
+    """Return the name of a column as a text."""
+    if isinstance(name, str):
+        return name
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return str(name)
+    raise TypeError(f"{who}: names of columns must be texts or integers, got {validate.brief(name)}.")
+
+
+def _named(who: str, names: Any, columns: Any) -> dict[str, Column]:
+    found: dict[str, Column] = {}
+    for name, column in zip(names, columns, strict=True):
+        name = name_of(who, name)
+        if name in found:
+            raise ValueError(f"{who}: names of columns must be different, got two columns {name!r}. Rename one of them.")
+        found[name] = column
+    return found
+
+
+def _of_rows(who: str, rows: list, live: np.ndarray) -> dict[str, Column]:
+    """Return the columns of dicts, in the order in which rows of weight > 0 have them first."""
+    for at, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
+    columns: dict[Any, list] = {}
+    for at in np.argsort(~live, kind="stable").tolist():  # (what rows of weight 0 have comes last)
+        for name in rows[at]:
+            if name not in columns:
+                columns[name] = [ABSENT] * len(rows)
+    for at, row in enumerate(rows):
+        for name, value in row.items():
+            columns[name][at] = value
+    return _named(who, columns, map(untyped, columns.values()))
+
+
+def _of_mapping(who: str, X: Mapping) -> tuple[int, dict[str, Column]]:
+    for name, values in X.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise TypeError(
+                f"{who}: a dict must hold columns of values, got {validate.brief(values)} as {name!r}. One row is a list of one "
+                "dict."
+            )
+    columns = _named(who, X, (_of_any(who, name, values) for name, values in X.items()))
+    lengths = {name: len(values) for name, values in X.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"{who}: columns must be of one length, got {lengths}.")
+    return next(iter(lengths.values()), 0), columns
+
+
+def _of_any(who: str, name: Any, values: Any) -> Column:
+    if type(values).__module__.startswith("pandas."):
+        return _of_pandas(who, name, values)
+    if type(values).__module__.partition(".")[0] in ("pyarrow", "polars"):
+        return _of_arrow_column(who, name, values)
+    return _of_array(who, name, values) if isinstance(values, np.ndarray) else untyped(list(values))
+
+
+def _of_array(who: str, name: Any, values: np.ndarray) -> Column:
+    kind = values.dtype.kind
+    if values.ndim == 1 and kind in "biuf":
+        return Column("number", values.astype(np.float64), values.tolist)
+    if values.ndim == 1 and kind == "M":
+        return _of_dates(values, values.tolist)
+    if values.ndim == 1 and kind == "m":
+        return Column("number", _seconds(values), values.tolist)
+    if (values.ndim == 1 and kind not in "OUT") or values.ndim > 2:
+        raise TypeError(f"{who}: a column must hold numbers, texts, dates or lists of numbers, got {name!r} of {values.dtype}.")
+    return untyped(list(values) if values.ndim == 2 else values.tolist())
+
+
+def _seconds(values: np.ndarray) -> np.ndarray:
+    """Return dates or durations of numpy as seconds, NaN if missing."""
+    unit = "datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"
+    found = values.astype(unit).astype(np.int64) / 1e6
+    found[np.isnat(values)] = np.nan
+    return found
+
+
+def _of_dates(values: np.ndarray, make: Callable[[], list]) -> Column:
+    has_no_time = values.dtype in ("datetime64[D]", "datetime64[M]", "datetime64[Y]")
+    return Column("day" if has_no_time else "date", _seconds(values), make)
+
+
+def _of_pandas(who: str, name: Any, column: Any) -> Column:
+    """Return the column of a pandas Series or Index."""
+    dtype, make = column.dtype, column.tolist
+    kind = getattr(dtype, "kind", "O")
+    if type(dtype).__name__ == "ArrowDtype":
+        return _of_arrow_column(who, name, column.array.__arrow_array__())
+    if type(dtype).__name__ == "CategoricalDtype":
+        names = [None, *column.cat.categories.tolist()]
+        return Column("category", column.cat.codes.to_numpy().astype(np.int32) + np.int32(1), make, names)
+    if type(dtype).__name__ == "DatetimeTZDtype":
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        return _of_dates(column.to_numpy(), make)
+    if kind in "biuf" and not isinstance(dtype, np.dtype):  # (pandas' own types, with a mask of what is missing)
+        return Column("number", column.to_numpy(np.float64, na_value=np.nan), make)
+    if isinstance(dtype, np.dtype) and kind in "biufMm":
+        return _of_array(who, name, column.to_numpy())
+    return untyped(make())
+
+
+def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f'{who}: pyarrow is needed to read tables of {type(X).__module__.partition(".")[0]}: pip install "onlinecls[arrow]"'
+        ) from None
+    if not isinstance(X, pyarrow.Table):
+        X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
+    names = X.column_names
+    return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
+
+
+def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
+    import pyarrow
+
+    column = column if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray) else pyarrow.chunked_array(column)
+    column.validate(full=True)  # (pyarrow trusts offsets wherever they point)
+    types, kind, make = pyarrow.types, column.type, column.to_pylist
+    if types.is_dictionary(kind):
+        if isinstance(column, pyarrow.ChunkedArray):
+            column = column.unify_dictionaries().combine_chunks()
+            column = column.chunk(0) if isinstance(column, pyarrow.ChunkedArray) else column
+        codes = column.indices.to_numpy(zero_copy_only=False).astype(np.float64)
+        codes = np.where(np.isnan(codes), 0, codes + 1).astype(np.int32)
+        return Column("category", codes, make, [None, *column.dictionary.to_pylist()])
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        values = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return Column("number", np.array(values, np.float64), make)
+    if types.is_duration(kind):
+        return Column("number", _seconds(np.asarray(column.to_numpy(zero_copy_only=False))), make)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        utc = column.cast(pyarrow.timestamp("us"), safe=False)
+        values = _seconds(np.asarray(utc.to_numpy(zero_copy_only=False), "datetime64[us]"))
+        return Column("day" if types.is_date32(kind) else "date", values, make)
+    return untyped(make())
+
+
+def numbers_and_names(column: Column, parse: bool) -> tuple[np.ndarray, np.ndarray, list, list[int], list]:
+    """Return numbers, codes, names, the places of what is neither, and the values of a column that is not dates.
+
+    parse : whether texts may be numbers and dates.
+    """
+    if column.kind == "number":
+        missing = np.isnan(column.data)
+        return column.data, np.where(missing, np.int32(0), np.int32(-1)), [None], [], []
+    if column.kind == "category":
+        return (np.full(len(column.data), np.nan), *_names_of(column), [], [])
+    values = column.data if column.kind == _NO_TYPE else column.values()
+    numbers, codes, names = np.full(len(values), np.nan), np.full(len(values), -1, np.int32), [None]
+    others = read_values(values, {}, names, numbers, codes, parse)
+    return numbers, codes, names, others, values
+
+
+def _names_of(column: Column) -> tuple[np.ndarray, list]:
+    """Return the codes and names of a column of categories as if its texts had come one by one."""
+    texts: list = [None if name is None else as_text(name) for name in column.names or ()]
+    codes, names = np.full(len(texts), -1, np.int32), [None]
+    read_values(texts, {}, names, np.empty(len(texts)), codes, False)
+    return codes[column.data], names
+
+
+def as_text(value: Any) -> Any:
+    """Return a value as the name of a category; None if it is missing."""
+    if isinstance(value, str) or value is ABSENT:
+        return value
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or validate.is_missing(value):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

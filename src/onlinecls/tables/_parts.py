@@ -1,0 +1,242 @@
+"""Columns as parts of rows: numbers to standardise, names of which a row has at most one, and crosses of both."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._input import validate
+from ._cells import LARGEST, read_values
+from ._columns import ABSENT, Column, as_text, numbers_and_names, untyped
+
+if TYPE_CHECKING:
+    from ._learnt import Learnt
+
+_EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
+_PERIODS = (("day", 0.0, 1.0), ("week", 3.0, 7.0), ("year", 0.0, 365.2425))  # (1970 began on a Thursday, three days into a week)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Part:
+    """Hold one group of features of a table's column.
+
+    names : features. codes : which of them each row has, -1 for none. x : numbers to standardise. value : what each row has of
+    its feature; None: 1, or not computed yet. factors : the parts of a cross, whose values are multiplied.
+    """
+
+    __slots__ = ("codes", "factors", "names", "value", "x")
+
+    def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None, factors: tuple = ()):
+        self.names, self.codes, self.x, self.value, self.factors = names, codes, x, value, factors
+
+    @classmethod
+    def of_numbers(cls, feature: str, x: np.ndarray) -> Part:
+        return cls([feature], np.where(np.isnan(x), np.int32(-1), np.int32(0)), x)
+
+    @classmethod
+    def crossed(cls, a: Part, b: Part) -> Part:
+        """Return the part of all pairs of features that a row has."""
+        both = (a.codes >= 0) & (b.codes >= 0)
+        pairs, places = np.unique(np.where(both, a.codes.astype(np.int64) * len(b.names) + b.codes, -1), return_inverse=True)
+        codes = [divmod(pair, len(b.names)) for pair in pairs.tolist()]
+        names = [None if i < 0 else f"{a.names[i]}^{b.names[j]}" for i, j in codes]
+        return cls(names, np.where(both, places.reshape(-1), -1).astype(np.int32), None, None, (a, b))
+
+    def values(self) -> np.ndarray:
+        """Return what each row has of its feature."""
+        if self.factors:
+            a, b = self.factors
+            return a.values() * b.values()
+        return np.ones(len(self.codes)) if self.value is None else self.value
+
+    def hide(self, rows: np.ndarray) -> None:
+        """Take the features of these rows away."""
+        self.codes = np.where(rows, np.int32(-1), self.codes)
+        if self.x is not None:
+            self.x = np.where(rows, np.nan, self.x)
+
+
+class Cells(NamedTuple):
+    """Hold a column as it was read: its parts, by their numbers, the kinds of its values (with the rows that have them), the
+    kind that its type names, the rows that have the column at all, and its texts, where it is one of texts."""
+
+    parts: dict[int, Part]
+    kinds: dict[str, np.ndarray]
+    typed: str | None
+    there: np.ndarray
+    texts: list | None = None
+
+
+def cells_of(who: str, name: str, column: Column, how: str | None, known: Learnt) -> Cells:
+    """Read a column. how : "text", "category" or "number" if the user says so."""
+    if how == "text":
+        return _texts(who, name, column)
+    if column.kind in ("date", "day") and how is None:
+        return _dates(who, name, column, known)
+    typed = column.kind if column.kind in ("number", "category") and how is None else None
+    if how == "category":
+        column = untyped([as_text(value) for value in column.values()])
+    elif how == "number" and column.kind != "number":
+        column = untyped(column.values())
+    is_category = how == "category" or known.typed.get(name) == "category"
+    numbers, codes, names, others, values = numbers_and_names(column, parse=not is_category)
+    parts: dict[int, Part] = {}
+    kinds = {}
+    if others:
+        numbers, codes = numbers.copy(), codes.copy()
+        kinds = _read_others(who, name, values, others, (numbers, codes, names), parts, known)
+    infinite = ~np.isnan(numbers) & ~(np.abs(numbers) <= LARGEST)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise ValueError(
+            f"{who}: numbers must be finite and within ±{LARGEST:g}, got {numbers[row]} in column {name!r} of row {row}. "
+            "Leave the row out, or give a missing value."
+        )
+    if how == "number" and (codes > 0).any():
+        row = int((codes > 0).argmax())
+        raise ValueError(
+            f"{who}: column {name!r} must hold numbers, as numbers= says, got {names[codes[row]]!r} in row {row}. Take it out of "
+            "numbers, or give a missing value."
+        )
+    there = np.ones(len(codes), bool) if column.kind != "values" else np.array([value is not ABSENT for value in values], bool)
+    found = {"number": ~np.isnan(numbers), "category": codes > 0, "missing": codes == 0}
+    if found["number"].any():
+        parts[0] = Part.of_numbers(name, numbers)
+    if (codes >= 0).any():
+        parts[1] = Part([f"{name}={'?' if each is None else each}" for each in names], codes)
+    return Cells(dict(sorted(parts.items())), {**found, **kinds}, typed, there)
+
+
+def _texts(who: str, name: str, column: Column) -> Cells:
+    values = column.values()
+    missing = np.zeros(len(values), bool)
+    texts, there = [], np.ones(len(values), bool)
+    for row, value in enumerate(values):
+        if value is ABSENT:
+            there[row] = False
+        elif validate.is_missing(value):
+            missing[row] = True
+        elif not isinstance(value, str | bytes):
+            raise TypeError(
+                f"{who}: column {name!r} must hold texts, got {validate.brief(value)} in row {row}. Name it in categories=, "
+                "numbers= or ignore= if it is none of texts."
+            )
+        texts.append(value if isinstance(value, str | bytes) else "")
+    parts = {1: Part([f"{name}=?"], np.where(missing, np.int32(0), np.int32(-1)))} if missing.any() else {}
+    return Cells(parts, {"text": there & ~missing, "missing": missing}, None, there, texts)
+
+
+def _read_others(
+    who: str, name: str, values: list, others: list[int], found: tuple, parts: dict[int, Part], known: Learnt,
+) -> dict[str, np.ndarray]:
+    """Read the values that are no plain numbers or texts into the arrays and parts; return the rows of dates and of lists."""
+    n = len(values)
+    plain = [_plain(values[row]) for row in others]
+    numbers, codes, names = np.full(len(plain), np.nan), np.full(len(plain), -1, np.int32), found[2]
+    left = read_values(plain, {}, names, numbers, codes, True)
+    found[0][others], found[1][others] = numbers, codes
+    seconds, timed, lists = np.full(n, np.nan), np.zeros(n, bool), {}
+    days = np.zeros(n, bool)  # (of times alone there is no day)
+    for at in left:
+        row, value = others[at], plain[at]
+        if isinstance(value, str):  # it begins as a date does
+            try:
+                value = datetime.fromisoformat(value.strip()) if len(value.strip()) > 10 else date.fromisoformat(value.strip())
+            except ValueError:
+                if value.strip() not in names[1:]:
+                    names.append(value.strip())
+                found[1][row] = names.index(value.strip(), 1)
+                continue
+        if isinstance(value, datetime | date):
+            seconds[row], timed[row], days[row] = _seconds(value), isinstance(value, datetime), True
+        elif isinstance(value, time):
+            since = datetime.combine(_EPOCH.date(), value.replace(tzinfo=None)) - _EPOCH
+            seconds[row], timed[row] = float(since // _MICROSECOND) / 1e6, True
+        elif isinstance(value, list | tuple | np.ndarray):
+            lists[row] = _list(who, name, row, value)
+        else:
+            raise TypeError(
+                f"{who}: a value must be a number, a text, a boolean, a date, a list of numbers or missing, got "
+                f"{validate.brief(value)} in column {name!r} of row {row}. Name the column in ignore= to leave it out."
+            )
+    if not np.isnan(seconds).all():
+        parts.update(_parts_of_dates(name, seconds, timed, days, known))
+    for k in range(max(map(len, lists.values()), default=0)):
+        x = np.full(n, np.nan)
+        for row, numbers in lists.items():
+            x[row] = numbers[k] if k < len(numbers) else np.nan
+        parts[100 + k] = Part.of_numbers(f"{name}[{k}]", x)
+    has_list = np.zeros(n, bool)
+    has_list[list(lists)] = True
+    return {"date": ~np.isnan(seconds), "list": has_list}
+
+
+def _plain(value: Any) -> Any:
+    """Return Python's own value for one of numpy, pandas or the decimal module."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if validate.is_missing(value):
+        return None
+    if isinstance(value, timedelta):
+        return float(value // _MICROSECOND) / 1e6
+    return value
+
+
+def _list(who: str, name: str, row: int, value: Any) -> np.ndarray:
+    try:
+        found = np.array([np.nan if validate.is_missing(each) else each for each in value], np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros((1, 1))
+    if found.ndim != 1 or (np.abs(found) > LARGEST).any():
+        raise ValueError(
+            f"{who}: a list must hold finite numbers within ±{LARGEST:g}, got {validate.brief(value)} in column {name!r} of row "
+            f"{row}. Name the column in ignore= to leave it out."
+        )
+    return found
+
+
+def _seconds(value: date) -> float:
+    """Return the seconds from 1970 to a date, in UTC if it has a time zone."""
+    if isinstance(value, datetime):
+        since = value.replace(tzinfo=None) - _EPOCH - (value.utcoffset() or timedelta())
+    else:
+        since = datetime(value.year, value.month, value.day) - _EPOCH
+    return float(since // _MICROSECOND) / 1e6
+
+
+def _dates(who: str, name: str, column: Column, known: Learnt) -> Cells:
+    missing = np.isnan(column.data)
+    has_time = np.full(len(missing), column.kind == "date")
+    parts = {1: Part([f"{name}=?"], np.where(missing, np.int32(0), np.int32(-1)))} if missing.any() else {}
+    parts.update(_parts_of_dates(name, column.data, has_time & ~missing, ~missing, known))
+    return Cells(parts, {"date": ~missing, "missing": missing}, "date", np.ones(len(missing), bool))
+
+
+def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.ndarray, known: Learnt) -> dict[int, Part]:
+    """Return the days since the first date, to standardise, and the sine and cosine of the part of the day, week and year.
+
+    timed, days : rows that have a time of day, and rows that have a day. `set_origin` counts the days from the first date.
+    """
+    parts = {2: Part([f"{name}.days"], np.where(days, np.int32(0), np.int32(-1)), np.where(days, seconds / _DAY, np.nan))}
+    for k, (period, first, length) in enumerate(_PERIODS):
+        there = timed if period == "day" else days
+        angles = [2.0 * pi * (((each / _DAY + first) % length) / length) for each in np.where(there, seconds, 0.0).tolist()]
+        for j, wave in enumerate((sin, cos)):  # (numpy's own may give other bits in arrays of another length)
+            codes, value = np.where(there, np.int32(0), np.int32(-1)), np.array([wave(angle) for angle in angles])
+            parts[3 + 2 * k + j] = Part([f"{name}.{period}_{wave.__name__}"], codes, None, value)
+    return parts
+
+
+def set_origin(part: Part, origin: float) -> None:
+    """Make days since 1970 those since the first date."""
+    part.x = part.x - origin
+
+

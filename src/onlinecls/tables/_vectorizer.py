@@ -1,0 +1,679 @@
+"""`TableVectorizer`: tables to rows of numbers, while they stream."""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._compiled.lock import Lock
+from .._estimators.base import Estimator
+from .._input import validate
+from .._input.compat import not_fitted, sparse_rows, table_transformer_tags
+from .._input.rows import Rows
+from ..text import HashingVectorizer
+from ._cells import MISSING_TEXTS, MODES, Cell, RowReader, apply_column, assemble, column_of, hash_of, learn_column
+from ._columns import read_table
+from ._learnt import Learnt
+from ._parts import Cells, Part, cells_of, set_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal, Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+_LARGEST_WEIGHT = 1e100
+_NO_WEIGHTS = np.empty(0)
+
+
+class _Options(NamedTuple):
+    """Hold the parameters of a `TableVectorizer` after it has checked them."""
+
+    slots: int
+    bits: int
+    how: dict[str, str]
+    ignore: frozenset[str]
+    crosses: tuple[tuple[str, str], ...]
+    is_strict: bool
+    clip: float
+    keep: float
+    dtype: np.dtype
+
+    @property
+    def n_hashed(self) -> int:
+        return 1 << self.bits if self.bits else 0
+
+    @property
+    def width(self) -> int:
+        return self.slots + self.n_hashed
+
+
+class TableVectorizer(Estimator):
+    r"""Turn the rows of tables into numbers while they stream: each column of numbers standardised by what has come so far.
+
+    A number x of a column becomes :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the
+    column's rows so far, μ their weighted mean, and S the sum of squared deviations from it (Welford's update, row by row); 0
+    while S is 0. Columns whose values have all been 0 or 1 so far stay as they are. A text v of a column c becomes the feature
+    "c=v", with value 1, and a missing value the feature "c=?". A date becomes the days since the column's first date,
+    standardised, and the sine and cosine of the part of its day, week and year (of 365.2425 days); dates with a time zone are
+    read in UTC. A list of numbers becomes as many numbers.
+
+    The kind of a value depends on how rows are grouped in no way: a column with a type (of numbers, dates, categories) has that
+    type's kind; in any other column each value has its own, so that ``"12"``, ``"$12"``, ``"12%"`` and ``"1,234.5"`` are numbers,
+    ``"2024-05-01"`` and ``"2024-05-01T10:30"`` are dates, and ``""``, ``"?"``, ``"-"``, ``"NA"``, ``"NaN"``, ``"nan"`` and
+    ``"null"`` are missing. Any split of a stream into calls gives the same rows, to the last bit.
+
+    Features get the first `slots` columns in the order in which they appear. Later ones, and the words of texts, are hashed into
+    the 2^bits columns behind, so that the width never changes.
+
+    Parameters
+    ----------
+    bits : int in 0..30, default=18
+        Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `slots` columns.
+    slots : int in 1..2**20, default=256
+        Features with a column of their own.
+    texts : sequence of str, default=()
+        Columns of texts, hashed by their words as by `onlinecls.text.HashingVectorizer`, each text in rows of unit length. A
+        column named "text" is one of them unless another parameter names it.
+    categories : sequence of str, default=()
+        Columns whose values are all names, numbers among them.
+    numbers : sequence of str, default=()
+        Columns whose values must all be numbers, or missing.
+    ignore : sequence of str, default=()
+        Columns to leave out.
+    crosses : sequence of pairs of str, default=()
+        Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
+    unknown : {"ignore", "error"}, default="ignore"
+        Treatment of what has no column. "ignore": a column or name that `transform` meets first is left out, and a column that a
+        row lacks has no features in it. "error": every row must have the columns of the first one, and `transform` names that
+        have been learnt. (A missing value is neither.)
+    clip : float, default=10.0
+        Largest magnitude of a standardised number, in (0, 1e6].
+    forgetting : float, default=0.0
+        λ in [0, 0.1]: before each row of a column its n and S are multiplied by 1 - λ, so that what is older than about 1/λ rows
+        counts little.
+    dtype : {np.float32, np.float64}, default=np.float64
+        Type of the rows.
+
+    Attributes
+    ----------
+    schema_ : dict of str to tuple of str
+        Columns in the order of their first appearance, each with the kinds of values it has had: "number", "category", "date",
+        "list", "text", "missing".
+    statistics_ : dict of str to tuple of (float, float, float)
+        Weight, mean and standard deviation of each number that has a slot.
+    n_features_out_ : int
+        Width of the rows: slots + 2^bits (bits=0: slots).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not valid; if a number is infinite or beyond 1e150; if a column of a type comes with another; if columns
+        are of different lengths or share a name; of what is unknown, by `unknown`. Nothing is learnt then.
+    TypeError
+        If X is no table, or a value is of no kind above.
+
+    Notes
+    -----
+    A row of weight 0 is learnt in no way, and `learn_transform` returns zeros for it. Statistics have the row in them where it is
+    learnt (`learn_transform`), and do not where it is predicted (`transform`).
+
+    References
+    ----------
+    .. [1] B. P. Welford. Note on a method for calculating corrected sums of squares and products. Technometrics 4, 1962.
+
+    Examples
+    --------
+    >>> from onlinecls.tables import TableVectorizer
+    >>> rows = [{"age": 20, "city": "Oslo"}, {"age": 40, "city": "Rome"}, {"age": None, "city": "Oslo"}]
+    >>> vectorizer = TableVectorizer(bits=0, slots=4)
+    >>> vectorizer.fit_transform(rows).tolist()
+    [[-1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['age', 'city=Oslo', 'city=Rome', 'age=?']
+    """
+
+    bits: int
+    slots: int
+    texts: Sequence[str]
+    categories: Sequence[str]
+    numbers: Sequence[str]
+    ignore: Sequence[str]
+    crosses: Sequence[tuple[str, str]]
+    unknown: Literal["ignore", "error"]
+    clip: float
+    forgetting: float
+    dtype: DTypeLike
+    _learnt: Learnt
+
+    def __init__(
+        self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
+        numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
+        unknown: Literal["ignore", "error"] = "ignore", clip: float = 10.0, forgetting: float = 0.0,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        self._assign(locals())
+
+    def __sklearn_tags__(self) -> Tags:
+        return table_transformer_tags()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learnt" in self.__dict__
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_reader", "_lock", "_checked")}
+
+    # --- scikit-learn's interface --------------------------------------------------------------------------------------------
+
+    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the columns, names and statistics of rows, from where the vectorizer is.
+
+        Parameters
+        ----------
+        X : table
+            A pandas, polars or pyarrow table, or anything else with ``__arrow_c_stream__``, a list of dicts, one a row, a dict of
+            columns, or a two-dimensional array, whose columns are called x0, x1 ..
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing.
+
+        Returns
+        -------
+        self : object
+        """
+        self.learn_transform(X, sample_weight)
+        return self
+
+    def learn_transform(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Learn rows, and return them, each standardised by the statistics of all rows so far, itself among them.
+
+        Returns
+        -------
+        rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
+        """
+        with self._learning():
+            rows, commit = self._planned(X, sample_weight)
+            commit()
+        return rows
+
+    def transform(self, X: Any) -> Any:
+        """Return rows, standardised by the statistics so far, without learning anything.
+
+        Returns
+        -------
+        rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
+        """
+        learnt, options = self._fitted(), self._options()
+        if type(X) is list and len(X) == 1 and (found := self._read_row(X[0], options, learnt, learn=False)) is not None:
+            return found[0]
+        return self._plan(X, None, options, learnt, learn=False)[0]
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
+        with self._learning():
+            options = self._options()
+            self._take(self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)[1])
+        return self
+
+    def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:
+        """Learn rows from scratch, and return them, all standardised by the statistics of all of them."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the columns of the rows: features in their slots, "slot_k" for free ones, and "hashed_k" behind."""
+        learnt = self._fitted()
+        slots, bits = learnt.shape
+        free = [f"slot_{k}" for k in range(len(learnt.slots), slots)]
+        return np.array([*learnt.slots, *free, *(f"hashed_{k}" for k in range(1 << bits if bits else 0))], dtype=object)
+
+    def merge(self, *others: Any) -> Self:
+        """Take in what others have learnt from rows of their own: counts, means and squared deviations add up (Chan's formula).
+
+        Features that are new here get slots behind those that have one. Returns the vectorizer.
+
+        Raises
+        ------
+        ValueError
+            If one of them is no TableVectorizer with the same parameters. Nothing is taken in then.
+        """
+        who = type(self).__name__
+        for other in others:
+            if type(other) is not type(self) or repr(other) != repr(self):
+                raise ValueError(f"{who}: merge must have vectorizers of the same parameters, got {other!r}.")
+        if self.forgetting:
+            raise ValueError(
+                f"{who}: merge must have statistics of all rows alike, got forgetting={self.forgetting!r}, by which the order of "
+                "rows counts. Learn in one stream."
+            )
+        with self._learning():
+            options = self._options()
+            found = self._learnt.copy() if "_learnt" in self.__dict__ else Learnt((options.slots, options.bits))
+            for other in others:
+                if other.__sklearn_is_fitted__():
+                    found.take_in(other._learnt)
+            self._take(found)
+        return self
+
+    # --- what was learnt -----------------------------------------------------------------------------------------------------
+
+    @property
+    def schema_(self) -> dict[str, tuple[str, ...]]:
+        """The columns so far, in order, with the kinds of values that each has had."""
+        return dict(self._fitted().kinds)
+
+    @property
+    def statistics_(self) -> dict[str, tuple[float, float, float]]:
+        """Weight, mean and standard deviation of each number that has a slot."""
+        learnt, found = self._fitted(), {}
+        for feature, at in learnt.numbers.items():
+            n, mean, squares, _ = learnt.records[at].tolist()
+            found[feature] = n, mean, (max(squares, 0.0) / n) ** 0.5 if n else 0.0
+        return found
+
+    @property
+    def n_features_out_(self) -> int:
+        """The width of the rows."""
+        return self._options().width
+
+    def _fitted(self) -> Learnt:
+        if "_learnt" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._learnt
+
+    def _learning(self) -> Any:
+        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
+
+    def _take(self, learnt: Learnt, reader: RowReader | None = None) -> None:
+        """Become what was learnt. reader : keep it, as long as there is no feature or kind that is new."""
+        before = self.__dict__.get("_learnt")
+        self._learnt = learnt
+        if reader is None or before is None or (len(before.slots), before.kinds) != (len(learnt.slots), learnt.kinds):
+            self.__dict__.pop("_reader", None)
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    def _options(self) -> _Options:
+        """Return the parameters, checked; they are checked again when one of them is another object."""
+        values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
+        if checked is None or not all(map(is_, checked[0], values)):
+            checked = values, self._check()
+            self.__dict__.pop("_reader", None)
+        learnt = self.__dict__.get("_learnt")
+        if learnt is not None and learnt.shape != (checked[1].slots, checked[1].bits):
+            raise ValueError(
+                f"{type(self).__name__}: slots and bits must be those of the first call, {learnt.shape}, got "
+                f"slots={self.slots!r} and bits={self.bits!r}. Set them back, or start with clone(vectorizer)."
+            )
+        self._checked = checked
+        return checked[1]
+
+    def _check(self) -> _Options:
+        who = type(self).__name__
+
+        def require(condition: bool, name: str, needed: str) -> None:
+            if not condition:
+                raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
+
+        def is_number(value: object, kinds: tuple = (int, float, np.integer, np.floating)) -> bool:
+            return isinstance(value, kinds) and not isinstance(value, bool)
+
+        whole = (int, np.integer)
+        require(is_number(self.bits, whole) and 0 <= self.bits <= 30, "bits", "an integer in 0..30")
+        require(is_number(self.slots, whole) and 1 <= self.slots <= 2**20, "slots", "an integer in 1..2**20")
+        require(isinstance(self.unknown, str) and self.unknown in ("ignore", "error"), "unknown", "'ignore' or 'error'")
+        require(is_number(self.clip) and 0.0 < self.clip <= 1e6, "clip", "a number in (0, 1e6]")
+        require(is_number(self.forgetting) and 0.0 <= self.forgetting <= 0.1, "forgetting", "a number in [0, 0.1]")
+        named: dict[str, str] = {}
+        kinds = {"texts": "text", "categories": "category", "numbers": "number", "ignore": "ignored"}
+        for parameter, kind in kinds.items():
+            names = getattr(self, parameter)
+            try:
+                names = [] if isinstance(names, str) else list(names)
+            except TypeError:
+                names = [None]
+            right = not isinstance(getattr(self, parameter), str) and all(isinstance(name, str) for name in names)
+            require(right, parameter, "a sequence of names of columns")
+            for name in names:
+                if named.setdefault(name, kind) != kind:
+                    other = next(key for key, value in kinds.items() if value == named[name])
+                    raise ValueError(f"{who}: a column must be named once, got {name!r} in {other} and in {parameter}.")
+        require(bool(self.bits) or not self.texts, "texts", "empty with bits=0, as words are hashed")
+        try:
+            crosses = tuple((str(a), str(b)) for a, b in self.crosses)
+            right = not any(isinstance(each, str) for each in self.crosses)
+        except (TypeError, ValueError):
+            crosses, right = (), False
+        require(right, "crosses", "a sequence of pairs of names of columns")
+        for name in {name for pair in crosses for name in pair}:
+            if named.get(name) in ("text", "ignored") or (name == "text" and name not in named):
+                kind = named.get(name, "text")
+                raise ValueError(f"{who}: crosses must be of columns with numbers or names, got {name!r}, which is {kind}.")
+        try:
+            dtype = np.dtype(self.dtype)
+        except (TypeError, ValueError, SyntaxError):
+            dtype = np.dtype(object)
+        require(dtype in (np.float32, np.float64), "dtype", "float32 or float64")
+        ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
+        how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
+        return _Options(
+            int(self.slots), int(self.bits), how, ignore, crosses, self.unknown == "error", float(self.clip),
+            1.0 - float(self.forgetting), dtype,
+        )
+
+    # --- rows ----------------------------------------------------------------------------------------------------------------
+
+    def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
+        """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
+        options, learnt = self._options(), self.__dict__.get("_learnt")
+        if learnt is None:
+            learnt = Learnt((options.slots, options.bits))
+        elif type(X) is list and len(X) == 1 and sample_weight is None:
+            if (found := self._read_row(X[0], options, learnt, learn=True)) is not None:
+                return found
+        rows, after = self._plan(X, sample_weight, options, learnt, learn=True)
+        return rows, lambda: self._take(after)
+
+    def _plan(
+        self, X: Any, sample_weight: ArrayLike | None, options: _Options, learnt: Learnt, learn: bool,
+    ) -> tuple[Any, Learnt]:
+        """Return the rows of a table, and what is known after them. Nothing that there was is changed."""
+        who, weights = type(self).__name__, _NO_WEIGHTS
+
+        def live_rows(n: int) -> np.ndarray:
+            nonlocal weights
+            weights = validate.read_weights(who, sample_weight, n)
+            if len(weights) and weights.max(initial=0.0) > _LARGEST_WEIGHT:
+                raise ValueError(f"{who}: sample_weight must be at most {_LARGEST_WEIGHT:g}, got {weights.max():g}.")
+            return weights > 0.0 if len(weights) else np.ones(n, bool)
+
+        n, columns, live = read_table(who, X, live_rows)
+        learnt = learnt.copy() if learn else learnt
+        table = self._read_columns(columns, options, learnt, learn)
+        if options.is_strict:
+            self._require_columns(table, learnt, live, learn)
+        table = {name: table[name] for name in (*(name for name in learnt.kinds if name in table), *table)}
+        parts = [(name, place, part) for name, cells in table.items() for place, part in cells.parts.items()]
+        if not live.all():
+            for _, _, part in parts:
+                part.hide(~live)
+        if learn:
+            learnt.t += int(live.sum())
+            self._see(table, learnt, live)
+        for name, place, part in parts:
+            if place == 2:  # (the first one of dates)
+                set_origin(part, learnt.origins.get(name, 0.0))
+        given = [part for _, _, part in parts]
+        crossed = self._crossed(table, options)
+        everything = given + crossed
+        if learn:
+            self._give_slots(everything, len(given), options, learnt)
+        lines, signs = [], []
+        for at, part in enumerate(everything):
+            line, sign = self._places(part, options, learnt, learn, at < len(given))
+            lines.append(line)
+            signs.append(sign)
+        self._standardise(given, lines[: len(given)], options, learnt, learn, weights)
+        values = [part.values() * sign for part, sign in zip(everything, signs, strict=True)]
+        rows = self._rows(n, lines, values, table, options, live)
+        return rows, learnt
+
+    def _read_columns(self, columns: dict, options: _Options, learnt: Learnt, learn: bool) -> dict[str, Cells]:
+        """Read all columns, and check the kinds of those whose types have named one."""
+        who, table = type(self).__name__, {}
+        for name, column in columns.items():
+            if name in options.ignore:
+                continue
+            how = options.how.get(name)
+            if how == "text" and not options.bits:
+                raise ValueError(
+                    f"{who}: a column of texts must have hashed columns, got {name!r} with bits=0. Set bits, or name the column "
+                    "in categories= or ignore=."
+                )
+            table[name] = cells = cells_of(who, name, column, how, learnt)
+            before = (learnt.typed[name],) if name in learnt.typed else learnt.kinds.get(name, ()) if cells.typed else ()
+            for kind, rows in cells.kinds.items():
+                other = next((each for each in before if each not in ("missing", kind)), None)
+                if kind != "missing" and other is not None and rows.any():
+                    raise self._changed(name, int(rows.argmax()), other, kind)
+        return table
+
+    def _changed(self, name: str, row: int, before: str, came: str) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}: a column with a type must keep it, got column {name!r} of kind {before!r} before and "
+            f"{came!r} in row {row}. Convert one of them, or name the column in categories= or numbers= from the start."
+        )
+
+    def _require_columns(self, table: dict[str, Cells], learnt: Learnt, live: np.ndarray, learn: bool) -> None:
+        """Raise a ValueError unless each row of weight > 0 has the columns of the first one."""
+        who = type(self).__name__
+        if learn and learnt.expected is None and live.any():
+            first = int(live.argmax())
+            learnt.expected = frozenset(name for name, cells in table.items() if cells.there[first])
+        expected = learnt.expected or frozenset()
+        for name in {**dict.fromkeys(table), **dict.fromkeys(sorted(expected))} if live.any() else ():
+            there = table[name].there & live if name in table else np.zeros(len(live), bool)
+            wrong = there if name not in expected else live & ~there
+            if wrong.any():
+                problem = "a column that is unknown" if name not in expected else "a row that lacks the column"
+                raise ValueError(
+                    f"{who}: with unknown='error' each row must have the columns of the first one, got {problem}, {name!r}, in "
+                    f"row {int(wrong.argmax())}. Set unknown='ignore', or give rows with these columns."
+                )
+
+    def _see(self, table: dict[str, Cells], learnt: Learnt, live: np.ndarray) -> None:
+        """Note columns, their kinds, the types that named them, and first dates."""
+        for name, cells in table.items():
+            there = cells.there & live
+            if not there.any():
+                continue
+            learnt.kinds.setdefault(name, ())
+            firsts = {kind: int((rows & live).argmax()) for kind, rows in cells.kinds.items() if (rows & live).any()}
+            for kind in sorted(firsts, key=lambda kind: firsts[kind]):
+                learnt.see(name, kind)
+                if kind == cells.typed:
+                    learnt.typed[name] = kind
+            days = cells.parts.get(2)
+            if days is not None and name not in learnt.origins and (days.codes >= 0).any():
+                learnt.origins[name] = float(days.x[(days.codes >= 0).argmax()])
+
+    def _crossed(self, table: dict[str, Cells], options: _Options) -> list[Part]:
+        found = []
+        for a, b in options.crosses:
+            if a in table and b in table:
+                found += [Part.crossed(one, other) for one in table[a].parts.values() for other in table[b].parts.values()]
+        return found
+
+    def _give_slots(self, parts: list[Part], n_given: int, options: _Options, learnt: Learnt) -> None:
+        """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any."""
+        fresh = []
+        for place, part in enumerate(parts):
+            if learnt.is_full and not options.is_strict:
+                break
+            for code, row in _firsts(part.codes):
+                feature = part.names[code]
+                if feature not in (learnt.names if part.x is None else learnt.numbers):
+                    fresh.append((row, place, feature, part.x is not None, place < n_given))
+        for row, _, feature, is_number, is_given in sorted(fresh):
+            if learnt.is_full:
+                if options.is_strict and not options.bits and is_given and not feature.endswith("=?"):
+                    raise self._unknown(feature, row, f"and all {options.slots} slots have one")
+                continue
+            if feature not in learnt.names:
+                learnt.add_slot(feature, is_number)
+
+    def _unknown(self, feature: str, row: int, why: str) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}: with unknown='error' each feature must have a column, got {feature!r} in row {row}, which "
+            f"is new, {why}. Set unknown='ignore', or give more slots or bits."
+        )
+
+    def _places(
+        self, part: Part, options: _Options, learnt: Learnt, learn: bool, is_given: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the column of each row's feature, -1 where it has none, and the sign of its value."""
+        places, signs = np.full(len(part.names) + 1, -1, np.int32), np.ones(len(part.names) + 1)
+        can_hash = options.bits and learnt.is_full
+        for code, row in _firsts(part.codes):
+            feature = part.names[code]
+            found = learnt.names.get(feature)
+            if found is not None:
+                places[code] = found
+            elif can_hash:
+                places[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
+            elif options.is_strict and is_given and not learn and not feature.endswith("=?"):
+                raise self._unknown(feature, row, "and transform learns none")
+        return places[part.codes], signs[part.codes]
+
+    def _standardise(
+        self, parts: list[Part], lines: list[np.ndarray], options: _Options, learnt: Learnt, learn: bool, weights: np.ndarray
+    ) -> None:
+        """Write the standardised values of numbers, and learn them. Numbers that share a hashed column share a record, too."""
+        groups: dict[int, list[Part]] = {}
+        for part, line in zip(parts, lines, strict=True):
+            if part.x is None:
+                continue
+            part.value, column = np.zeros(len(part.x)), int(line.max(initial=-1))
+            at = learnt.numbers.get(part.names[0])
+            if at is None and column >= options.slots:
+                at = learnt.add_hashed(column) if learn else learnt.hashed.get(column)
+                if at is None:  # (no number has come there)
+                    apply_column(part.x, np.zeros(4), options.clip, part.value)
+            if at is not None:
+                groups.setdefault(at, []).append(part)
+        for at, group in groups.items():
+            record, x = learnt.records[at], np.ascontiguousarray(np.column_stack([part.x for part in group]).reshape(-1))
+            z = np.empty(len(x))
+            if learn:
+                learn_column(x, np.repeat(weights, len(group)), record, options.clip, options.keep, z)
+            else:
+                apply_column(x, record, options.clip, z)
+            for k, part in enumerate(group):
+                part.value = z[k :: len(group)]
+
+    def _rows(
+        self, n: int, lines: list, values: list, table: dict[str, Cells], options: _Options, live: np.ndarray
+    ) -> Any:
+        if not options.bits:
+            dense = np.zeros((n, options.slots))
+            for line, value in zip(lines, values, strict=True):
+                there = np.flatnonzero(line >= 0)
+                dense[there, line[there]] += value[there]
+            return dense.astype(options.dtype, copy=False)
+        places = np.array(lines, np.int32).reshape(len(lines), n)
+        data, indices, indptr = assemble(places, np.array(values, np.float64).reshape(len(lines), n))
+        rows = Rows(data, indices, indptr, n, options.width).matrix()
+        for name, cells in table.items():
+            if cells.texts is not None and n:
+                rows = rows + self._words(name, cells.texts, options, live)
+        rows.data = rows.data.astype(options.dtype, copy=False)
+        return sparse_rows(rows)
+
+    def _words(self, name: str, texts: list, options: _Options, live: np.ndarray) -> Any:
+        """Return the rows of a column's words; the hash of its name sends them to columns other than those of another column."""
+        texts = texts if live.all() else [text if at else "" for text, at in zip(texts, live.tolist(), strict=True)]
+        found = HashingVectorizer(n_features=options.n_hashed).transform(texts)
+        indices = (found.indices ^ (hash_of(name) & (options.n_hashed - 1))) + options.slots
+        found = type(found)((found.data, indices.astype(np.int32), found.indptr), shape=(len(texts), options.width))
+        found.sort_indices()
+        return found
+
+    # --- one row -------------------------------------------------------------------------------------------------------------
+
+    def _read_row(
+        self, row: Any, options: _Options, learnt: Learnt, learn: bool
+    ) -> tuple[Any, Callable[[], None]] | None:
+        """Return the row of a dict, and a function that makes the vectorizer learn it; None if it must go the long way.
+
+        Only columns with something new, dates, lists, texts and crosses are read by `_plan`.
+        """
+        if type(row) is not dict:
+            return None
+        reader = self.__dict__.get("_reader")
+        if reader is None:
+            reader = self._reader = self._new_reader(options, learnt)
+        found = reader.read(row, 1.0, learn)
+        if found is None:
+            return None
+        data, indices, left = found
+        after, others = learnt, None
+        if left:
+            others, after = self._plan([left], None, options, learnt, learn)
+
+        def commit() -> None:
+            if left:
+                self._take(after, reader)
+            else:
+                after.t += 1
+            reader.commit(after.records)
+
+        if not options.bits:
+            dense = np.zeros((1, options.slots), options.dtype) if others is None else others
+            dense[0, indices] = data
+            return dense, commit
+        data = data.astype(options.dtype, copy=False)
+        if others is not None:  # (the columns of both are different)
+            data, indices = np.concatenate([data, others.data]), np.concatenate([indices, others.indices])
+            order = indices.argsort()
+            data, indices = data[order], indices[order]
+        return sparse_rows(Rows(data, indices, np.array((0, len(data))), 1, options.width).matrix()), commit
+
+    def _new_reader(self, options: _Options, learnt: Learnt) -> RowReader:
+        cells = {name: Cell(MODES["skipped"]) for name in options.ignore} if not options.is_strict else {}
+        crossed = {name for pair in options.crosses for name in pair}
+        for name, kinds in learnt.kinds.items():
+            how = options.how.get(name)
+            if name in crossed or how == "text" or not {"number", "category", "missing"}.issuperset(kinds):
+                continue
+            named = how == "category" or learnt.typed.get(name) == "category"
+            cell = cells[name] = Cell(MODES["names" if named else "plain"])
+            cell.missing = learnt.names.get(f"{name}=?", -1)
+            if name in learnt.numbers:
+                cell.number, cell.index = learnt.names[name], learnt.numbers[name]
+            cell.hashes = bool(options.bits and learnt.is_full and "category" in kinds and how != "number")
+        for feature, place in learnt.names.items():
+            for at, letter in enumerate(feature):  # (names of columns and values may have "=" in them)
+                owner = cells.get(feature[:at]) if letter == "=" else None
+                if owner is not None and "category" in learnt.kinds.get(feature[:at], ()) and feature[at + 1 :] != "?":
+                    owner.names[feature[at + 1 :]] = place
+        for cell in cells.values():
+            if cell.missing >= 0:
+                cell.names.update(dict.fromkeys(MISSING_TEXTS, cell.missing))
+        n_expected = len(learnt.expected or ()) if options.is_strict else -1
+        return RowReader(
+            cells, learnt.records, options.clip, options.keep, options.slots, options.n_hashed, n_expected
+        )
+
+
+def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
+    """Return each code that is not -1, with the first row that has it."""
+    if not len(codes):
+        return []
+    if not codes.any():  # (a number that is always there)
+        return [(0, 0)]
+    found, rows = np.unique(codes, return_index=True)
+    return [(code, row) for code, row in zip(found.tolist(), rows.tolist(), strict=True) if code >= 0]
+
+
+# --- for pipelines -------------------------------------------------------------------------------------------------------------
+
+
+def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
+    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
+    return vectorizer._planned(X, sample_weight)
+
+
+def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Describe what a vectorizer has learnt by what JSON holds, and arrays."""
+    return vectorizer._fitted().described()
+
+
+def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
+    """Give a new vectorizer what `described` returned, which need not be trusted."""
+    options = vectorizer._options()
+    vectorizer._take(Learnt.of_file(header, arrays, (options.slots, options.bits), options.width))
+    return vectorizer
+
+

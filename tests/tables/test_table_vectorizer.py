@@ -1,0 +1,437 @@
+"""Tables to rows: the vectorizer against a slow twin, one input against another, and any split of a stream against the whole."""
+
+import copy
+import datetime as dt
+import math
+import pickle
+import re
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
+
+MISSING = {"", "?", "-", "NA", "NaN", "nan", "null"}
+NUMBER = re.compile(r"[+-]?\$?(\d{1,3}(,\d{3})+|\d+|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?%?|\$[+-](\d+)(\.\d*)?")
+EPOCH = dt.datetime(1970, 1, 1)
+
+
+class Slow:
+    """Learn and transform one row after the other, in plain Python, as the vectorizer's docstring says."""
+
+    def __init__(self, slots=256, bits=18, crosses=(), clip=10.0, forgetting=0.0, categories=(), texts=("text",)):
+        self.slots, self.n_hashed, self.crosses = slots, 2**bits if bits else 0, crosses
+        self.clip, self.keep = clip, 1 - forgetting
+        self.categories, self.texts, self.features, self.records, self.origins, self.order = categories, texts, {}, {}, {}, []
+
+    def hashed(self, feature):
+        found = HashingVectorizer(n_features=self.n_hashed, norm=None, analyzer=lambda each: [each]).transform([feature])
+        return self.slots + int(found.indices[0]), float(found.data[0])
+
+    def values(self, name, value):
+        """Yield (feature, number or None for a name, value) of a cell."""
+        if isinstance(value, float | np.floating) and math.isnan(value):
+            value = None
+        if isinstance(value, str):
+            value = value.strip()
+        if value is None or value in MISSING if isinstance(value, str | None) else False:
+            yield f"{name}=?", None, 1.0
+        elif name in self.categories:
+            yield f"{name}={value}", None, 1.0
+        elif isinstance(value, str) and NUMBER.fullmatch(value):
+            yield name, float(re.sub("[$,%]", "", value)), None
+        elif isinstance(value, str):
+            yield f"{name}={value}", None, 1.0
+        elif isinstance(value, list):
+            for k, each in enumerate(value):
+                yield f"{name}[{k}]", each, None
+        elif isinstance(value, dt.datetime):
+            days = (value - EPOCH) / dt.timedelta(microseconds=1) / 1e6 / 86400
+            yield f"{name}.days", days - self.origins.setdefault(name, days), None
+            for period, first, length in (("day", 0, 1), ("week", 3, 7), ("year", 0, 365.2425)):
+                angle = 2 * math.pi * ((days + first) % length / length)
+                yield f"{name}.{period}_sin", None, math.sin(angle)
+                yield f"{name}.{period}_cos", None, math.cos(angle)
+        else:
+            yield name, float(value), None
+
+    def place(self, feature, learn):
+        if learn and feature not in self.features and len(self.features) < self.slots:
+            self.features[feature] = len(self.features)
+        if feature in self.features:
+            return self.features[feature], 1.0
+        return self.hashed(feature) if len(self.features) == self.slots and self.n_hashed else (None, 0.0)
+
+    def row(self, row, learn):
+        self.order += [name for name in row if name not in self.order] if learn else []
+        out, cells, waiting = {}, {}, []
+        known = self.order if learn else [name for name in self.order if name in row] + [n for n in row if n not in self.order]
+        for name in known:
+            if name not in row or name in self.texts:
+                continue
+            for feature, number, value in self.values(name, row[name]):
+                waiting.append((name, feature, number, value, self.place(feature, learn)))
+        for name, feature, number, value, (column, sign) in waiting:
+            if number is not None and column is None:
+                value = 0.0
+            elif number is not None:
+                value = self.standard(column, number, learn)
+            cells.setdefault(name, []).append((feature, value))
+            if column is not None:
+                out[column] = out.get(column, 0.0) + sign * value
+        for a, b in self.crosses:
+            for one, x in cells.get(a, []):
+                for other, z in cells.get(b, []):
+                    column, sign = self.place(f"{one}^{other}", learn)
+                    if column is not None:
+                        out[column] = out.get(column, 0.0) + sign * x * z
+        return out
+
+    def standard(self, column, x, learn):
+        n, mean, squares, binary = self.records.get(column, (0.0, 0.0, 0.0, True))
+        if learn:
+            d = x - mean
+            n = n * self.keep + 1.0
+            mean += d * (1.0 / n)
+            squares = squares * self.keep + d * (x - mean)
+            binary = binary and x in (0.0, 1.0)
+            self.records[column] = n, mean, squares, binary
+        if binary and x in (0.0, 1.0):
+            return x
+        if not n or not squares > 0.0:
+            return 0.0
+        return min(max((x - mean) / math.sqrt(squares / n), -self.clip), self.clip)
+
+    def rows(self, rows, learn=True):
+        found = np.zeros((len(rows), self.slots + self.n_hashed))
+        for at, row in enumerate(rows):
+            for column, value in self.row(row, learn).items():
+                found[at, column] = value
+        return found
+
+
+def some_rows(n, seed=0, wild=False):
+    """Return rows with all kinds of values; wild : columns that come and go, in any order, with values of several kinds."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for t in range(n):
+        row = {
+            "age": float(rng.normal(40, 12)), "height": int(rng.integers(150, 200)), "flag": bool(rng.random() < 0.3),
+            "year": 2024, "price": f"${rng.integers(1, 5000):,}.50", "city": str(rng.choice(["Oslo", "Rome", " Bern ", "?"])),
+            "share": f"{rng.random() * 100:.1f}%", "id": f"u{rng.integers(0, 9)}",
+        }
+        if wild:
+            row["when"] = dt.datetime(2024, 1, 1) + dt.timedelta(seconds=int(rng.integers(0, 10**8)))
+            row["vector"] = rng.normal(size=2).tolist()
+            row["mixed"] = [None, 3.5, "blue", "17", 1, float("nan"), "NA"][rng.integers(0, 7)]
+            names = rng.permutation(list(row))[: rng.integers(2, len(row) + 1)].tolist()
+            row = {name: row[name] for name in names}
+        if t % 7 == 3 and "age" in row:
+            row["age"] = None
+        if wild and t % 11 == 5 and "flag" in row:
+            row["flag"] = 1
+        rows.append(row)
+    return rows
+
+
+def dense(rows):
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
+SETTINGS = {
+    "slots": {}, "beyond": {"slots": 5, "bits": 4}, "none beyond": {"slots": 6, "bits": 0}, "forgetting": {"forgetting": 0.05},
+    "crosses": {"crosses": [("city", "flag"), ("age", "city"), ("age", "height")]}, "clip": {"clip": 1.0},
+    "crosses beyond": {"crosses": [("city", "id"), ("mixed", "when")], "slots": 12, "bits": 5},
+    "crowded": {"slots": 1, "bits": 1}, "categories": {"categories": ["height", "id"]},
+}
+
+
+@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_rows_are_those_of_the_slow_twin(setting, wild):
+    """Learning and transforming agree to the bit with a row-by-row loop in Python."""
+    rows, others = some_rows(60, wild=wild), some_rows(15, seed=1, wild=wild)
+    slow = Slow(**{"bits": 6, **SETTINGS[setting]})
+    fast = TableVectorizer(**{"bits": 6, **SETTINGS[setting]})
+    np.testing.assert_array_equal(dense(fast.learn_transform(rows)), slow.rows(rows))
+    np.testing.assert_array_equal(dense(fast.transform(others)), slow.rows(others, learn=False))
+
+
+@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_any_split_gives_the_same_rows(setting, wild):
+    """Chunks of 1, 7 and all rows, saved and loaded on the way, give the same rows and statistics to the bit."""
+    rows, others = some_rows(90, wild=wild), some_rows(20, seed=1, wild=wild)
+    whole = TableVectorizer(**{"bits": 6, **SETTINGS[setting]})
+    expected = dense(whole.learn_transform(rows))
+    for size in (1, 7, 40):
+        parts = TableVectorizer(**{"bits": 6, **SETTINGS[setting]})
+        found = []
+        for start in range(0, len(rows), size):
+            found.append(dense(parts.learn_transform(rows[start : start + size])))
+            parts = pickle.loads(pickle.dumps(parts)) if start % 3 == 0 else parts
+        np.testing.assert_array_equal(np.vstack(found), expected, err_msg=f"chunks of {size}")
+        assert parts.schema_ == whole.schema_, f"chunks of {size}"
+        assert parts.statistics_ == whole.statistics_, f"chunks of {size}"
+        assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist(), f"chunks of {size}"
+        one_by_one = np.vstack([dense(parts.transform([row])) for row in others])
+        np.testing.assert_array_equal(one_by_one, dense(whole.transform(others)), err_msg=f"chunks of {size}")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas arrow", "polars", "pyarrow", "columns", "arrays", "stream"])
+def test_tables_of_all_kinds_give_the_rows_of_dicts(kind):
+    """A data frame, an Arrow table, a dict of columns and whatever has __arrow_c_stream__ are read as the same rows as dicts."""
+    rows = some_rows(50)
+    for t, row in enumerate(rows):
+        row["when"] = dt.datetime(2024, 3, 1) + dt.timedelta(hours=5 * t, microseconds=t) if t % 9 else None
+        row["since"] = dt.date(2020, 1, 1) + dt.timedelta(days=t)
+        row["dose"] = Decimal(t) / 4
+        row["late"] = dt.timedelta(seconds=t)
+        row["at"] = dt.time(t % 24, 30)
+        row["vector"] = [t / 3, -1.0]
+        row["text"] = f"word{t % 5} and more"
+    expected = TableVectorizer(bits=8, slots=60).learn_transform(rows)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    if kind == "columns":
+        table = columns
+    elif kind == "arrays":
+        table = {**columns, "age": np.array(columns["age"], float), "flag": np.array(columns["flag"], bool),
+                 "when": np.array(columns["when"], "datetime64[us]"), "vector": np.array(columns["vector"]),
+                 "since": np.array(columns["since"], "datetime64[D]")}
+    elif kind.startswith("pandas"):
+        table = pytest.importorskip("pandas").DataFrame(columns)
+        if kind == "pandas arrow":
+            pytest.importorskip("pyarrow")
+            table = table.convert_dtypes(dtype_backend="pyarrow")
+    elif kind == "polars":
+        pytest.importorskip("pyarrow")
+        table = pytest.importorskip("polars").DataFrame(columns)
+    else:
+        table = pytest.importorskip("pyarrow").table(columns)
+        if kind == "stream":
+            table = type("Stream", (), {"__arrow_c_stream__": lambda self, *_: pyarrow_stream(columns)})()
+    for size in (1, 7, 50):
+        vectorizer = TableVectorizer(bits=8, slots=60)
+        if kind in ("columns", "arrays"):
+            pieces = [{name: values[at : at + size] for name, values in table.items()} for at in range(0, 50, size)]
+        elif kind == "stream":
+            pieces = [table]
+        elif kind.startswith("pandas"):
+            pieces = [table.iloc[at : at + size] for at in range(0, 50, size)]
+        else:
+            pieces = [table.slice(at, size) for at in range(0, 50, size)]
+        found = sparse.vstack([vectorizer.learn_transform(piece) for piece in pieces])
+        np.testing.assert_array_equal(found.toarray(), expected.toarray(), err_msg=f"chunks of {size}")
+
+
+def pyarrow_stream(columns):
+    import pyarrow
+
+    return pyarrow.table(columns).__arrow_c_stream__()
+
+
+def test_typed_categories_are_names():
+    """pandas' and Arrow's categories are names, whatever their values look like."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    values = ["12", "7", None, "12"]
+    for table in (
+        pandas.DataFrame({"size": pandas.Categorical(values)}), pandas.DataFrame({"size": pandas.Categorical([12, 7, None, 12])}),
+        pyarrow.table({"size": pyarrow.array(values).dictionary_encode()}),
+    ):
+        vectorizer = TableVectorizer(bits=0, slots=4).fit(table)
+        assert vectorizer.get_feature_names_out().tolist() == ["size=12", "size=7", "size=?", "slot_3"], table
+        assert vectorizer.transform([{"size": "7"}]).tolist() == [[0.0, 1.0, 0.0, 0.0]], table
+
+
+def test_texts_are_hashed_in_a_namespace_each():
+    """One word in two columns of texts has two columns; rows of texts have unit length; a column named text is one."""
+    vectorizer = TableVectorizer(texts=["title"], slots=2)
+    found = vectorizer.learn_transform([{"text": "red wine", "title": "red wine"}, {"text": None, "title": "red wine"}])
+    assert found[0].nnz == 4
+    assert vectorizer.schema_ == {"text": ("text", "missing"), "title": ("text",)}
+    assert found[1, 0] == 1.0  # (text=?)
+    assert sparse.linalg.norm(found[1]) == pytest.approx(2**0.5)
+    plain = HashingVectorizer(n_features=2**18).transform(["red wine"])
+    assert sorted(abs(found[0].data)) == sorted([*abs(plain.data)] * 2)
+    assert TableVectorizer(categories=["text"], bits=0, slots=1).fit_transform([{"text": "a b"}]).tolist() == [[1.0]]
+
+
+def test_rows_of_weight_0_change_nothing():
+    """They are zeros in the output, take no slots, and leave statistics, columns and first dates as they are."""
+    rows = some_rows(40, wild=True)
+    weights = np.array([0.0, 1.0, 2.0, 0.5] * 10)
+    kept = [row for row, weight in zip(rows, weights, strict=True) if weight]
+    a, b = TableVectorizer(bits=4, slots=20), TableVectorizer(bits=4, slots=20)
+    found, expected = dense(a.learn_transform(rows, weights)), dense(b.learn_transform(kept, weights[weights > 0]))
+    np.testing.assert_array_equal(found[weights > 0], expected)
+    assert not found[weights == 0].any()
+    assert a.schema_ == b.schema_
+    assert a.statistics_ == b.statistics_
+
+
+def test_weights_count_as_rows():
+    """A row of weight 3 has the statistics of three rows."""
+    a = TableVectorizer().fit([{"x": 1.0}, {"x": 4.0}, {"x": 9.0}], sample_weight=[1, 3, 2]).statistics_["x"]
+    b = TableVectorizer().fit([{"x": x} for x in (1.0, 4.0, 4.0, 4.0, 9.0, 9.0)]).statistics_["x"]
+    np.testing.assert_allclose(a, b)
+    np.testing.assert_allclose(b[1:], (np.mean([1, 4, 4, 4, 9, 9]), np.std([1, 4, 4, 4, 9, 9])))
+
+
+def test_a_constant_column_is_zero_at_any_weight():
+    """No noise of rounding is blown up to a standardised number."""
+    weights = np.random.default_rng(0).random(50) + 0.1
+    found = TableVectorizer(bits=0, slots=1, forgetting=0.01).learn_transform([{"year": 0.1}] * 50, weights)
+    assert not found.any()
+
+
+NUMBERS = {
+    "12": 12, "-1.5e3": -1500, "+2": 2, "$12": 12, "-$12.50": -12.5, "$-3": -3, "12%": 12, "1,234.5": 1234.5,
+    "12,345,678": 12345678, ".5": 0.5, "5.": 5, " 7 ": 7, "1E2": 100,
+}
+NAMES = ["1,23", "1234,567", ",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56",
+         "9" * 70]
+
+
+def test_texts_that_are_numbers():
+    """Amounts, parts and thousands are numbers; everything near them is a name."""
+    for text, number in NUMBERS.items():
+        vectorizer = TableVectorizer(bits=0).fit([{"x": text}])
+        assert vectorizer.statistics_ == {"x": (1.0, number, 0.0)}, text
+    for text in NAMES:
+        assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == f"x={text}", text
+    for text in sorted(MISSING):
+        assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == "x=?", text
+
+
+def test_texts_that_are_dates():
+    """ISO 8601 in a text is a date as the object is one, in UTC; what only begins like one is a name."""
+    for text, value in (
+        ("2024-05-01", dt.date(2024, 5, 1)), ("2024-05-01T10:30", dt.datetime(2024, 5, 1, 10, 30)),
+        ("2024-05-01 10:30:00+02:00", dt.datetime(2024, 5, 1, 8, 30)),
+    ):
+        rows = [TableVectorizer(bits=0).learn_transform([{"when": first}, {"when": each}])
+                for first, each in (("2024-01-01", text), (dt.date(2024, 1, 1), value))]
+        np.testing.assert_array_equal(*rows, err_msg=text)
+    assert TableVectorizer().fit([{"x": "2024-99-99"}]).schema_ == {"x": ("category",)}
+    with_time = TableVectorizer(bits=0).fit([{"when": "2024-05-01T10:30"}]).get_feature_names_out()[:4].tolist()
+    assert with_time == ["when.days", "when.day_sin", "when.day_cos", "when.week_sin"]
+
+
+def test_unknown_columns_and_names():
+    """unknown="error" names what is new or lacking; "ignore" leaves it out."""
+    rows = [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}]
+    lenient, strict = TableVectorizer(bits=0, slots=4), TableVectorizer(bits=0, slots=4, unknown="error")
+    lenient.fit(rows)
+    assert lenient.transform([{"a": 1.5, "b": "z", "c": 3.0}]).tolist() == [[0.0, 0.0, 0.0, 0.0]]
+    strict.fit(rows)
+    strict.partial_fit([{"a": None, "b": "x"}])
+    for row, words in (
+        ({"a": 1.0, "b": "x", "c": 1}, "a column that is unknown, 'c', in row 0"),
+        ({"b": "x"}, "lacks the column, 'a', in row 0"),
+        ({"a": 1.0, "b": "z"}, "got 'b=z' in row 0, which is new, and transform learns none"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            strict.transform([row])
+    with pytest.raises(ValueError, match="got 'b=w' in row 1, which is new, and all 4 slots have one"):
+        strict.partial_fit([rows[0], {"a": 1.0, "b": "w"}])
+    assert strict.statistics_ == {"a": (2.0, 1.5, 0.5)}  # (the refused batch's first row is not in it)
+
+
+REFUSED = {
+    "infinite": ([{"age": float("inf")}], ValueError, r"must be finite and within .*, got inf in column 'age' of row 0"),
+    "too large": ([{"age": 1.0}, {"age": 10**400}], ValueError, r"got inf in column 'age' of row 1"),
+    "a set": ([{"age": {1}}], TypeError, r"got \{1\} in column 'age' of row 0"),
+    "a list of texts": ([{"v": ["a"]}], ValueError, r"a list must hold finite numbers .* got \['a'\] in column 'v' of row 0"),
+    "no table": (3, TypeError, "X must be a table, got int"),
+    "a text": ("abc", TypeError, "X must be a table, got str"),
+    "no dicts": ([[1, 2]], TypeError, r"got a list with \[1, 2\] in row 0"),
+    "one dict": ({"age": 3}, TypeError, "a dict must hold columns of values, got 3 as 'age'. One row is a list of one dict."),
+    "lengths": ({"age": [1.0], "b": [1, 2]}, ValueError, r"columns must be of one length, got \{'age': 1, 'b': 2\}"),
+    "a text column": ([{"text": 3}], TypeError, "column 'text' must hold texts, got 3 in row 0"),
+    "names": ([{1.5: 3}], TypeError, "names of columns must be texts or integers, got 1.5"),
+    "two names": ([{"1": 3, 1: 4}], ValueError, "names of columns must be different, got two columns '1'"),
+    "no number": ([{"size": "big"}], ValueError, "column 'size' must hold numbers, as numbers= says, got 'big' in row 0"),
+    "sparse": (sparse.eye(3, format="csr"), TypeError, "X must be a table, got a sparse matrix"),
+    "changed": ({"typed": ["a", "b"]}, ValueError, "got column 'typed' of kind 'number' before and 'category' in row 0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_batch_changes_nothing(case):
+    """Errors say what was wrong where, and the vectorizer is what it was, statistics included."""
+    X, error, words = REFUSED[case]
+    vectorizer = TableVectorizer(numbers=["size"]).fit({"age": [1.0, 2.0], "typed": np.array([1.0, 5.0])})
+    before = copy.deepcopy(vectorizer)
+    for learn in (vectorizer.learn_transform, vectorizer.partial_fit, vectorizer.fit, vectorizer.transform):
+        if case == "changed" and learn == vectorizer.fit:
+            continue  # (it starts anew)
+        with pytest.raises(error, match=words):
+            learn(X)
+    if case != "no table" and isinstance(X, list):  # behind rows that are right
+        with pytest.raises(error):
+            vectorizer.partial_fit([{"age": 100.0}, *X])
+    rows = some_rows(5)
+    assert vectorizer.statistics_ == before.statistics_
+    assert vectorizer.schema_ == before.schema_
+    np.testing.assert_array_equal(vectorizer.learn_transform(rows).toarray(), before.learn_transform(rows).toarray())
+
+
+PARAMETERS = {
+    "bits": (31, r"bits must be an integer in 0\.\.30, got bits=31"),
+    "slots": (0, r"slots must be an integer in 1\.\.2\*\*20, got slots=0"),
+    "texts": ("title", "texts must be a sequence of names of columns, got texts='title'"),
+    "categories": ([1], "categories must be a sequence of names"), "crosses": (["ab"], "crosses must be a sequence of pairs"),
+    "unknown": ("drop", "unknown must be 'ignore' or 'error', got unknown='drop'"),
+    "clip": (0.0, r"clip must be a number in \(0, 1e6\]"),
+    "forgetting": (0.2, r"forgetting must be a number in \[0, 0.1\]"), "dtype": (int, "dtype must be float32 or float64"),
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_out_of_range_are_refused(name):
+    value, words = PARAMETERS[name]
+    with pytest.raises(ValueError, match=words):
+        TableVectorizer(**{name: value}).fit([{"a": 1}])
+
+
+def test_parameters_that_do_not_go_together():
+    for parameters, words in (
+        ({"texts": ["a"], "ignore": ["a"]}, "a column must be named once, got 'a' in texts and in ignore"),
+        ({"texts": ["a"], "bits": 0}, "texts must be empty with bits=0"),
+        ({"texts": ["a"], "crosses": [("a", "b")]}, "crosses must be of columns with numbers or names, got 'a', which is text"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            TableVectorizer(**parameters).fit([{"a": "1"}])
+    with pytest.raises(ValueError, match="a column of texts must have hashed columns, got 'text' with bits=0"):
+        TableVectorizer(bits=0).fit([{"text": "1"}])
+    with pytest.raises(ValueError, match="slots and bits must be those of the first call"):
+        TableVectorizer().fit([{"a": 1}]).set_params(bits=5).transform([{"a": 1}])
+
+
+def test_merged_statistics_are_those_of_all_rows():
+    """Counts, means and deviations add up; features of the second part get slots behind those of the first."""
+    rows = some_rows(80)
+    for row in rows[40:]:
+        row["new"] = 3.0 * len(row["id"])
+    whole = TableVectorizer(bits=4).fit(rows)
+    merged = TableVectorizer(bits=4).fit(rows[:40]).merge(TableVectorizer(bits=4).fit(rows[40:]), TableVectorizer(bits=4))
+    assert merged.statistics_.keys() == whole.statistics_.keys()
+    for name, expected in whole.statistics_.items():
+        np.testing.assert_allclose(merged.statistics_[name], expected, rtol=1e-12, err_msg=name)
+    np.testing.assert_allclose(merged.transform(rows).toarray(), whole.transform(rows).toarray(), atol=1e-12)
+    with pytest.raises(ValueError, match="merge must have vectorizers of the same parameters"):
+        merged.merge(TableVectorizer(bits=5))
+    with pytest.raises(ValueError, match="merge must have statistics of all rows alike"):
+        TableVectorizer(forgetting=0.1).merge()
+
+
+def test_float32_rows_and_empty_tables():
+    vectorizer = TableVectorizer(dtype=np.float32)
+    assert vectorizer.learn_transform([]).shape == (0, 256 + 2**18)
+    assert vectorizer.learn_transform([{"a": 1.5}, {"a": 2.0}]).dtype == np.float32
+    assert vectorizer.transform([{"a": 1.5}]).dtype == np.float32
+    with pytest.raises(ValueError, match="not been fitted"):
+        TableVectorizer().transform([{"a": 1}])
