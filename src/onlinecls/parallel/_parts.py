@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import streams
-from .._input.compat import is_classifier
 from .._estimators.merging import merge
+from .._input.compat import is_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
