@@ -108,6 +108,19 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
 
+class _CommandParser(_Parser):
+    """Gets its options when it is used: those of all commands would take as long as learning a megabyte of texts."""
+
+    def __init__(self, *, add_options, **options):
+        super().__init__(**options)
+        self._add_options = add_options
+        self.set_defaults(parser=self)
+
+    def parse_known_args(self, args=None, namespace=None):
+        self._add_options(self)
+        return super().parse_known_args(args, namespace)
+
+
 def _bits(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 40:
         raise argparse.ArgumentTypeError(f"must be an integer in 1..40, got {text!r}")
@@ -204,19 +217,7 @@ def _output_options(parser) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON object on standard output at the end")
 
 
-def parser() -> _Parser:
-    made = _Parser(prog="onlinecls", description=_DESCRIPTION, epilog=_EXIT_CODES)
-    made.add_argument("--version", action="version", version=f"onlinecls {__version__}")
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_add_train, _add_predict, _add_evaluate, _add_inspect, _add_explain, _add_compare):
-        add(commands)
-    of_algorithms = _command(commands, "algorithms", "list the algorithms", _ALGORITHMS)
-    of_algorithms.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    return made
-
-
-def _add_train(commands) -> None:
-    parser = _command(commands, "train", "learn a model from a stream", _TRAIN, add_help=False)
+def _add_train(parser) -> None:
     parser.add_argument(
         "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
     )
@@ -241,8 +242,7 @@ def _add_train(commands) -> None:
     parser.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
 
 
-def _add_predict(commands) -> None:
-    parser = _command(commands, "predict", "predict the labels of a stream, one per line", _PREDICT)
+def _add_predict(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
@@ -252,8 +252,7 @@ def _add_predict(commands) -> None:
     parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
 
 
-def _add_evaluate(commands) -> None:
-    parser = _command(commands, "evaluate", "measure a model on labelled data", _EVALUATE)
+def _add_evaluate(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
@@ -261,8 +260,7 @@ def _add_evaluate(commands) -> None:
     parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
 
 
-def _add_inspect(commands) -> None:
-    parser = _command(commands, "inspect", "show a model and its largest weights", _INSPECT)
+def _add_inspect(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
     parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each class (10)")
@@ -270,8 +268,7 @@ def _add_inspect(commands) -> None:
     _data_options(parser, trains=False)
 
 
-def _add_explain(commands) -> None:
-    parser = _command(commands, "explain", "show the features behind each prediction", _EXPLAIN)
+def _add_explain(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each row (10)")
@@ -279,8 +276,7 @@ def _add_explain(commands) -> None:
     _data_options(parser, trains=False)
 
 
-def _add_compare(commands) -> None:
-    parser = _command(commands, "compare", "compare several learners in one pass over a stream", _COMPARE)
+def _add_compare(parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
         "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
@@ -291,6 +287,10 @@ def _add_compare(commands) -> None:
     _data_options(parser, trains=True)
     _hashing_options(parser)
     _output_options(parser)
+
+
+def _add_algorithms(parser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 
 class _Help(argparse.Action):
@@ -306,8 +306,25 @@ class _Help(argparse.Action):
         parser.exit()
 
 
-def _command(commands, name: str, help: str, epilog: str, **more) -> _Parser:
-    description = help[0].upper() + help[1:] + "."
-    made = commands.add_parser(name, help=help, description=description, epilog=epilog + _EXIT_CODES, **more)
-    made.set_defaults(parser=made)
+# What each command is for, what its help ends with, and the function that adds its options.
+_COMMANDS = {
+    "train": ("learn a model from a stream", _TRAIN, _add_train),
+    "predict": ("predict the labels of a stream, one per line", _PREDICT, _add_predict),
+    "evaluate": ("measure a model on labelled data", _EVALUATE, _add_evaluate),
+    "inspect": ("show a model and its largest weights", _INSPECT, _add_inspect),
+    "explain": ("show the features behind each prediction", _EXPLAIN, _add_explain),
+    "compare": ("compare several learners in one pass over a stream", _COMPARE, _add_compare),
+    "algorithms": ("list the algorithms", _ALGORITHMS, _add_algorithms),
+}
+
+
+def parser() -> _Parser:
+    made = _Parser(prog="onlinecls", description=_DESCRIPTION, epilog=_EXIT_CODES)
+    made.add_argument("--version", action="version", version=f"onlinecls {__version__}")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser)
+    for name, (help, epilog, add_options) in _COMMANDS.items():
+        commands.add_parser(
+            name, help=help, description=help[0].upper() + help[1:] + ".", epilog=epilog + _EXIT_CODES, add_options=add_options,
+            add_help=name != "train",
+        )
     return made
