@@ -575,7 +575,7 @@ def test_json_lines_of_texts_are_read():
     same(whole("\n\n".join(lines).encode(), weight="w"), (texts_of(ROWS), *EXPECTED))
     renamed = [json.dumps({"y": label, "body": text}, ensure_ascii=False) for label, text, _ in ROWS]
     same(whole("\r\n".join(renamed).encode(), label="y", text="body"), (texts_of(ROWS), EXPECTED[0], None))
-    assert whole(b'{"label": true, "text": "a"}\n{"label": -2, "text": "b"}', "jsonl")[1].tolist() == [1, -2]
+    assert whole(b'{"label": true, "text": "a"}\n{"label": -2, "text": "b"}', "jsonl", labels="number")[1].tolist() == [1, -2]
 
 
 def test_json_lines_of_features_are_hashed_as_by_scikit_learn():

@@ -526,7 +526,7 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
             )
     elif y.dtype.kind not in "biuUS":
         raise ValueError(f"{unknown}{name} must be integers, booleans or strings, got dtype {y.dtype}.")
-    return y
+    return y if y.dtype.isnative else y.astype(y.dtype.newbyteorder("="))  # (compiled code compares code points)
 
 
 def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:

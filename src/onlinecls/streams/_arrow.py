@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from itertools import chain
 
 import numpy as np
@@ -80,9 +81,9 @@ class Table:
 
     def infer_kinds(self, layout: Layout) -> None:
         """Set the kinds of a layout's columns by their types."""
-        types, schema = self._pa.types, self._schema
+        types, schema, times = self._pa.types, self._schema, Counter(self.names)
         for name in [name for name, kind in layout.kinds.items() if kind is None]:
-            if self.names.count(name) > 1:
+            if times[name] > 1:
                 continue  # refused when it is read
             kind = schema.field(name).type
             text = kind.value_type if types.is_dictionary(kind) else kind

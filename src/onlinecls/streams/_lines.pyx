@@ -4,18 +4,22 @@ A parser is fed whole lines and stops when its batch is full, at a number of row
 the lines alone, not on the blocks in which they are read.
 """
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
+import os
+
 import numpy as np
 
-from .._hashing.murmur cimport murmur3
-from ._numbers cimport read_number
+from ._numbers cimport is_digit, read_number
 
 from .._input.rows import Rows
 from .._input.validate import LONGEST_LABEL, ParameterError
 from ._pool import Pool
+
+cdef extern from "streams/_siphash.h":
+    uint64_t siphash "onlinecls_siphash" (const unsigned char* text, size_t n, const uint64_t* key) noexcept nogil
 
 cdef enum:
     BEHIND_BYTES = 8            # bytes of any value behind the end of a block that may be read
@@ -23,9 +27,24 @@ cdef enum:
     MAX_NAME_BYTES = 1 << 24    # most bytes of all labels together
     FEW = 24                    # entries that sort faster by insertion
 
+cdef double ROUNDED = 2.0 ** 53         # the least whole number that may be another one's rounding
+cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label (labels='str' keeps longer ones, as texts)"
+
 BEHIND = BEHIND_BYTES
 BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
 OR_NUMBERS = ", or labels='number' if they are numbers"
+
+
+cdef uint64_t[2] KEY            # of the labels' hash, another one in each process: nobody can prepare labels that collide
+KEY[0], KEY[1] = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
+
+
+def hash_of(bytes label, key=None):
+    """Return the hash of a label for tests, under the process's key or a given pair of numbers."""
+    cdef uint64_t[2] given = KEY
+    if key is not None:
+        given[0], given[1] = key
+    return siphash(label, len(label), given)
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -35,6 +54,15 @@ cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
         with gil:
             raise MemoryError(f"no memory for {n_bytes} bytes of a batch")
     return moved
+
+
+cdef inline bint is_whole(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """Return True for a number that is written with a sign and digits alone."""
+    while p < end:
+        if not is_digit(p[0]) and p[0] != 43 and p[0] != 45:
+            return False
+        p += 1
+    return True
 
 
 # --- labels --------------------------------------------------------------------------------------------------------------------
@@ -65,6 +93,9 @@ cdef class Labels:
             if behind is NULL or behind != end or fabs(self.values[row]) == INFINITY:
                 self.expected = b"a finite number for a label"
                 return False
+            if fabs(self.values[row]) >= ROUNDED and is_whole(p, end):
+                self.expected = WHOLE_LABEL
+                return False
         elif self.texts:
             code = self._intern(p, end - p)
             if code < 0:
@@ -75,7 +106,7 @@ cdef class Labels:
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
         """Return the code of a label, a new one for a new label; -1 if it is not UTF-8, -3 if it is too long."""
-        cdef uint32_t hash = murmur3(p, n, 0)
+        cdef uint32_t hash = <uint32_t>siphash(p, n, KEY)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:
             if self.slots[i].hash == hash and self.slots[i].n == n and memcmp(self.blob + self.slots[i].at, p, n) == 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import threading
@@ -82,7 +81,9 @@ def read(
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
     labels : {"auto", "first", "number", "str", None}, default="auto"
         "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere the type of the first label. "first": the
-        type of the first label in svmlight and VW, too. None: y is None, and files may be without labels.
+        type of the first label in svmlight and VW, too. None: y is None, and files may be without labels. A whole number of
+        2^53 and more, which float64 rounds, is no label among numbers; "str" keeps it. Where the first label sets the type, all
+        must have it: true, 1 and "1" are not one label.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -335,7 +336,8 @@ class _Reader(SimpleNamespace):
             found = (label.match(line) for line in files.current.peek_lines())
             first = next((each[1] for each in found if each), b"0")
             with suppress(_records.WrongRecordError):
-                return "number" if math.isfinite(_records.number(first, "a label")) else "str"
+                _records.LabelReader("number")(first)
+                return "number"
             return "str"
         return "number"
 

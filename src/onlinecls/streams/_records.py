@@ -30,21 +30,27 @@ class WrongRecordError(ValueError):
 
 
 class LabelReader:
-    """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label."""
+    """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label.
+
+    With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them.
+    """
 
     def __init__(self, kind):
-        self.kind = kind
+        self.kind, self._wanted = kind, None
 
     def __call__(self, value):
         if self.kind is None:
             return None
-        if self.kind == "auto":
-            self.kind = "str" if isinstance(value, (str, bytes)) else "number"
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
+        if self.kind == "auto":
+            self._wanted = _kind_of(value)
+            self.kind = "str" if self._wanted == "a text" else "number"
+        if self._wanted not in (None, _kind_of(value)):
+            raise WrongRecordError(f"expected a label that is {self._wanted}, as the first one, got {shown(value)}", "label")
         if self.kind == "number":
             try:
-                return number(value, "a label")
+                return exact(value, number(value, "a label"))
             except WrongRecordError as error:
                 raise WrongRecordError(str(error), "label") from None
         try:
@@ -75,6 +81,23 @@ def number(value, what: str) -> float:
     if not math.isfinite(result):
         raise WrongRecordError(f"expected a finite number for {what}, got {shown(value)}")
     return result
+
+
+def exact(value, read: float) -> float:
+    """Return the number that was read of a label unless it is a whole number that float64 rounds."""
+    if isinstance(value, bytes):
+        value = decoded(value)
+    whole = value.strip().lstrip("+-").isdecimal() if isinstance(value, str) else not isinstance(value, (float, np.floating))
+    if abs(read) >= 2**53 and whole:
+        wanted = "a whole number below 2^53 for a label (labels='str' keeps longer ones, as texts)"
+        raise WrongRecordError(f"expected {wanted}, got {shown(value)}")
+    return read
+
+
+def _kind_of(label) -> str:
+    if isinstance(label, (str, bytes)):
+        return "a text"
+    return "true or false" if isinstance(label, (bool, np.bool_)) else "a number"
 
 
 def weight_of(value) -> float:

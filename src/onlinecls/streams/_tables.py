@@ -22,12 +22,12 @@ class Columns:
     """Find the places of labels, weights, texts and features among the named columns of one file."""
 
     def __init__(self, layout: Layout, who: str, names: list):
-        self.who, self.names = who, names
+        self.who, self.names, self._places = who, names, {name: k for k, name in reversed(list(enumerate(names)))}
         self.label = None if layout.label is None else self._place(layout.label, "labels")
         self.weight = None if layout.weight is None else self._place(layout.weight, "weights")
         self.text = None if layout.text is None else self._place(layout.text, "texts")
         self.features = [self._place(name, "features") for name in layout.used] if layout.text is None else []
-        twice = next((name for name in names if names.count(name) > 1 and name in layout), None)
+        twice = next((name for k, name in enumerate(names) if self._places[name] < k and name in layout), None)
         if twice is not None:
             raise ValueError(f"{who}: expected one column of a name, got several named {twice!r}.")
         unknown = [name for name in names if name not in layout] if layout.is_strict else []
@@ -35,9 +35,9 @@ class Columns:
             raise ValueError(f"{who}: {unexpected(unknown[0], layout)}.")
 
     def _place(self, name, what: str) -> int:
-        if name not in self.names:
+        if name not in self._places:
             raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
-        return self.names.index(name)
+        return self._places[name]
 
 
 def unexpected(name, layout: Layout) -> str:
@@ -67,17 +67,18 @@ class Layout:
 
     def _choose(self, names: list, reader) -> None:
         """Choose the features: the named columns, or all but labels and weights. Kinds are inferred later."""
-        wanted = reader.features
+        wanted, known, ignored, categories = reader.features, set(names), set(reader.ignore), set(reader.categories)
         for option in ("features", "ignore", "categories"):
             for name in getattr(reader, option) or ():
-                if name not in names:
+                if name not in known:
                     raise ValueError(f"{self.who}: the column of the features must be one of {names}, got {name!r}.")
         for name in wanted if wanted is not None else names:
             if wanted is None and name in (*self.skipped, self.weight):
                 continue
-            self.kinds[name] = IGNORED if name in reader.ignore else CATEGORY if name in reader.categories else None
+            self.kinds[name] = IGNORED if name in ignored else CATEGORY if name in categories else None
         if wanted is not None:
-            self.kinds.update({name: IGNORED for name in names if name not in (*self.kinds, *self.skipped, self.weight)})
+            others = known.difference(self.kinds, self.skipped, (self.weight,))
+            self.kinds.update({name: IGNORED for name in names if name in others})
 
     def __contains__(self, name) -> bool:
         return name in self.kinds or name in (self.label, self.weight, self.text, *self.skipped)

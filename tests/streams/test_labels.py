@@ -1,0 +1,121 @@
+"""Labels of streams: exact or refused, and looked up in a time that no file can spoil."""
+
+import io
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from onlinecls import AROWClassifier, PassiveAggressiveClassifier
+from onlinecls.streams import MalformedLineError, _arrow, _lines, _tables, read
+
+LONG = 2053013555631882655  # float64 has ...752
+
+
+def labels_of(source, **options):
+    with read(source, **options) as stream:
+        return [label for batch in stream for label in batch.y.tolist()]
+
+
+def arrow_file(labels):
+    pa = pytest.importorskip("pyarrow")
+    file = io.BytesIO()
+    table = pa.table({"label": labels, "x": [1.0] * len(labels)})
+    with pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    return io.BytesIO(file.getvalue())
+
+
+def sources(*labels):
+    """Yield the same labels in each format that has numbers for labels."""
+    yield "svmlight", io.BytesIO("".join(f"{label} 1:1\n" for label in labels).encode())
+    yield "vw", io.BytesIO("".join(f"{label} | a\n" for label in labels).encode())
+    yield "jsonl", io.BytesIO("".join(json.dumps({"label": label, "text": "a"}) + "\n" for label in labels).encode())
+    yield "arrow", arrow_file(list(labels))
+
+
+def test_whole_numbers_that_float64_rounds_are_refused_as_labels():
+    for label in (LONG, -LONG, 2**53 + 1):
+        for format, source in sources(1, label):
+            with pytest.raises(MalformedLineError, match=r"a whole number below 2\^53 .*labels='str'.* got") as refused:
+                labels_of(source, format=format)
+            assert (refused.value.line, refused.value.parameter) == (2, "label"), format
+    for format, source in sources(2**53 - 1, -(2**53) + 1):
+        assert labels_of(source, format=format) == [2**53 - 1, -(2**53) + 1], format
+    assert labels_of(io.BytesIO(b"1e300 1:1\n-9007199254740993.0 1:1\n"), format="svmlight")[0] == 1e300  # no whole numbers
+
+
+def test_long_numbers_are_exact_as_texts():
+    for format, source in sources(LONG, LONG + 1):
+        assert labels_of(source, format=format, labels="str") == [str(LONG), str(LONG + 1)], format
+    for format, source in list(sources(LONG, LONG + 1))[:2]:
+        assert labels_of(source, format=format, labels="first") == [str(LONG), str(LONG + 1)], format
+
+
+def test_true_one_and_the_text_1_are_not_one_label():
+    wanted = r"expected a label that is (a number|a text|true or false), as the first one, got"
+    for labels in ([True, 1], [1, True], [1, "1"], ["1", 1], ["True", True], [1.0, False]):
+        lines = "".join(json.dumps({"label": label, "text": "a"}) + "\n" for label in labels)
+        for source in (io.BytesIO(lines.encode()), [("a", label) for label in labels]):
+            with pytest.raises(MalformedLineError, match=wanted):
+                labels_of(source)
+    assert labels_of(io.BytesIO(b'{"label": true, "text": "a"}\n{"label": false, "text": "a"}\n')) == [1.0, 0.0]
+    mixed = b'{"label": 1, "text": "a"}\n{"label": "1", "text": "a"}\n'
+    assert labels_of(io.BytesIO(mixed), labels="number") == [1.0, 1.0]  # asked for
+    assert labels_of(io.BytesIO(mixed), labels="str") == ["1", "1"]
+
+
+def test_classes_of_foreign_byte_order_are_those_of_the_native_one():
+    X = np.eye(2)
+    texts = np.array(["\u0100", "\U00010000"])
+    for native in (texts, np.array([1, 256]), np.array([1.0, 256.0])):
+        foreign = native.astype(native.dtype.newbyteorder())
+        for learner in (AROWClassifier(), PassiveAggressiveClassifier()):
+            learner.partial_fit(X, foreign, classes=foreign)
+            learner.partial_fit(X[1:], native[1:])
+            learner.partial_fit(X[:1], foreign[:1])
+            assert learner.classes_.tolist() == native.tolist() and learner.classes_.dtype.isnative
+            assert learner._state.counts.tolist() == [2.0, 2.0]
+    opened = AROWClassifier().partial_fit(X, texts.astype(texts.dtype.newbyteorder()))
+    assert opened.partial_fit(X[1:], texts[1:])._state.counts.tolist() == [1.0, 2.0]
+
+
+def test_the_hash_of_labels_is_siphash_with_a_key_of_the_process():
+    key = int.from_bytes(bytes(range(8)), "little"), int.from_bytes(bytes(range(8, 16)), "little")
+    assert _lines.hash_of(bytes(range(15)), key) == 0xA129CA6149BE45E5  # the paper's example
+    assert _lines.hash_of(b"", key) == 0x726FDB47DD0E0E31
+    program = "from onlinecls.streams import _lines; print(_lines.hash_of(b'a label'))"
+    found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
+    assert len(found) == 2
+
+
+class Name(str):
+    """A name that counts how often it is compared."""
+
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Name.comparisons += 1
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("features", [None, "half"])
+def test_the_columns_of_a_table_are_found_without_searching(features):
+    pa = pytest.importorskip("pyarrow")
+    names = ["label", *(f"c{k}" for k in range(2000))]
+    schema = pa.schema([(name, pa.float32()) for name in names])
+    names = [Name(name) for name in names]
+    reader = SimpleNamespace(missing="absent", labelled=True, weight=None, text=None, ignore=names[5:900], categories=names[900:],
+                             features=names[1:1000] if features else None)
+    Name.comparisons = 0
+    layout = _tables.Layout("a test", names, reader, "label")
+    columns = _tables.Columns(layout, "a test", names)
+    table = _arrow.Table.__new__(_arrow.Table)
+    table._pa, table._schema, table.names = pa, schema, names
+    table.infer_kinds(layout)
+    assert len(columns.features) == (104 if features else 1105)
+    assert Name.comparisons < 20 * len(names)
