@@ -60,9 +60,10 @@ def stored(learner):
     if isinstance(learner, OnlineToBatch):
         run = learner._run
         drawn = run.generator.get_state()
-        parts = {"rows": run.rows, "hits": run.hits, "trials": run.trials, "n_rows": run.n_rows, "spacing": run.spacing,
+        kept = [(each.row, each.hits, each.trials) for each in run.snapshots]
+        parts = {"kept": kept, "n_rows": run.n_rows, "spacing": run.spacing,
                  "next": run.next, "drawn": drawn[1], "drawn_at": drawn[2]}
-        for i, snapshot in enumerate([run.learner, *run.snapshots]):
+        for i, snapshot in enumerate([run.learner, *learner.snapshots_]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row

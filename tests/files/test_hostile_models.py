@@ -104,7 +104,7 @@ FORGED = {
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
     "a random generator's position past its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
-    "snapshots in no order": (VOTE, THREE, setting("run", "rows", [32, 16, 48])),
+    "snapshots in no order": (VOTE, THREE, setting("run", "kept", [[32, 0, 0], [16, 0, 0], [48, 0, 0]])),
     "a snapshot of another class": (VOTE, THREE, lambda told, *_: told["run"]["models"][1].update(estimator="SCWClassifier")),
     "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }

@@ -113,7 +113,7 @@ def test_validation_chooses_the_snapshot_of_the_best_bound():
         errors = np.mean(snapshot.predict(X[later]) != y[later]) if later else 1.0
         bounds.append(errors + np.sqrt(np.log(5 * 6 / 0.05) / (2 * len(later))) if later else np.inf)
     best = int(np.argmin(bounds))
-    assert learner.chosen_ is learner._run.snapshots[best]
+    assert learner.chosen_ is learner.snapshots_[best]
     assert (learner.predict(X) == path[rows[best] - 1].predict(X)).all()
 
 
@@ -176,7 +176,7 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     assert judged._run.largest >= largest - 1e-12
     bounds = [e + judged._run.largest * np.sqrt(np.log(k * (k + 1) / 0.05) / (2 * n)) if n else np.inf
               for e, n in zip(errors, held, strict=True)]
-    assert judged.chosen_ is judged._run.snapshots[int(np.argmin(bounds))]
+    assert judged.chosen_ is judged.snapshots_[int(np.argmin(bounds))]
     for learner in found.values():
         assert learner._estimator_type == "regressor" and learner.score(X, y) <= 1.0 and not hasattr(learner, "classes_")
         whole = OnlineToBatch(**learner.get_params(deep=False)).fit(X, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,21 +29,30 @@ if TYPE_CHECKING:
 DELTA = 0.05  # the chance with which the choice by validation may break its bound
 
 
+@dataclass
+class _Snapshot:
+    """A hypothesis that is kept.
+
+    row : after how many rows. hits : its right predictions of rows held out; of a regressor, the sum of its absolute errors.
+    trials : the number of these rows.
+    """
+
+    model: Any
+    row: int
+    hits: float = 0
+    trials: int = 0
+
+
 class _Run:
     """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
 
-    hits : right predictions; of a regressor, the sum of its absolute errors. largest : of the absolute errors of all judged rows.
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. hits, trials : one a snapshot. next : number of the row whose
-    hypothesis is the next random pick. generator : of the picks.
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. next : number of the row whose hypothesis is the next random
+    pick. largest : of a regressor, the largest of the absolute errors on rows held out. generator : of the picks.
     """
 
     def __init__(self, learner: Any, seed: int) -> None:
-        self.learner, self.n_rows, self.spacing, self.next = learner, 0, 1, 1
-        self.snapshots: list[Any] = []
-        self.rows: list[int] = []
-        self.hits: list[float] = []
-        self.largest = 0.0
-        self.trials: list[int] = []
+        self.learner, self.n_rows, self.spacing, self.next, self.largest = learner, 0, 1, 1, 0.0
+        self.snapshots: list[_Snapshot] = []
         self.generator = np.random.RandomState(seed)
 
     def event(self, method: str) -> float:
@@ -52,50 +62,41 @@ class _Run:
         return self.next - 1 if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
 
     def keep(self, method: str, n_snapshots: int) -> None:
-        snapshot = deepcopy(self.learner)
+        snapshot = _Snapshot(deepcopy(self.learner), self.n_rows)
         if method == "random":
             # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
-            self.snapshots, self.rows, self.hits, self.trials = [], [], [], []
+            self.snapshots = []
             self.next = int(min((self.n_rows + 1) / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
         self.snapshots.append(snapshot)
-        self.rows.append(self.n_rows)
-        self.hits.append(0)
-        self.trials.append(0)
         if len(self.snapshots) > n_snapshots:
             self.spacing *= 2
-            kept = [i for i, row in enumerate(self.rows) if row % self.spacing == 0]
-            for name in ("snapshots", "rows", "hits", "trials"):
-                setattr(self, name, [getattr(self, name)[i] for i in kept])
+            self.snapshots = [each for each in self.snapshots if each.row % self.spacing == 0]
 
     def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
         """Count how well every snapshot predicts rows that none has learnt from."""
-        for i, snapshot in enumerate(self.snapshots):
-            said = snapshot.predict(X)
+        for each in self.snapshots:
+            said = each.model.predict(X)
             if numbers:
                 errors = np.abs(said - y)
-                self.hits[i] += float(errors.sum())
+                each.hits += float(errors.sum())
                 self.largest = max(self.largest, float(errors.max(initial=0.0)))
             else:
-                self.hits[i] += int(np.count_nonzero(said == y))
-            self.trials[i] += len(y)
+                each.hits += int(np.count_nonzero(said == y))
+            each.trials += len(y)
 
     def best(self, numbers: bool) -> Any:
         """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
 
         Of numbers the error is the mean absolute one, and the root in units of the largest.
         """
-        judged = [i for i, n in enumerate(self.trials) if n]
-        if not judged:
-            return self.learner
         k = len(self.snapshots)
 
-        def bound(i: int) -> float:
-            n = self.trials[i]
-            root = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * n))
-            return self.hits[i] / n + self.largest * root if numbers else 1.0 - self.hits[i] / n + root
+        def bound(each: _Snapshot) -> float:
+            root, share = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials)), each.hits / each.trials
+            return share + self.largest * root if numbers else 1.0 - share + root
 
-        return self.snapshots[min(reversed(judged), key=bound)]
-
+        judged = [each for each in reversed(self.snapshots) if each.trials]
+        return min(judged, key=bound).model if judged else self.learner
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -104,15 +105,15 @@ class _Run:
         drawn: Any = self.generator.get_state(legacy=True)
         models: list[dict | None] = []
         arrays = {"drawn": drawn[1].view(np.int32)}
-        for i, model in enumerate([self.learner, *self.snapshots]):
+        for i, model in enumerate([self.learner, *(each.model for each in self.snapshots)]):
             header, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
             models.append(header)
             arrays.update({f"{i}.{name}": part for name, part in parts.items()})
-        header = {
-            "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "rows": list(map(int, self.rows)),
-            "hits": self.hits, "trials": self.trials, "largest": self.largest, "drawn_at": int(drawn[2]), "models": models,
-        }
-        return header, arrays
+        return {
+            "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "largest": self.largest,
+            "kept": [[int(each.row), each.hits, each.trials] for each in self.snapshots], "drawn_at": int(drawn[2]),
+            "models": models,
+        }, arrays
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
@@ -125,53 +126,36 @@ class _Run:
             number, _, rest = name.partition(".")
             require(number.isascii() and number.isdigit() and len(number) < 10, "arrays of models", name)
             parts[int(number)][rest] = array
-        models = []
-        for model, its_arrays in zip(of_models, parts, strict=True):
+        require(len(of_models) > 0 and of_models[0] is not None, "a learner that has begun", len(of_models))
+        run = cls(saving.rebuilt(of_models[0], parts[0]), 0)
+        for model, its_arrays, (row, hits, trials) in zip(of_models[1:], parts[1:], header["kept"], strict=True):
             require(model is not None or not its_arrays, "no arrays of a hypothesis from before the first row", list(its_arrays))
-            models.append(None if model is None else saving.rebuilt(model, its_arrays))
-        require(len(models) > 0 and models[0] is not None, "a learner that has begun", len(models))
-        run = cls(models[0], 0)
+            fresh = type(run.learner)(**run.learner.get_params())
+            run.snapshots.append(_Snapshot(fresh if model is None else saving.rebuilt(model, its_arrays), row, hits, trials))
         run.generator.set_state(("MT19937", keys.view(np.uint32), drawn_at, 0, 0.0))
-        learner, names = run.learner, ("n_rows", "spacing", "next", "rows", "hits", "trials", "largest")
-        run.snapshots = [type(learner)(**learner.get_params()) if model is None else model for model in models[1:]]
-        for name in names:
-            setattr(run, name, header[name])
-        problem = run._problem(method)
-        require(not problem, "a run that learning can give", problem)
+        run.n_rows, run.spacing, run.next, run.largest = (header[name] for name in ("n_rows", "spacing", "next", "largest"))
+        run._check(method)
         return run
 
-    def _problem(self, method: str) -> str:
-        """Describe the first fault of these numbers and models; "" if there is none."""
-        whole = [self.n_rows, self.spacing, self.next, *self.rows, *self.trials]
-        if not all(type(n) is int and 0 <= n <= 2**63 for n in whole) or self.n_rows > 2**53:
-            return "counters that are not numbers of rows"
-        if self.spacing == 0 or self.spacing & (self.spacing - 1):
-            return "a spacing that is no power of two"
-        numbers = [self.largest, *self.hits]
-        if not all(type(n) in (int, float) and 0.0 <= n < math.inf for n in numbers):
-            return "errors that are no finite numbers >= 0"
-        lengths = {len(self.snapshots), len(self.rows), len(self.hits), len(self.trials)}
-        if len(lengths) > 1 or len(self.rows) > {"average": 0, "random": 1}.get(method, len(self.rows)):
-            return "another number of snapshots"
-        if self.rows != sorted(set(self.rows)) or max(self.rows, default=0) > self.n_rows:
-            return "snapshots of rows that have not been"
-        if method == "random" and self.next <= self.n_rows:
-            return "a pick that has been"
-        if method == "average" and not learner_averages(self.learner):
-            return "an average that is not learnt"
-        return self._problem_of_models()
-
-    def _problem_of_models(self) -> str:
-        known = set(getattr(self.learner, "classes_", np.empty(0)).tolist())
-        for snapshot in self.snapshots:
-            if type(snapshot) is not type(self.learner):
-                return "snapshots of another class"
-            if snapshot.__sklearn_is_fitted__():
-                if snapshot.n_features_in_ != self.learner.n_features_in_:
-                    return "snapshots of other features"
-                if not known.issuperset(getattr(snapshot, "classes_", np.empty(0)).tolist()):
-                    return "snapshots of other classes"
-        return ""
+    def _check(self, method: str) -> None:
+        """Check that learning can leave these numbers and models; raise InvalidError if not."""
+        rows, learner = [each.row for each in self.snapshots], self.learner
+        whole = [self.n_rows, self.spacing, self.next, *rows, *(each.trials for each in self.snapshots)]
+        fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
+        require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
+        errors = [self.largest, *(each.hits for each in self.snapshots)]
+        require(all(type(n) in (int, float) and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
+        fit = len(rows) <= {"average": 0, "random": 1}.get(method, len(rows)) and rows == sorted(set(rows))
+        require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
+        require(method != "random" or self.next > self.n_rows, "a pick that is still to come", self.next)
+        require(method != "average" or learner_averages(learner), "an average that is learnt", learner)
+        known = set(getattr(learner, "classes_", np.empty(0)).tolist())
+        for model in (each.model for each in self.snapshots):
+            fit = type(model) is type(learner)
+            if fit and model.__sklearn_is_fitted__():
+                fit = model.n_features_in_ == learner.n_features_in_
+                fit = fit and known.issuperset(getattr(model, "classes_", np.empty(0)).tolist())
+            require(fit, "snapshots of the learner's class, features and classes", model)
 
 
 def learner_averages(learner: Any) -> bool:
@@ -524,12 +508,12 @@ class OnlineToBatch(Estimator):
     @property
     def snapshots_(self) -> list[Any]:
         """The snapshots held, the oldest first: a list of classifiers."""
-        return list(self._fitted().snapshots)
+        return [each.model for each in self._fitted().snapshots]
 
     @property
     def snapshot_rows_(self) -> NDArray[np.int64]:
         """Numbers of rows after which the snapshots were taken."""
-        return np.array(self._fitted().rows, np.int64)
+        return np.array([each.row for each in self._fitted().snapshots], np.int64)
 
     @property
     def chosen_(self) -> Any:
@@ -547,7 +531,7 @@ class OnlineToBatch(Estimator):
         if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
             return averaging_predictors(run.learner)
         if self._method == "random" and run.snapshots:
-            return run.snapshots[0]
+            return run.snapshots[0].model
         return self.chosen_ if self._method == "validation" else run.learner
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -567,7 +551,7 @@ class OnlineToBatch(Estimator):
         run, X = self._fitted(), self._rows(X)
         classes = self.classes_
         if self._method == "vote":
-            votes, voters = np.zeros((X.shape[0], len(classes))), run.snapshots or [run.learner]
+            votes, voters = np.zeros((X.shape[0], len(classes))), self.snapshots_ or [run.learner]
             for snapshot in voters:
                 votes[np.arange(len(votes)), np.searchsorted(classes, snapshot.predict(X))] += 1.0 / len(voters)
             return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0]
@@ -594,7 +578,7 @@ class OnlineToBatch(Estimator):
         Of a regressor, the number."""
         if self._is_regressor:
             run, X = self._fitted(), self._rows(X)
-            voters = (run.snapshots or [run.learner]) if self._method == "vote" else [self._reader()]
+            voters = (self.snapshots_ or [run.learner]) if self._method == "vote" else [self._reader()]
             return np.mean([voter.predict(X) for voter in voters], axis=0)
         scores = self.decision_function(X)
         return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
