@@ -25,7 +25,6 @@ from .._models.state import NO_ORDER
 from .._models.states import STATES
 from .._registry import AUTO, Units, select
 from . import exporting, merging, saving, threads
-from .parameters import EpochParameters
 from .routing import Routing
 from .sparse_arrays import most_frequent
 from .units import first_row, units_of
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params
+    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, Params, RandomState
     from .._registry import Algorithm
 
     E = TypeVar("E", bound="Estimator")
@@ -241,18 +240,25 @@ class Estimator(Routing):
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
-class OnlineLearner(saving.Describing, EpochParameters, Estimator):
+class OnlineLearner(saving.Describing, Estimator):
     """Base of the online learners of all tasks: from parameters and rows to a kernel, epochs, and the fitted attributes.
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
 
-    # Parameters beside those of epochs, as far as a learner has them.
+    # Parameters, as far as a learner has them.
     fit_intercept: bool
     intercept_scaling: FloatOrAuto
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    random_state: RandomState
+    warm_start: bool
     average: bool | int
     early_stopping: bool
     validation_fraction: float
+    n_iter_no_change: int
+    verbose: int
     dtype: FloatType | None
     n_jobs: int | None = None
     delta: FloatOrAuto  # (AdaGrad's, as the next)

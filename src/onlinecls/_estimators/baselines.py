@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.probabilities import WithProbabilities
+from .._estimators.probabilities import LinearClassifier
 from .._input.compat import random_state as generator_of
 from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentRegressor
-from .parameters import LinearParameters, estimator
+from .parameters import EpochParameters, LinearParameters, estimator
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @estimator
-class OGDClassifier(WithProbabilities, AscentClassifier):
+class OGDClassifier(LinearClassifier, AscentClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
     With the margin m = y w.x and the row's weight c, in round t,
@@ -124,7 +124,7 @@ class OGDRegressor(LinearParameters, AscentRegressor):
 
 
 @dataclass(eq=False, repr=False)
-class HedgeClassifier(AscentClassifier):
+class HedgeClassifier(EpochParameters, AscentClassifier):
     """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
 
     Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an

@@ -429,7 +429,7 @@ class _Committee(WithWeights):
 
 
 @estimator
-class CommitteeClassifier(_Committee, WithProbabilities):  # type: ignore[misc]
+class CommitteeClassifier(_Committee, WithProbabilities):
     """A committee of linear learners in one pass: as good as the best of them, or better, with nothing to choose.
 
     Member k scores a row before it learns it, s_k. The committee's score is Σ a_k s_k, so that it is one hyperplane, too. An AROW

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.probabilities import WithProbabilities
+from .._estimators.probabilities import LinearClassifier
 from .._models import calibration
 from .._models.dual_ascent import SHARED as _SHARED
 from .dual_ascent_base import AscentClassifier, AscentLearner, AscentRegressor
@@ -58,7 +58,7 @@ class _DualAscent(AscentLearner):
 
 
 @estimator
-class DualAscentClassifier(_DualAscent, WithProbabilities, AscentClassifier):
+class DualAscentClassifier(_DualAscent, LinearClassifier, AscentClassifier):
     """Online learning by dual ascent: each row's dual variables raise the dual of  min_w f(w) + sum of c_t loss_t(w).
 
     With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),

@@ -10,7 +10,7 @@ from .._models.states import PNormState
 from .base import OnlineLearner
 from .classifier import OnlineClassifier
 from .parameters import LinearParameters, estimator
-from .probabilities import WithProbabilities
+from .probabilities import LinearClassifier
 from .regressor import OnlineRegressor
 from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
 
@@ -52,7 +52,7 @@ class _WithStart(OnlineLearner):
 
 
 @estimator
-class Perceptron(_WithStart, WithProbabilities):
+class Perceptron(_WithStart, LinearClassifier):
     """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
@@ -111,7 +111,7 @@ class Perceptron(_WithStart, WithProbabilities):
 
 
 @estimator
-class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, WithProbabilities):
+class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearClassifier):
     """Passive-aggressive: the smallest step that leaves the row a margin of 1 (or `margin`), or C's compromise with it.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -212,7 +212,7 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
 
 
 @estimator
-class PNormPerceptron(WithProbabilities):
+class PNormPerceptron(LinearClassifier):
     """p-norm Perceptron, conservative or aggressive: between the Perceptron (p = 2) and multiplicative updates (p = 2 ln d).
 
     With 1/p + 1/q = 1, the margin m = y w.x and the row's weight c, theta += eta c y x, and
@@ -270,7 +270,7 @@ class PNormPerceptron(WithProbabilities):
 
 
 @estimator
-class AdaGradClassifier(WithProbabilities):
+class AdaGradClassifier(LinearClassifier):
     """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
 
     With the margin m = y w.x and the row's weight c: if m < 1, g = -c y x, G_i += g_i^2, and

@@ -95,7 +95,7 @@ class FoReLClassifier(OnlineClassifier):
     True
     """
 
-    max_iter, random_state, early_stopping, shuffle = 1, None, False, False  # no parameters
+    random_state, early_stopping, shuffle = None, False, False  # no parameters
     _fields = {
         "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
         "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,

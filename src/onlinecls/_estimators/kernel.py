@@ -16,6 +16,7 @@ from .._estimators.regressor import OnlineRegressor
 from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
 from .._registry import CONSTANT, Either, Options, select
 from .._saving import packed, require, unpacked
+from .parameters import EpochParameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
-class _KernelParameters:
+class _KernelParameters(EpochParameters):
     """Parameters of kernel learners of all tasks, beside those of epochs."""
 
     kernel: KernelFunction = "rbf"

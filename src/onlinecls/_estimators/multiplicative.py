@@ -9,8 +9,8 @@ import numpy as np
 
 from .base import OnlineLearner
 from .one_class import OnlineOneClass
-from .parameters import LinearParameters, estimator
-from .probabilities import WithProbabilities
+from .parameters import EpochParameters, LinearParameters, estimator
+from .probabilities import LinearClassifier
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _Multiplicative(OnlineLearner):
 
 
 @estimator
-class MultiplicativePassiveAggressiveClassifier(_Multiplicative, WithProbabilities):
+class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifier):
     """Multiplicative passive-aggressive: steps that multiply the weights, for many features of which few matter.
 
     With W = norm_bound, the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, theta += tau y x and
@@ -170,7 +170,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
 
 
 @estimator
-class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
+class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, OnlineOneClass):
     """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre has few large parts.
 
     With W = norm_bound, n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c, theta += tau (x - w) / n,

@@ -10,7 +10,7 @@ import numpy as np
 from .._compiled import centre
 from .._input.compat import outlier_tags
 from .base import NO_WEIGHTS, OnlineLearner
-from .parameters import estimator
+from .parameters import EpochParameters, estimator
 from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class OnlineOneClass(OnlineLearner):
 
 
 @estimator
-class PassiveAggressiveOneClass(OneClassUntilConverged, OnlineOneClass):
+class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,

@@ -30,7 +30,7 @@ class EpochParameters:
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
-class LinearParameters:
+class LinearParameters(EpochParameters):
     """Parameters that linear learners of labels and of numbers have beside these."""
 
     fit_intercept: bool = True

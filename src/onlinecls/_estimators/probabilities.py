@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from .._input.types import Matrix
 
 
-class WithProbabilities(ClassifierParameters, OnlineClassifier):
+class WithProbabilities(OnlineClassifier):
     """A classifier that gives probabilities if it learns with `probability=True`."""
+
+    probability: bool
 
     _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
@@ -91,3 +93,7 @@ class WithProbabilities(ClassifierParameters, OnlineClassifier):
                 "not. Call fit, or start with clone(estimator)."
             )
         return log_probabilities(scores, state.calibration)
+
+
+class LinearClassifier(ClassifierParameters, WithProbabilities):
+    """Base of the classifiers that have the parameters of all, for a subclass to add its own."""

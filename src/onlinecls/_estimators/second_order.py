@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .classifier import SecondOrderClassifier
 from .parameters import LinearParameters, estimator
-from .probabilities import WithProbabilities
+from .probabilities import LinearClassifier
 from .regressor import SecondOrderRegressor
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @estimator
-class AROWClassifier(WithProbabilities, SecondOrderClassifier):
+class AROWClassifier(LinearClassifier, SecondOrderClassifier):
     """Adaptive Regularization of Weights: a Gaussian over weights that every row with hinge loss moves and narrows.
 
     With the margin m = y w.x, v = x'Σx and the row's weight c, r1 = r2 = r: if m < 1,
@@ -99,7 +99,7 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
 
 @estimator
-class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
+class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
     """Narrow AROW: the matrix changes only as long as a row still adds to it, so that the bound holds without tuning r.
 
     With θ the sum of signed rows, w = Σθ, χ = x'Σx and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' < 1 and χ > 0,
@@ -134,7 +134,7 @@ class NAROWClassifier(WithProbabilities, SecondOrderClassifier):
 
 
 @estimator
-class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
+class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     """Second-order Perceptron, conservative or aggressive: a Perceptron in the metric of the rows it has learnt from.
 
     With θ the sum of signed rows, w = Σθ and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' <= 0 (aggressive: m' < 1),
@@ -172,7 +172,7 @@ class SecondOrderPerceptron(WithProbabilities, SecondOrderClassifier):
 
 
 @estimator
-class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
+class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     """Confidence-weighted: the nearest Gaussian over weights under which the row is right with probability eta.
 
     With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta): if α > 0, w += α y Σx and, on the diagonal,
@@ -221,7 +221,7 @@ class ConfidenceWeightedClassifier(WithProbabilities, SecondOrderClassifier):
 
 
 @estimator
-class SCWClassifier(WithProbabilities, SecondOrderClassifier):
+class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     """Soft confidence-weighted: confidence-weighted learning whose step C bounds, so that noisy labels do not end it.
 
     With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta) and the row's weight c: if φ√v > m, w += α y Σx and, on the diagonal,
