@@ -3,7 +3,6 @@
 import json
 import os
 import queue
-import random
 import shlex
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import mails
 import numpy as np
 import pytest
 
@@ -32,13 +32,7 @@ def as_in_a_terminal():
 
 
 def texts(n, seed=0):
-    draw = random.Random(seed)
-    words = {"ham": "lunch noon meeting report tomorrow call".split(), "spam": "cheap pills win prize click free".split()}
-    rows = []
-    for _ in range(n):
-        label = draw.choice(["ham", "spam"])
-        rows.append(f"{label}\t{' '.join(draw.choice(words[label if draw.random() < 0.8 else 'ham']) for _ in range(6))}\n")
-    return rows
+    return [f"{label}\t{text}\n" for label, text in mails.texts(n, seed)]
 
 
 def process(*arguments, **options):
@@ -221,10 +215,7 @@ def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code
     assert f"was interrupted behind row {learnt:,} of its input" in process("train", data, "--resume", half).stderr
 
 
-def test_train_under_nohup_survives_sighup(tmp_path):
-    with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", tmp_path / "model") as running:
-        running.process.kill()
-        running.finish()
+def test_train_under_nohup_survives_sighup():
     command = "trap '' HUP; exec " + " ".join([*COMMAND, "train", "-", "--format", "tsv", "--bits", "8", "--every", "100"])
     running = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     running.stdin.write("".join(texts(100)))

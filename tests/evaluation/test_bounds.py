@@ -11,8 +11,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 
@@ -139,22 +137,6 @@ def test_the_bound_holds_on_random_streams(name, learner, noise):
         X, y = continuous_problem(150, 6, seed=100 + seed)
         course = bounds.follow(learner, X, np.where(np.random.default_rng(seed).random(150) < noise, -y, y))
         assert_holds(name, course, competitors(course, seed))
-
-
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    rows=st.lists(
-        st.lists(st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.1, 1.0, 3.0]), min_size=3, max_size=3), min_size=1, max_size=25
-    ),
-    signs=st.lists(st.sampled_from([-1, 1]), min_size=25, max_size=25),
-)
-@each(ANY)
-def test_the_bound_holds_on_any_stream(name, learner, rows, signs):
-    course = bounds.follow(learner, np.array(rows), signs[: len(rows)])
-    assert_holds(name, course, competitors(course))
-    if hasattr(learner, "covariance"):
-        below = 0.0 if getattr(learner, "aggressive", True) is False else 1.0
-        assert (course.peeked[course.updated] < below + 1e-9).all(), "it updates by m'"
 
 
 @each(ANY)

@@ -1,6 +1,5 @@
 """Hostile files, texts and metadata: our error, with the rows before it, or the right rows. Never a crash, never without end."""
 
-import base64
 import bz2
 import gzip
 import io
@@ -11,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from onlinecls import AROWClassifier, load
+from onlinecls import load
 from onlinecls.streams import read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
@@ -338,25 +337,11 @@ def test_forged_feature_names_are_refused():
     assert len(names) == 2 and names[-1] is names[2**70] is None
 
 
-def test_forged_metadata_of_streams_is_refused(tmp_path, run):
+def test_a_name_for_a_column_of_a_file_without_a_header_is_refused(tmp_path, run):
     data, model = tmp_path / "a.tsv", str(tmp_path / "model")
     data.write_text("ham\tlunch at noon\nspam\twin a prize\n")
     assert run("train", data, "--bits", 8, "--names", 9, "--save", model, "--quiet")[0] == 0
     learner, metadata = load(model, return_metadata=True)
-    sketch = bytearray(base64.b64decode(metadata["names"]["sketch"]))
-    sketch[:8] = (2**63 + 5).to_bytes(8, "little")
-    forged = {"max_names": 9, "sketch": base64.b64encode(sketch).decode()}
-    hashed = [{"vectorizer": {**metadata["input"]["vectorizer"], name: value}} for name, value in (
-        ("ngram_range", [-(10**12), 1]), ("ngram_range", [1, 10**30]), ("ngram_range", [0, 1]), ("ngram_range", [True, 1]),
-        ("ngram_range", "ab"), ("dtype", "(,)f4"), ("n_features", 2**60), ("n_features", 1e300), ("input", "filename"),
-    )]
-    for change in ({"names": forged}, *({"input": {**metadata["input"], **change}} for change in (
-        *hashed, {"dtype": "(,)f4"}, {"n_features": 2**60, "vectorizer": None}, {"n_features": 1e300, "vectorizer": None},
-        {"features": {"a": 2**40}}, {"features": {"a": "x"}}, {"features": {"a": -1}},
-    ))):
-        learner.save(model, {**metadata, **change})
-        code, out, err = run("inspect", model)
-        assert (code, out) == (1, "") and "must say in its metadata how its rows were read, got what train does not write" in err
     learner.save(model, {"input": {**metadata["input"], "header": False, "label": "x"}})
     code, _, err = run("predict", model, data)
     assert (code, err) == (
@@ -395,10 +380,3 @@ def test_control_characters_in_errors_of_streams_are_escaped(tmp_path, run):
     with pytest.raises(ValueError) as caught:
         read(io.BytesIO(arrow({"label": ["a"], "\x1b": pa.nulls(1)})), features=["\x1b"], prefetch=False).__next__()
     assert "\x1b" not in str(caught.value)
-
-
-def test_inspect_shows_a_model_whose_metadata_lacks_the_input(tmp_path, run):
-    model = str(tmp_path / "model")
-    AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["a\x1b", "b"]).save(model)
-    code, out, _ = run("inspect", model)
-    assert code == 0 and r"a\x1b" in out and "\x1b" not in out
