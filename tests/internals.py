@@ -20,7 +20,7 @@ from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import State
 from onlinecls._models.states import STATES
 
-ALGORITHMS, MERGES, OTHERS = _registry.ALGORITHMS, _registry.MERGES, _registry.OTHERS
+ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity

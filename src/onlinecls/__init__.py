@@ -37,12 +37,15 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
     from ._evaluation import progressive_validation as progressive_validation
+    from ._pipeline import StreamPipeline as StreamPipeline
+    from ._pipeline import make_stream_pipeline as make_stream_pipeline
 
 __version__ = "0.1.0"
 
 _SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
+    "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline",
 }
 
 

@@ -16,6 +16,8 @@ from ._estimators.regressor import OnlineRegressor
 from ._input import validate
 from ._input.compat import issparse, kind_of
 from ._input.rows import Rows, part_of
+from ._pipeline import StreamPipeline, n_rows_of, part_of_table
+from ._pipeline import learn_predicting as learn_predicting_all
 
 if TYPE_CHECKING:
     from typing import Any
@@ -158,8 +160,13 @@ class _Tally:
         return ProgressiveResult(examples, mistakes, weight, weighted_mistakes, updates, seconds, by_row)
 
 
-def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate.read_labels) -> Iterable[tuple]:
-    """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one. read : reader of y."""
+def _batches(
+    stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate.read_labels, tables: bool = False
+) -> Iterable[tuple]:
+    """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one.
+
+    read : reader of y. tables : whether X may be of any kind that steps of a pipeline read.
+    """
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
     if not isinstance(stream, Iterable):
@@ -175,9 +182,12 @@ def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate
                 "Give arrays as progressive_validation(estimator, (X, y))."
             )
         X, y, weight = (*batch, None)[:3]
-        if not hasattr(X, "shape"):
-            X = validate.as_array(f"{_WHO}: X", X, "rows of equal length")
-        n_rows = X.shape[0] if X.ndim else 0
+        if tables:
+            n_rows = n_rows_of(X)
+        else:
+            if not hasattr(X, "shape"):
+                X = validate.as_array(f"{_WHO}: X", X, "rows of equal length")
+            n_rows = X.shape[0] if X.ndim else 0
         yield X, read(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
 
 
@@ -233,6 +243,18 @@ def _by_row(
     counters.add(live, wrong, weights)
 
 
+def _by_row_of_pipeline(
+    pipeline: StreamPipeline, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
+    counters: _Tally,
+) -> None:
+    """Learn and count a batch by row, each predicted by what the steps and the learner have learnt before it."""
+    start = time.perf_counter()
+    said = learn_predicting_all(pipeline, X, y, classes, weights)
+    counters.seconds += time.perf_counter() - start
+    wrong = np.array([each is None or each != label for each, label in zip(said, clean, strict=True)], bool)
+    counters.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), wrong, weights)
+
+
 def _by_batch(
     learner: Any, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None, fitted: bool,
     counters: _Tally,
@@ -250,13 +272,14 @@ def _by_batch(
 
 def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
-    by_row, fitted, rows, seconds = isinstance(learner, OnlineRegressor), hasattr(learner, "coef_"), 0, 0.0
+    counts_rows, composed = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
+    by_row, fitted, rows, seconds = counts_rows or composed, hasattr(learner, "coef_"), 0, 0.0
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     points: list[tuple] = []
     own = np.zeros(4)  # the same counts, of a learner of another library
 
     def counts() -> np.ndarray:
-        return own if not by_row else state_of(learner).counters[places] if learner.__sklearn_is_fitted__() else np.zeros(4)
+        return own if not counts_rows else state_of(learner).counters[places] if learner.__sklearn_is_fitted__() else np.zeros(4)
 
     before = counts().copy()
 
@@ -265,17 +288,24 @@ def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
         if found[0] > (points[-1][0] if points else 0):
             points.append((*found, seconds))
 
-    for X, y, weights in _batches(stream, validate.read_targets):
+    for X, y, weights in _batches(stream, validate.read_targets, composed):
         X, start = validate.as_csr(_WHO, X) if issparse(X) and X.format != "csr" else X, 0
         while start < len(y):
             stop = min(start + every - rows % every, len(y))
             stop = stop if by_row else min(stop, start + max(rows, 1))
-            these, part, begun = part_of(X, start, stop), slice(start, stop), time.perf_counter()
-            if not by_row:
-                errors = (y[part] - (learner.predict(these) if fitted else 0.0))[weights[part] > 0.0 if len(weights) else ...]
+            part, begun = slice(start, stop), time.perf_counter()
+            these = part_of_table(X, start, stop) if composed else part_of(X, start, stop)
+            if composed:
+                found = learn_predicting_all(learner, these, y[part], None, weights[part])
+                predicted: Any = np.array([0.0 if each is None else each for each in found])
+            elif not by_row:
+                predicted = learner.predict(these) if fitted else 0.0
+            if not counts_rows:
+                errors = (y[part] - predicted)[weights[part] > 0.0 if len(weights) else ...]
                 fitted = True
                 own += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
-            learner.partial_fit(these, y[part], **({"sample_weight": weights[part]} if len(weights) else {}))
+            if not composed:
+                learner.partial_fit(these, y[part], **({"sample_weight": weights[part]} if len(weights) else {}))
             seconds += time.perf_counter() - begun
             rows, start = rows + stop - start, stop
             if rows % every == 0:
@@ -284,7 +314,7 @@ def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
     if not points:
         raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
     n, squared, absolute, updates, passed = (np.array(column) for column in zip(*points, strict=True))
-    return ProgressiveErrors(n.astype(np.int64), squared, absolute, updates.astype(np.int64) if by_row else None, passed, by_row)
+    return ProgressiveErrors(n.astype(np.int64), squared, absolute, updates.astype(np.int64) if counts else None, passed, by_row)
 
 
 @overload
@@ -309,7 +339,8 @@ def progressive_validation(
     Parameters
     ----------
     estimator : object
-        A classifier or regressor of this library, or any with `partial_fit` and `predict`. It learns in place, from where it is.
+        A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
+        from where it is.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         The rows, in one batch or many. For learners of this library their sizes do not matter.
     y_clean : array-like of shape (n_rows of the stream,), or iterator of arrays, one a batch, default=None
@@ -340,6 +371,8 @@ def progressive_validation(
     the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
     label that is not in `classes` is a mistake, as it could not be predicted.
 
+    Pipelines of this library (`StreamPipeline`) predict each row by the statistics of their steps and the model before it.
+
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been
     fitted, the first row counts as a mistake.
@@ -367,18 +400,19 @@ def progressive_validation(
         return _regression(estimator, stream, every)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
-    by_row = isinstance(estimator, OnlineClassifier)
-    fitted = hasattr(estimator, "classes_")
-    if not (by_row or fitted) and classes is None:
+    composed = isinstance(estimator, StreamPipeline)
+    counts, fitted = isinstance(estimator, OnlineClassifier), hasattr(estimator, "classes_")
+    by_row = counts or composed
+    if not (isinstance(estimator[-1] if composed else estimator, OnlineClassifier) or fitted) and classes is None:
         if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
             raise ValueError(
                 f"{_WHO}: classes must name all labels for {type(estimator).__name__} on a stream of batches, got None. "
                 "Its first partial_fit needs them."
             )
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    clean_labels, counters = _CleanLabels(y_clean), _Tally(updates=0 if by_row else None)
+    clean_labels, counters = _CleanLabels(y_clean), _Tally(updates=0 if counts else None)
     rows = 0
-    for X, y, weights in _batches(stream):
+    for X, y, weights in _batches(stream, tables=composed):
         clean, start = clean_labels.of(y), 0
         if issparse(X) and X.format != "csr":
             X = validate.as_csr(_WHO, X)
@@ -389,8 +423,10 @@ def progressive_validation(
             if not by_row:
                 stop = min(stop, start + max(rows, 1))
             part = slice(start, stop)
-            these = part_of(X, start, stop)
-            if by_row:
+            these = part_of_table(X, start, stop) if composed else part_of(X, start, stop)
+            if composed:
+                _by_row_of_pipeline(estimator, these, y[part], clean[part], weights[part], classes, counters)
+            elif by_row:
                 named = None if estimator.__sklearn_is_fitted__() else classes
                 _by_row(estimator, these, y[part], clean[part], weights[part], named, counters)
             else:

@@ -545,6 +545,9 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 #: The names of all estimators.
 ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.values()))
 
+#: What is composed of an estimator and of steps in front of it, with the folder that has it.
+COMPOSED = {"StreamPipeline": "_pipeline"}
+
 #: The files that have the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
@@ -555,7 +558,7 @@ FILES = (
 
 def estimator_class(name: str) -> type:
     """Return the estimator class of this name; its file is imported now."""
-    modules = (import_module(f"{__package__}.{file}") for file in FILES)
+    modules = (import_module(f"{__package__}.{file}") for file in ((COMPOSED[name],) if name in COMPOSED else FILES))
     return next(vars(module)[name] for module in modules if name in vars(module))
 
 

@@ -212,6 +212,10 @@ class Estimator(Routing):
         """
         saving.save(self, path, metadata, dense)
 
+    def _n_saved(self) -> int:
+        """Return the number of features whose numbers a file holds."""
+        return self.n_features_in_
+
     @exclusive
     def merge(self, *others: Any) -> Self:
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.

@@ -20,7 +20,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._registry import ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
+from .._registry import COMPOSED, ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST
@@ -246,10 +246,11 @@ def is_saved(learner: Any) -> bool:
     return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in ESTIMATORS
 
 
-def rebuilt(header: dict, arrays: dict[str, np.ndarray]) -> Learner:
-    """Rebuild the estimator that a header and arrays describe."""
+def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False) -> Learner:
+    """Rebuild the estimator that a header and arrays describe. composed : whether it may have steps in front of it."""
     who = header["estimator"]
-    require(isinstance(who, str) and who in ESTIMATORS, "an estimator of this version", who)
+    known = isinstance(who, str) and (who in ESTIMATORS or (composed and who in COMPOSED))
+    require(known, "an estimator of this version", who)
     estimator: Any = estimator_class(who)
     return estimator._rebuilt(header, dict(arrays))
 
@@ -259,7 +260,7 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
-    if not is_saved(learner):
+    if not is_saved(learner) and (who not in COMPOSED or type(learner) is not estimator_class(who)):
         raise ValueError(
             f"{who}: save must have an estimator of onlinecls itself, got a class that extends one, whose code a file without "
             "pickle cannot hold. Use pickle."
@@ -272,11 +273,11 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
         )
     header, arrays = learner._described(metadata)
     try:
-        rebuilt(json.loads(json.dumps(header)), arrays)
+        rebuilt(json.loads(json.dumps(header)), arrays, composed=True)
     except InvalidError as error:
         raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
     if not dense:
-        arrays, thin = to_sparse(arrays, learner.n_features_in_ + 1)
+        arrays, thin = to_sparse(arrays, learner._n_saved() + 1)
         header = {**header, "thin": thin} if thin else header
     write(who, path, header, arrays)
 
@@ -351,7 +352,7 @@ def load(
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
-        learner = rebuilt(header, to_dense(header, arrays, max_bytes))
+        learner = rebuilt(header, to_dense(header, arrays, max_bytes), composed=True)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, header["metadata"]) if return_metadata else learner

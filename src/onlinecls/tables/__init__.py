@@ -11,8 +11,9 @@
 
 from ._vectorizer import (
     TableVectorizer,
-    described,  # noqa: F401 (this and the next two are for pipelines)
+    described,  # noqa: F401 (this and the next three are for pipelines)
     planned,  # noqa: F401
+    planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
 )
 

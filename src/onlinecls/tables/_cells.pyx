@@ -203,12 +203,16 @@ cdef inline double standard(const double* record, double x, double clip) noexcep
     return min(max((x - record[MEAN]) / sqrt(variance), -clip), clip)
 
 
-def learn_column(const double[::1] x, const double[::1] weights, double[::1] record, double clip, double keep, double[::1] z):
-    """Write the standardised values of a column into z, each by the record that has its row in it. (No weights: all are 1.)"""
+def learn_column(const double[::1] x, const double[::1] weights, double[::1] record, double clip, double keep, double[::1] z,
+                 double[::1] before):
+    """Write the standardised values of a column into z, each by the record that has its row in it, and into `before` by the
+    record just before, if there is room. (No weights: all are 1.)"""
     cdef Py_ssize_t i
-    cdef bint weighted = len(weights) > 0
+    cdef bint weighted = len(weights) > 0, both = len(before) > 0
     with nogil:
         for i in range(len(x)):
+            if both:
+                before[i] = 0.0 if isnan(x[i]) else standard(&record[0], x[i], clip)
             if isnan(x[i]):
                 z[i] = 0.0
             else:

@@ -25,13 +25,14 @@ class Part:
     """Hold one group of features of a table's column.
 
     names : features. codes : which of them each row has, -1 for none. x : numbers to standardise. value : what each row has of
-    its feature; None: 1, or not computed yet. factors : the parts of a cross, whose values are multiplied.
+    its feature; None: 1, or not computed yet. before : the same, by the statistics just before the row. factors : the parts of a
+    cross, whose values are multiplied.
     """
 
-    __slots__ = ("codes", "factors", "names", "value", "x")
+    __slots__ = ("before", "codes", "factors", "names", "value", "x")
 
     def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None, factors: tuple = ()):
-        self.names, self.codes, self.x, self.value, self.factors = names, codes, x, value, factors
+        self.names, self.codes, self.x, self.value, self.before, self.factors = names, codes, x, value, value, factors
 
     @classmethod
     def of_numbers(cls, feature: str, x: np.ndarray) -> Part:
@@ -46,12 +47,13 @@ class Part:
         names = [None if i < 0 else f"{a.names[i]}^{b.names[j]}" for i, j in codes]
         return cls(names, np.where(both, places.reshape(-1), -1).astype(np.int32), None, None, (a, b))
 
-    def values(self) -> np.ndarray:
-        """Return what each row has of its feature."""
+    def values(self, before: bool = False) -> np.ndarray:
+        """Return what each row has of its feature; before : by the statistics just before it."""
         if self.factors:
             a, b = self.factors
-            return a.values() * b.values()
-        return np.ones(len(self.codes)) if self.value is None else self.value
+            return a.values(before) * b.values(before)
+        value = self.before if before else self.value
+        return np.ones(len(self.codes)) if value is None else value
 
     def hide(self, rows: np.ndarray) -> None:
         """Take the features of these rows away."""

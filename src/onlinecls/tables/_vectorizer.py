@@ -377,9 +377,12 @@ class TableVectorizer(Estimator):
         return rows, lambda: self._take(after)
 
     def _plan(
-        self, X: Any, sample_weight: ArrayLike | None, options: _Options, learnt: Learnt, learn: bool,
+        self, X: Any, sample_weight: ArrayLike | None, options: _Options, learnt: Learnt, learn: bool, before: list | None = None,
     ) -> tuple[Any, Learnt]:
-        """Return the rows of a table, and what is known after them. Nothing that there was is changed."""
+        """Return the rows of a table, and what is known after them. Nothing that there was is changed.
+
+        before : a list to which the rows are added as `transform` would have returned each of them just before it was learnt.
+        """
         who, weights = type(self).__name__, _NO_WEIGHTS
 
         def live_rows(n: int) -> np.ndarray:
@@ -408,16 +411,19 @@ class TableVectorizer(Estimator):
         given = [part for _, _, part in parts]
         crossed = self._crossed(table, options)
         everything = given + crossed
-        if learn:
-            self._give_slots(everything, len(given), options, learnt)
+        fresh = self._give_slots(everything, len(given), options, learnt) if learn else []
         lines, signs = [], []
         for at, part in enumerate(everything):
             line, sign = self._places(part, options, learnt, learn, at < len(given))
             lines.append(line)
             signs.append(sign)
-        self._standardise(given, lines[: len(given)], options, learnt, learn, weights)
+        self._standardise(given, lines[: len(given)], options, learnt, learn, weights, before is not None)
         values = [part.values() * sign for part, sign in zip(everything, signs, strict=True)]
         rows = self._rows(n, lines, values, table, options, live)
+        if before is not None:
+            known = _known_before(everything, lines, fresh, options.slots)
+            values = [part.values(before=True) * sign for part, sign in zip(everything, signs, strict=True)]
+            before.append(self._rows(n, known, values, table, options, live))
         return rows, learnt
 
     def _read_columns(self, columns: dict, options: _Options, learnt: Learnt, learn: bool) -> dict[str, Cells]:
@@ -486,8 +492,13 @@ class TableVectorizer(Estimator):
                 found += [Part.crossed(one, other) for one in table[a].parts.values() for other in table[b].parts.values()]
         return found
 
-    def _give_slots(self, parts: list[Part], n_given: int, options: _Options, learnt: Learnt) -> None:
-        """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any."""
+    def _give_slots(
+        self, parts: list[Part], n_given: int, options: _Options, learnt: Learnt
+    ) -> list[tuple[int, int, str, bool, bool]]:
+        """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any.
+
+        Returns (first row, number of the part, feature, whether it is a number, whether it is of no cross) of each one.
+        """
         fresh = []
         for place, part in enumerate(parts):
             if learnt.is_full and not options.is_strict:
@@ -496,13 +507,16 @@ class TableVectorizer(Estimator):
                 feature = part.names[code]
                 if feature not in (learnt.names if part.x is None else learnt.numbers):
                     fresh.append((row, place, feature, part.x is not None, place < n_given))
-        for row, _, feature, is_number, is_given in sorted(fresh):
+        given = []
+        for each in sorted(fresh):
+            row, _, feature, is_number, is_given = each
             if learnt.is_full:
                 if options.is_strict and not options.bits and is_given and not feature.endswith("=?"):
                     raise self._unknown(feature, row, f"and all {options.slots} slots have one")
-                continue
-            if feature not in learnt.names:
+            elif feature not in learnt.names:
                 learnt.add_slot(feature, is_number)
+                given.append(each)
+        return given
 
     def _unknown(self, feature: str, row: int, why: str) -> ValueError:
         return ValueError(
@@ -528,14 +542,16 @@ class TableVectorizer(Estimator):
         return places[part.codes], signs[part.codes]
 
     def _standardise(
-        self, parts: list[Part], lines: list[np.ndarray], options: _Options, learnt: Learnt, learn: bool, weights: np.ndarray
+        self, parts: list[Part], lines: list[np.ndarray], options: _Options, learnt: Learnt, learn: bool, weights: np.ndarray,
+        before: bool,
     ) -> None:
         """Write the standardised values of numbers, and learn them. Numbers that share a hashed column share a record, too."""
         groups: dict[int, list[Part]] = {}
         for part, line in zip(parts, lines, strict=True):
             if part.x is None:
                 continue
-            part.value, column = np.zeros(len(part.x)), int(line.max(initial=-1))
+            part.value = part.before = np.zeros(len(part.x))
+            column = int(line.max(initial=-1))
             at = learnt.numbers.get(part.names[0])
             if at is None and column >= options.slots:
                 at = learnt.add_hashed(column) if learn else learnt.hashed.get(column)
@@ -545,13 +561,13 @@ class TableVectorizer(Estimator):
                 groups.setdefault(at, []).append(part)
         for at, group in groups.items():
             record, x = learnt.records[at], np.ascontiguousarray(np.column_stack([part.x for part in group]).reshape(-1))
-            z = np.empty(len(x))
+            z, y = np.empty(len(x)), np.empty(len(x) if before else 0)
             if learn:
-                learn_column(x, np.repeat(weights, len(group)), record, options.clip, options.keep, z)
+                learn_column(x, np.repeat(weights, len(group)), record, options.clip, options.keep, z, y)
             else:
                 apply_column(x, record, options.clip, z)
             for k, part in enumerate(group):
-                part.value = z[k :: len(group)]
+                part.value, part.before = z[k :: len(group)], y[k :: len(group)]
 
     def _rows(
         self, n: int, lines: list, values: list, table: dict[str, Cells], options: _Options, live: np.ndarray
@@ -647,6 +663,18 @@ class TableVectorizer(Estimator):
         )
 
 
+def _known_before(parts: list[Part], lines: list[np.ndarray], fresh: list, n_slots: int) -> list[np.ndarray]:
+    """Return the columns of rows without those that were given in the row itself or, hashed, by when no slot was left."""
+    found = [line.copy() for line in lines]
+    for row, place, _, _, _ in fresh:
+        found[place][row] = -1
+    if fresh and any(line.max(initial=-1) >= n_slots for line in lines):
+        last = max(row for row, *_ in fresh)
+        for line in found:
+            line[: last + 1][line[: last + 1] >= n_slots] = -1
+    return found
+
+
 def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
     """Return each code that is not -1, with the first row that has it."""
     if not len(codes):
@@ -663,6 +691,15 @@ def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
     """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
     return vectorizer._planned(X, sample_weight)
+
+
+def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple:
+    """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
+    options, learnt = vectorizer._options(), vectorizer.__dict__.get("_learnt")
+    before: list[Any] = []
+    learnt = Learnt((options.slots, options.bits)) if learnt is None else learnt
+    rows, after = vectorizer._plan(X, sample_weight, options, learnt, True, before)
+    return before[0], rows, lambda: vectorizer._take(after)
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,0 +1,105 @@
+"""Steps in front of a learner: how each learns rows, without being changed before the learner has taken them, and its file."""
+
+from __future__ import annotations
+
+import inspect
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._estimators.saving import packed_parameters, read_parameters
+from .._input import validate
+from .._saving import require
+from ..tables import TableVectorizer, described, planned, rebuild
+from ..text import HashingVectorizer, parameters_of, vectorizer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def needs_no_learning(step: Any) -> bool:
+    """Return True for a transformer that a stream does not change."""
+    if isinstance(step, HashingVectorizer):
+        return True
+    tags = getattr(step, "__sklearn_tags__", None)
+    return tags is not None and not tags().requires_fit
+
+
+def can_learn(step: Any) -> bool:
+    """Return True for a transformer that can go on learning."""
+    learns = hasattr(step, "learn_transform") or hasattr(step, "partial_fit") or needs_no_learning(step)
+    return learns and hasattr(step, "transform") and not isinstance(step, type)
+
+
+def _weights_of(learn: Callable, sample_weight: Any) -> dict[str, Any]:
+    """Return the weights as a keyword, if there are any and this method takes them."""
+    takes = sample_weight is not None and "sample_weight" in inspect.signature(learn).parameters
+    return {"sample_weight": sample_weight} if takes else {}
+
+
+def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
+    if isinstance(step, TableVectorizer):
+        return planned(step, X, sample_weight)
+    if needs_no_learning(step):
+        return step.transform(X), None
+    after = deepcopy(step)
+    if hasattr(after, "learn_transform"):
+        rows = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
+    else:
+        rows = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
+    return rows, lambda: _become(step, after)
+
+
+def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return the rows of a whole set, and a function that makes the step what it is after its `fit`."""
+    after = deepcopy(step)
+    rows = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
+    return rows, lambda: _become(step, after)
+
+
+def _become(step: Any, after: Any) -> None:
+    vars(step).clear()
+    vars(step).update(vars(after))
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+
+def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Describe a step by what JSON holds, and arrays."""
+    if type(step) is TableVectorizer:
+        parameters = {name: _plain(value) for name, value in step.get_params().items() if name != "dtype"}
+        parameters["dtype"] = np.dtype(step.dtype).type
+        state, arrays = described(step)
+        return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
+    found = parameters_of(step)
+    if found is None:
+        raise ValueError(
+            f"{who}: save must have steps that a file without pickle can hold, TableVectorizer and HashingVectorizer of this "
+            f"library without functions as parameters, got {validate.brief(step)}. Use pickle."
+        )
+    return {"step": "HashingVectorizer", "parameters": found}, {}
+
+
+def _plain(value: Any) -> Any:
+    """Return sequences as dicts by place, which a header holds whatever is in them."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return value
+    return {str(k): _plain(each) for k, each in enumerate(value)}
+
+
+def _sequence(value: Any) -> Any:
+    return tuple(_sequence(each) for each in value.values()) if isinstance(value, dict) else value
+
+
+def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
+    """Rebuild a step from a description that need not be trusted."""
+    kind = header["step"]
+    if kind == "HashingVectorizer":
+        return vectorizer_of(header["parameters"])
+    require(kind == "TableVectorizer", "a step of this version", kind)
+    parameters = {name: _sequence(value) for name, value in read_parameters(TableVectorizer, header["parameters"]).items()}
+    return rebuild(TableVectorizer(**parameters), header["learnt"], arrays)

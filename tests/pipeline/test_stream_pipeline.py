@@ -1,0 +1,260 @@
+"""Pipelines of steps and a learner: splits of a stream, single rows, files, scikit-learn's tools, progressive validation."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.preprocessing import StandardScaler
+
+import onlinecls
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    CommitteeClassifier,
+    PassiveAggressiveClassifier,
+    StreamPipeline,
+    make_stream_pipeline,
+    progressive_validation,
+)
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
+
+
+def problem(n=120, seed=0):
+    """Return rows of numbers in all units, of names and of missing values, and labels that depend on them."""
+    rng = np.random.default_rng(seed)
+    income, age, city = rng.normal(50_000, 9000, n), rng.normal(40, 10, n), rng.choice(["Oslo", "Rome", "Bern"], n)
+    y = np.where((income - 50_000) / 9000 + (age - 40) / 10 + (city == "Rome") > 0.3, "yes", "no")
+    columns = income.tolist(), age.tolist(), city.tolist()
+    rows = [{"income": a, "age": b, "city": c, "year": 2024} for a, b, c in zip(*columns, strict=True)]
+    for row in rows[::9]:
+        row["age"] = None
+    return rows, y
+
+
+def texts(n=60):
+    rng = np.random.default_rng(0)
+    words = np.array(["cheap", "pills", "lunch", "noon", "win", "meet"])
+    picks = rng.integers(0, 6, (n, 4))
+    return [" ".join(words[each]) for each in picks], np.where((picks % 3 == 0).sum(axis=1) > 1, "spam", "ham")
+
+
+PIPELINES = {
+    "tables": lambda: make_stream_pipeline(TableVectorizer(bits=6), AROWClassifier()),
+    "dense": lambda: make_stream_pipeline(TableVectorizer(bits=0, slots=12), AROWClassifier()),
+    "forgetting": lambda: make_stream_pipeline(
+        TableVectorizer(bits=4, slots=3, forgetting=0.01), AROWClassifier(forgetting=0.001)),
+    "float32": lambda: make_stream_pipeline(TableVectorizer(bits=6, dtype=np.float32), PassiveAggressiveClassifier()),
+    "crosses": lambda: make_stream_pipeline(TableVectorizer(bits=6, crosses=[("city", "age")]), AROWClassifier(probability=True)),
+    "committee": lambda: make_stream_pipeline(TableVectorizer(bits=6), CommitteeClassifier()),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_any_split_gives_the_same_model(name, tmp_path):
+    """Rows one by one, in chunks, through a file or a pickle on the way, make the model of one call to the bit."""
+    X, y = problem()
+    whole = PIPELINES[name]().partial_fit(X, y)
+    for size in (1, 7):
+        parts = PIPELINES[name]()
+        for at in range(0, len(X), size):
+            if size == 1:
+                parts.learn_one(X[at], y[at])
+            else:
+                parts.partial_fit(X[at : at + size], y[at : at + size])
+            if at == 35:
+                parts.save(tmp_path / "model")
+                parts = onlinecls.load(tmp_path / "model")
+            elif at == 70:
+                parts = pickle.loads(pickle.dumps(parts))
+        np.testing.assert_array_equal(parts[-1].coef_, whole[-1].coef_, err_msg=f"chunks of {size}")
+        assert parts.predict(X).tolist() == whole.predict(X).tolist(), f"chunks of {size}"
+        assert [parts.predict_one(row) for row in X] == whole.predict(X).tolist(), f"chunks of {size}"
+    assert whole.score(X, y) > 0.8
+
+
+def test_a_file_holds_all_of_it(tmp_path):
+    """Parameters, statistics, labels, metadata; a file that was changed is refused."""
+    X, y = problem()
+    pipeline = make_stream_pipeline(
+        TableVectorizer(bits=5, slots=4, crosses=(("city", "age"),), categories=("year",), clip=3.0, dtype=np.float32),
+        AROWClassifier(r=0.5),
+    ).partial_fit(X, y)
+    pipeline.save(tmp_path / "model.gz", metadata={"a": 1})
+    loaded, metadata = onlinecls.load(tmp_path / "model.gz", return_metadata=True)
+    assert metadata == {"a": 1}
+    assert repr(loaded) == repr(pipeline)
+    assert loaded[0].schema_ == pipeline[0].schema_
+    assert loaded[0].statistics_ == pipeline[0].statistics_
+    assert loaded.decision_function(X).tolist() == pipeline.decision_function(X).tolist()
+    words, labels = texts()
+    ours = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()).fit(words, labels)
+    ours.save(tmp_path / "texts")
+    assert onlinecls.load(tmp_path / "texts").predict(words).tolist() == ours.predict(words).tolist()
+    theirs = make_stream_pipeline(TheirVectorizer(n_features=64), AROWClassifier()).fit(words, labels)
+    with pytest.raises(ValueError, match="save must have steps that a file without pickle can hold"):
+        theirs.save(tmp_path / "theirs")
+    with pytest.raises(ValueError, match="save must have a learner of onlinecls"):
+        make_stream_pipeline(HashingVectorizer(), SGDClassifier()).fit(words, labels).save(tmp_path / "theirs")
+
+
+BROKEN = {
+    "a slot twice": lambda header: header["steps"][0][1]["learnt"]["slots"].append(["income", None]),
+    "a record of nothing": lambda header: header["steps"][0][1]["learnt"]["slots"][0].__setitem__(1, 7),
+    "another shape": lambda header: header["steps"][0][1]["learnt"].update(shape=[4, 3]),
+    "a kind": lambda header: header["steps"][0][1]["learnt"]["columns"][0][1].append("magic"),
+    "a pipeline inside": lambda header: header["steps"][1].__setitem__(1, copy.deepcopy(header)),
+    "an unknown step": lambda header: header["steps"][0][1].update(step="os.system"),
+    "no steps": lambda header: header.update(steps=[]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_forged_file_is_refused(case, tmp_path):
+    """Whatever a header says of the steps is checked."""
+    from onlinecls import _saving
+
+    X, y = problem(30)
+    make_stream_pipeline(TableVectorizer(bits=5, slots=9), AROWClassifier()).partial_fit(X, y).save(tmp_path / "model")
+    header, arrays = _saving.read(str(tmp_path / "model"), False)
+    BROKEN[case](header)
+    _saving.write("test", str(tmp_path / "forged"), header, arrays)
+    with pytest.raises(ValueError, match="a model that onlinecls could have saved"):
+        onlinecls.load(tmp_path / "forged")
+
+
+def test_nothing_is_learnt_from_a_refused_batch():
+    """Neither a step nor the learner, whichever of them refuses it."""
+    X, y = problem()
+    for steps in ([TableVectorizer(bits=4)], [TableVectorizer(bits=0, slots=8), StandardScaler()]):
+        pipeline = make_stream_pipeline(*steps, AROWClassifier()).partial_fit(X[:50], y[:50], classes=["no", "yes"])
+        same = copy.deepcopy(pipeline)
+        new = [{**row, "new": 3.5} for row in X[50:]]
+        for rows, labels in ((new, ["other"] * 70), (new, y[:3]), ([*new[:-1], {"income": np.inf}], y[50:])):
+            with pytest.raises(ValueError, match=r"'other'|70|inf"):
+                pipeline.partial_fit(rows, labels)
+        with pytest.raises(ValueError, match="'other'"):
+            pipeline.learn_one({**X[50], "age": 50.0}, "other")
+        assert pipeline[0].statistics_ == same[0].statistics_
+        assert pipeline[0].schema_ == same[0].schema_
+        a, b = (each.partial_fit(X[50:], y[50:])[-1].coef_ for each in (pipeline, same))
+        np.testing.assert_array_equal(a, b)
+
+
+def test_steps_of_scikit_learn():
+    """StandardScaler learns each batch before it transforms it; a vectorizer that learns nothing is a step."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(5.0, 3.0, (60, 4)), rng.integers(0, 2, 60)
+    weights = rng.random(60)
+    pipeline, scaler, learner = make_stream_pipeline(StandardScaler(), AROWClassifier()), StandardScaler(), AROWClassifier()
+    for at in range(0, 60, 20):
+        part = slice(at, at + 20)
+        pipeline.partial_fit(X[part], y[part], sample_weight=weights[part])
+        learner.partial_fit(scaler.partial_fit(X[part], sample_weight=weights[part]).transform(X[part]), y[part],
+                            sample_weight=weights[part])
+    np.testing.assert_array_equal(pipeline.decision_function(X), learner.decision_function(scaler.transform(X)))
+    words, labels = texts()
+    pipeline = make_stream_pipeline(TheirVectorizer(), SGDClassifier()).partial_fit(words, labels, classes=["ham", "spam"])
+    assert pipeline.predict_one(words[0]) in ("ham", "spam")
+
+
+def test_fit_learns_statistics_of_all_rows_first():
+    X, y = problem()
+    pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0)).fit(X, y)
+    rows = TableVectorizer(bits=4).fit_transform(X)
+    np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier(random_state=0).fit(rows, y).coef_)
+
+
+def test_scikit_learn_tools(tmp_path):
+    """clone, parameters by step, searches, kinds."""
+    pandas = pytest.importorskip("pandas")
+    X, y = problem()
+    pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0))
+    assert is_classifier(pipeline)
+    assert is_regressor(make_stream_pipeline(TableVectorizer(), AROWRegressor()))
+    assert pipeline.get_params()["arowclassifier__r"] == "auto"
+    pipeline.set_params(arowclassifier__r=2.0, tablevectorizer=TableVectorizer(bits=3))
+    assert (pipeline[1].r, pipeline[0].bits) == (2.0, 3)
+    fresh = clone(pipeline.fit(X, y))
+    assert not fresh.__sklearn_is_fitted__()
+    assert fresh[0] is not pipeline[0]
+    for table in (X, pandas.DataFrame(X)):
+        search = GridSearchCV(fresh, {"arowclassifier__r": [0.1, 1.0], "tablevectorizer__clip": [2.0, 10.0]}, cv=3).fit(table, y)
+        assert search.best_score_ > 0.8
+    assert cross_val_score(fresh, pandas.DataFrame(X), y, cv=3).mean() > 0.8
+    with pytest.raises(ValueError, match="Invalid parameter 'x'"):
+        pipeline.set_params(x=3)
+
+
+def test_one_row_before_there_is_a_model():
+    """Pipelines answer, as river's models do, before they have learnt anything."""
+    pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))
+    assert pipeline.predict_one({"a": 1}) is None
+    assert pipeline.predict_proba_one({"a": 1}) == {}
+    assert make_stream_pipeline(TableVectorizer(), AROWRegressor()).predict_one({"a": 1}) == 0.0
+    pipeline.learn_one({"a": 1.0}, "x").learn_one({"a": 2.0}, "y")
+    assert set(pipeline.predict_proba_one({"a": 1.5})) == {"x", "y"}
+    assert not hasattr(make_stream_pipeline(TableVectorizer(), AROWClassifier()), "predict_proba")
+    assert not hasattr(make_stream_pipeline(TableVectorizer(), AROWRegressor()), "decision_function")
+
+
+@pytest.mark.parametrize("name", [*PIPELINES, "texts", "scaler", "regressor"])
+def test_progressive_validation_is_exact_to_the_row(name):
+    """Each row is predicted by the statistics and the model before it, whatever the batches."""
+    X, y = problem()
+    weights = np.ones(len(y))
+    weights[::8] = 0.0
+    if name == "texts":
+        X, y = texts(120)
+    make = {**PIPELINES, "texts": lambda: make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()),
+            "scaler": lambda: make_stream_pipeline(TableVectorizer(bits=0, slots=8), StandardScaler(), AROWClassifier()),
+            "regressor": lambda: make_stream_pipeline(TableVectorizer(bits=4), AROWRegressor())}[name]
+    if name == "regressor":
+        y = np.array([row["income"] for row in X]) / 1000
+    one_by_one, wrong, errors = make(), 0, 0.0
+    for row, label, weight in zip(X, y, weights, strict=True):
+        if weight:
+            said = one_by_one.predict_one(row)
+            wrong += said != label
+            errors += abs(said - label) if name == "regressor" else 0.0
+            one_by_one.learn_one(row, label)
+    for size in (120, 17):
+        pipeline = make()
+        stream = [(X[at : at + size], y[at : at + size], weights[at : at + size]) for at in range(0, len(X), size)]
+        result = progressive_validation(pipeline, stream, every=50)
+        if name == "regressor":
+            assert result.absolute[-1] == pytest.approx(errors, rel=1e-12), f"batches of {size}"
+        else:
+            assert result.mistakes[-1] == wrong, f"batches of {size}"
+        assert result.by_row
+        assert result.examples[-1] == 105
+        np.testing.assert_array_equal(pipeline[-1].coef_, one_by_one[-1].coef_, err_msg=f"batches of {size}")
+
+
+def test_learners_behind_one_table_merge():
+    """Pipelines whose steps know the same merge as their learners do; others are refused."""
+    X, y = problem()
+    table = TableVectorizer(bits=4).fit(X)
+    learners = [AROWClassifier().partial_fit(table.transform(X[part]), y[part]) for part in (slice(0, 60), slice(60, 120))]
+    parts = [make_stream_pipeline(copy.deepcopy(table), copy.deepcopy(learner)) for learner in learners]
+    merged = onlinecls.merge(learners)
+    np.testing.assert_array_equal(parts[0].merge(parts[1])[-1].coef_, merged.coef_)
+    apart = [PIPELINES["tables"]().partial_fit(X[part], y[part]) for part in (slice(0, 60), slice(60, 120))]
+    with pytest.raises(ValueError, match="merge must have pipelines whose steps have learnt the same"):
+        apart[0].merge(apart[1])
+
+
+def test_wrong_steps():
+    for steps, error, words in (
+        ([AROWClassifier()], TypeError, "steps must be a list of .name, step. pairs"),
+        ([("a", TableVectorizer()), ("a", AROWClassifier())], ValueError, "steps must have different names"),
+        ([("a", object()), ("b", AROWClassifier())], TypeError, "a step must have transform, and learn_transform or partial_fit"),
+        ([("a", TableVectorizer()), ("b", StandardScaler())], TypeError, "the last step must have partial_fit and predict"),
+    ):
+        with pytest.raises(error, match=words):
+            StreamPipeline(steps).partial_fit([{"a": 1}], [1])
