@@ -119,7 +119,7 @@ def test_ctrl_c_ends_all_threads():
         "timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))\n"
         "timer.start()\n"
         "try:\n"
-        "    while True: model._scores(rows)\n"
+        "    while True: model._scores(rows, model._state)\n"
         "except KeyboardInterrupt:\n"
         "    timer.join()\n"
         "    time.sleep(0.2)\n"

@@ -1,8 +1,22 @@
-"""A lock that one learning call holds at a time."""
+"""A lock around a model: one call learns at a time, and copies are made between such calls."""
 
 
 cdef class Lock:
     cdef object who
-    cdef long held                  # 0: free; else FORKS when it was taken
+    cdef long process               # FORKS when what follows was written
+    cdef long learner               # thread of the learning call that goes on, also while it gives way; 0: none
+    cdef long holder                # thread that reads or writes the whole model, a copy or the learning call; 0: none
+    cdef int depth                  # copies of the holder, one within the other
+    cdef list waiting               # turns (thread, lock that is released when it comes), the first one first
 
-    cdef bint take(self) except -1
+    cdef int forget_parent(self) except -1
+    cdef bint is_waiting(self, long thread) except -1
+    cdef object queue(self, long thread)
+    cdef int wait(self, turn) except -1
+    cdef int hand_on(self) except -1
+    cdef bint try_learn(self) except -1
+    cdef int end_learning(self) except -1
+
+
+cdef class Copying:
+    cdef Lock lock

@@ -1,10 +1,14 @@
-"""A lock that one learning call holds at a time."""
+"""A lock around a model: one call learns at a time, and copies are made between such calls."""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pythread cimport PyThread_get_thread_ident
 from cython cimport critical_section
 
 import os
+from _thread import allocate_lock
 
 
 cdef long FORKS = 1         # a process begun by fork has none of the other threads: what they held is free there
+cdef double LOOK = 0.02     # seconds between two looks for signals, where a wait is not ended by them
 
 
 def _forked():
@@ -17,33 +21,161 @@ if hasattr(os, "register_at_fork"):
 
 
 cdef class Lock:
-    """`with lock:` raises RuntimeError while another call is inside: a model is learnt by one call at a time. A copied or pickled
-    lock is a new one, which is free.
+    """`with lock:` is a learning call. It raises RuntimeError while another one goes on, and waits for copies that are made.
+    `with lock.copying():` waits for the learning call. A copied or pickled lock is a new one, which is free.
+
+    Whoever waits gets the lock in the order of coming: it is handed on, so that a thread that learns row by row cannot keep a
+    copy waiting, nor one that copies on and on a learner. A thread that would wait for itself, as in a signal handler, gets a
+    RuntimeError.
 
     It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block. Where
-    the interpreter has no lock of its own, the critical section makes of looking and taking one step.
+    the interpreter has no lock of its own, the critical sections make of looking and taking one step.
     """
 
     def __init__(self, who):
-        self.who = who
+        self.who, self.waiting, self.process = who, [], FORKS
 
     def __reduce__(self):
         return Lock, (self.who,)
 
     def __enter__(self):
-        if not self.take():
-            raise RuntimeError(
-                f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait for "
-                "it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
-            )
+        cdef long me = PyThread_get_thread_ident()
+        with critical_section(self):
+            self.forget_parent()
+            if self.learner:
+                raise RuntimeError(
+                    f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
+                    "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
+                )
+            if self.holder == me or self.is_waiting(me):
+                raise RuntimeError(
+                    f"{self.who}: fit, partial_fit and merge must be called when a copy of the model (save, copy, pickle) has "
+                    "been made, got a call from a signal handler or callback within it, which would wait for itself. Set a "
+                    "flag there, and learn later."
+                )
+            self.learner = me
+            if not self.holder:
+                self.holder = me
+                return
+            turn = self.queue(me)
+        try:
+            self.wait(turn)
+        except BaseException:
+            self.learner = 0
+            raise
 
     def __exit__(self, *_):
-        self.held = 0
+        self.end_learning()
 
-    cdef bint take(self) except -1:
-        """Take it; False if another call has it."""
+    def copying(self):
+        """Return the context in which no other thread changes the model."""
+        return Copying(self)
+
+    @property
+    def n_waiting(self):
+        """Threads that wait for the lock."""
+        return len(self.waiting)
+
+    def give_way(self):
+        """Let those who wait for the learning call that holds the lock make their copies, and take it again."""
+        cdef long me = PyThread_get_thread_ident()
         with critical_section(self):
-            if self.held == FORKS:
+            if not self.waiting or self.holder != me:
+                return
+            turn = self.queue(me)
+            self.hand_on()
+        self.wait(turn)             # (Ctrl-C leaves it to the others: the learning call changes nothing any more)
+
+    cdef int forget_parent(self) except -1:
+        """Forget what threads of the parent process held when this one was forked off."""
+        if self.process != FORKS:
+            self.process, self.learner, self.holder, self.depth, self.waiting = FORKS, 0, 0, 0, []
+        return 0
+
+    cdef bint is_waiting(self, long thread) except -1:
+        for turn in self.waiting:
+            if turn[0] == thread:
+                return True
+        return False
+
+    cdef object queue(self, long thread):
+        """Return a turn behind all others."""
+        lock = allocate_lock()
+        lock.acquire()
+        turn = thread, lock
+        self.waiting.append(turn)
+        return turn
+
+    cdef int wait(self, turn) except -1:
+        """Wait until the turn comes. An error of a signal's handler ends it."""
+        try:
+            while not turn[1].acquire(True, LOOK):
+                PyErr_CheckSignals()
+        except BaseException:
+            with critical_section(self):
+                if turn in self.waiting:
+                    self.waiting.remove(turn)
+                elif self.holder == turn[0]:    # it has come meanwhile
+                    self.hand_on()
+            raise
+        return 0
+
+    cdef int hand_on(self) except -1:
+        """Give the lock to the next turn, if there is one."""
+        self.holder, self.depth = 0, 0
+        if self.waiting:
+            thread, lock = self.waiting.pop(0)
+            self.holder, self.depth = thread, 1
+            lock.release()
+        return 0
+
+    cdef bint try_learn(self) except -1:
+        """Begin a learning call; False if one goes on, or anybody holds the lock or waits for it."""
+        with critical_section(self):
+            self.forget_parent()
+            if self.learner or self.holder:
                 return False
-            self.held = FORKS
+            self.learner = self.holder = PyThread_get_thread_ident()
         return True
+
+    cdef int end_learning(self) except -1:
+        with critical_section(self):
+            self.learner = 0
+            if self.holder == PyThread_get_thread_ident():      # (it is not after a wait that Ctrl-C has ended, or a fork)
+                self.hand_on()
+        return 0
+
+
+cdef class Copying:
+    """The context of `Lock.copying`. A thread may enter it again within."""
+
+    def __init__(self, Lock lock):
+        self.lock = lock
+
+    def __enter__(self):
+        cdef Lock lock = self.lock
+        cdef long me = PyThread_get_thread_ident()
+        with critical_section(lock):
+            lock.forget_parent()
+            if lock.learner == me or lock.is_waiting(me):
+                raise RuntimeError(
+                    f"{lock.who}: save, copy, pickle and merge must be called when no other call of the same thread uses the "
+                    "model, got a call from a signal handler or callback within fit, partial_fit or a copy, which would wait for "
+                    "itself. Set a flag there, and copy when the call has returned."
+                )
+            if lock.holder == me:
+                lock.depth += 1
+                return
+            if not lock.holder:
+                lock.holder, lock.depth = me, 1
+                return
+            turn = lock.queue(me)
+        lock.wait(turn)
+
+    def __exit__(self, *_):
+        cdef Lock lock = self.lock
+        with critical_section(lock):
+            if lock.holder == PyThread_get_thread_ident():      # (not in a process forked off within)
+                lock.depth -= 1
+                if lock.depth == 0:
+                    lock.hand_on()

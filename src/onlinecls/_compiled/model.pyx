@@ -142,8 +142,9 @@ cdef class Model:
         """Convert the parameters to the C struct that the loops read, if they have changed."""
         if self.bound is not self.params:
             with critical_section(self):        # several threads may read at once
-                self.p = self.params
-                self.bound = self.params
+                params = self.params            # (and the one that learns may put others there)
+                self.p = params
+                self.bound = params
 
     def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
               const int64_t[::1] order, int32_t[::1] predictions):
@@ -248,13 +249,13 @@ cdef class Model:
         for i in range(len(call.others)):
             if not call.others[i].flags.writeable:
                 return False
-        if not lock.take():
+        if not lock.try_learn():
             return False
         try:
             self.bind()                 # (a copy may have had a call without rows only)
             return self.learn_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), y, sample_weight)
         finally:
-            lock.held = 0
+            lock.end_learning()
 
     cdef table(self, dict estimator, X):
         """Return a data frame with the columns of the last ones as an array; None if it is anything else."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import wraps
 from math import nan, prod
@@ -21,7 +22,7 @@ from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
 from .._input.compat import data_frame_columns, not_fitted, random_state
-from .._models.state import NO_ORDER
+from .._models.state import NO_ORDER, Counted
 from .._models.states import STATES
 from .._registry import AUTO, Units, select
 from . import exporting, merging, saving, threads
@@ -70,8 +71,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
 
     @wraps(learn)
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
-        found = self.__dict__
-        with found.get("_lock") or found.setdefault("_lock", Lock(type(self).__name__)), self._undone_on_error():
+        with self._own_lock(), self._undone_on_error():
             return learn(self, *arguments, **named)
 
     return in_one_thread
@@ -92,6 +92,8 @@ class Estimator(Routing):
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    _lock: Lock
+    _learnt = frozenset({"_state", "_run", "_model"})  # attributes that learning calls change in place, whatever a class calls it
     _names: list[str]
     _getter: Callable[[dict[str, Any]], tuple[Any, ...]]
 
@@ -146,6 +148,46 @@ class Estimator(Routing):
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    # --- threads -------------------------------------------------------------------------------------------------------------
+
+    def _own_lock(self) -> Lock:
+        """Return the lock around the model, which learning calls and copies take; reading takes none."""
+        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
+
+    def _sharing(self) -> Self:
+        """Return an estimator of the same attributes, which shares the model and its lock."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __copy__(self) -> Self:
+        with self._own_lock().copying():
+            return self._sharing()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with self._own_lock().copying():
+            twin = memo[id(self)] = self._sharing()
+            twin.__dict__.update(deepcopy(twin.__dict__, memo))
+            twin._settle()
+            return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._snapshot().__dict__
+
+    def _snapshot(self) -> Self:
+        """Return an estimator of the same parameters with a model of its own, copied between two learning calls."""
+        with self._own_lock().copying():
+            twin = self._sharing()
+            del twin._lock
+            for name in self._learnt & twin.__dict__.keys():
+                own = twin.__dict__[name]
+                twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
+            twin._settle()
+            return twin
+
+    def _settle(self) -> None:
+        """Make of a model that was copied between two epochs of `fit` one that `partial_fit` goes on with."""
 
     @contextmanager
     def _undone_on_error(self) -> Iterator[None]:
@@ -216,7 +258,6 @@ class Estimator(Routing):
         """Return the number of features whose numbers a file holds."""
         return self.n_features_in_
 
-    @exclusive
     def merge(self, *others: Any) -> Self:
         """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
 
@@ -228,14 +269,15 @@ class Estimator(Routing):
         ----------
         *others : estimators of the same class
             With the same parameters (but those that say how `fit` goes through its rows), features and dtype. They are not
-            changed. One that has learnt nothing changes nothing.
+            changed. One that has learnt nothing changes nothing. Where other threads learn them, their calls are waited for.
 
         Raises
         ------
         ValueError
             If the models do not merge. This one is then bit for bit what it was.
         """
-        return merging.merge_into(self, others)
+        with merging.unchanged((self, *others), learner=self), self._undone_on_error():
+            return merging.merge_into(self, others)
 
     def __repr__(self) -> str:
         defaults = self._signature()
@@ -269,8 +311,6 @@ class OnlineLearner(saving.Describing, Estimator):
     l1: float
 
     # What learning leaves, beside what `Describing` knows.
-    _params_of: tuple[Any, ...]
-    _units: Units
     _compiled: tuple[tuple[Any, ...], Units, Params]
     _sparse_coef: Any
 
@@ -302,6 +342,16 @@ class OnlineLearner(saving.Describing, Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
 
+    @property
+    def _params(self) -> dict:
+        """The parameters of the model's last pass."""
+        return self._state.params
+
+    @property
+    def _units(self) -> Units:
+        """The units of X, unknown before its first row."""
+        return self._state.units if "_state" in self.__dict__ else UNKNOWN
+
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _kernel_params(self, units: Units | None = None) -> dict:
@@ -310,8 +360,7 @@ class OnlineLearner(saving.Describing, Estimator):
         They are cached until a parameter changes.
         """
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
-        if units is None:
-            units = self.__dict__.get("_units", UNKNOWN)
+        units = self._units if units is None else units
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
             return remembered[2]
         who, values = type(self).__name__, self._parameters()
@@ -505,7 +554,7 @@ class OnlineLearner(saving.Describing, Estimator):
     ) -> Self:
         """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
         who = type(self).__name__
-        params, units = self._kernel_params(), self.__dict__.get("_units", UNKNOWN)
+        params, units = self._kernel_params(), self._units
         self._check_call(X, whole=True)
         again = self.warm_start and self._can_go_on(params)
         generator = random_state(who, self.random_state)
@@ -544,7 +593,7 @@ class OnlineLearner(saving.Describing, Estimator):
         params = self._kernel_params()
         self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
-        changed = first or self._params_of[0] is not params
+        changed = first or self._state.params_of[0] is not params
         if changed and not first and self._is_another_kind(params):
             raise ValueError(
                 f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._kind}. "
@@ -581,15 +630,14 @@ class OnlineLearner(saving.Describing, Estimator):
     ) -> None:
         """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join."""
         names = validate.feature_names(type(self).__name__, X)
-        self._state, self._params, self._params_of, self._units = state, params, (None,), units
-        state.params = params
+        state.params, state.params_of, state.units = params, (None,), units
+        state.classes, state.is_open = classes, is_open
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("_sparse_coef", None)
         if names is not None:
             self.feature_names_in_ = names
-        if classes is not None:
-            self._open, self.classes_ = is_open, classes
+        self._state = state  # (last: who reads meanwhile finds all of it)
 
     def _learn(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
@@ -612,13 +660,13 @@ class OnlineLearner(saving.Describing, Estimator):
         """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
         units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
-        self._units = units
         if found != before:
             found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
             self._state = self._state.writable()
             self._state.set_scale(found)
-            self._params, self._params_of = found, (None,)
+            self._state.params_of = (None,)
             params = found
+        self._state.units = units
         return params
 
     def _pass(
@@ -630,10 +678,10 @@ class OnlineLearner(saving.Describing, Estimator):
         if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
             return
         task, is_open, balanced = self._task(state, class_weights)
-        if self._params_of[0] is not params or self._params_of[1:] != (is_open, balanced):
-            self._params_of = params, is_open, balanced
-            self._params = self._params_for(params, state, is_open, balanced)
-        state.params, state.are_seen = self._params, self._are_seen
+        if state.params_of[0] is not params or state.params_of[1:] != (is_open, balanced):
+            state.params = self._params_for(params, state, is_open, balanced)
+            state.params_of = params, is_open, balanced
+        state.are_seen = self._are_seen
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
@@ -642,12 +690,13 @@ class OnlineLearner(saving.Describing, Estimator):
 
         named : the `classes` argument of the call, if there was one and it named the classes that there are now.
         """
-        state, cls = self.__dict__.get("_state"), type(self)
-        if not isinstance(state, model.Model):
+        state: Any = self.__dict__.get("_state")
+        if not hasattr(state, "enable_fast_path"):
             return
+        cls = type(self)
         ordinary = cls._pass is OnlineLearner._pass and self._units.scale and cls._read_rows is OnlineLearner._read_rows
-        compiled = self._params_of[0] is not None and self._compiled[2] is self._params_of[0]
-        classes = self.__dict__.get("classes_")
+        compiled = state.params_of[0] is not None and self._compiled[2] is state.params_of[0]
+        classes = state.classes
         n_known = 1 if classes is None else len(classes)
         plain = getattr(self, "class_weight", None) is None
         if not (ordinary and compiled and plain and n_known == len(state.counts) and (classes is None or n_known > 1)):
@@ -678,6 +727,7 @@ class OnlineLearner(saving.Describing, Estimator):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
+            self._own_lock().give_way()  # (between two epochs the model is whole: it may be copied)
             loss_before = self._state.counters[model.COUNTERS["loss"]]
             with learning(self, again=epoch > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
@@ -742,24 +792,29 @@ class OnlineLearner(saving.Describing, Estimator):
             )
         return state
 
-    def _decide(self, X: Matrix) -> np.ndarray:
-        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies."""
+    def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
+        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies, and the model.
+
+        Whoever reads asks it for all that goes with the scores: by then the estimator may have another, with other classes.
+        """
         state, cls = self._fitted_state(), type(self)
         if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
             found = state.try_decision(self.__dict__, X)
             if found is not None:
-                return found
-        return self._scores(self._read_rows(X, False))
-
-    def _scores(self, rows: validate.Rows) -> np.ndarray:
+                return found, state
+        rows = self._read_rows(X, False)
         state = self._state_for(rows)
+        return self._scores(rows, state), state
+
+    def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
+        """Return the scores of rows by this model, (rows, vectors)."""
         scores = np.empty((rows.n_rows, state.n_columns))
         threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
         return scores
 
     def _read_params(self, state: Any) -> dict:
         """Return the Params of the last pass, as reading the weights now needs them."""
-        return state.reading_params(self._params)
+        return state.reading_params(state.params)
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 
@@ -773,15 +828,15 @@ class OnlineLearner(saving.Describing, Estimator):
         self._fitted_state()
         values = self._parameters()
         algorithm = select(type(self), values)
-        found = algorithm.in_units(values, self._units)[name]
-        return float(found) if self._units.scale or found is values[name] else nan
+        units = self._units
+        found = algorithm.in_units(values, units)[name]
+        return float(found) if units.scale or found is values[name] else nan
 
     @property
     def scale_(self) -> float:
         """The power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros: the unit of the defaults. NaN
         before that row."""
-        self._fitted_state()
-        return self._units.scale or nan
+        return self._fitted_state().units.scale or nan
 
     @property
     def n_updates_(self) -> int:
@@ -857,6 +912,7 @@ class WithWeights(OnlineLearner):
         self._sparse_coef = csr_matrix(self.coef_)
         return self
 
+    @exclusive
     def prune(self, threshold: float) -> Self:
         """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
 
@@ -889,7 +945,7 @@ class WithWeights(OnlineLearner):
         Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
         """
         self._fitted_state()
-        return exporting.to_sklearn(self)
+        return exporting.to_sklearn(self._snapshot())
 
     def to_onnx(self) -> Any:
         """Return this linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a
@@ -898,7 +954,7 @@ class WithWeights(OnlineLearner):
         Needs the package onnx (extra ``onnx``).
         """
         self._fitted_state()
-        return exporting.to_onnx(self)
+        return exporting.to_onnx(self._snapshot())
 
     def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""
@@ -920,9 +976,8 @@ class WithVariances(OnlineLearner):
         state = self._fitted_state()
         return state.covariance(self._flat)
 
-    def _deviations(self, rows: validate.Rows) -> np.ndarray:
+    def _deviations(self, rows: validate.Rows, state: Any) -> np.ndarray:
         """√(x'Σx), the standard deviation of each score."""
-        state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
         # (A full Σ meets 64 dense rows at once, by BLAS, which has threads of its own.)
         n_jobs = None if len(state.sigma) else self.n_jobs

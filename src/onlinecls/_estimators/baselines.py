@@ -233,8 +233,12 @@ class HedgeClassifier(EpochParameters, AscentClassifier):
         -------
         chances : ndarray of float64, shape (n_samples, 2)
         """
-        second = np.clip(self.decision_function(X) * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (but for rounding, it is)
+        second = self._chances(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
+
+    def _chances(self, scores: np.ndarray) -> np.ndarray:
+        """Return the chance of the second class for each score."""
+        return np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (but for rounding, it is)
 
     def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
         """The class of each row, drawn: ``classes_[1]`` with chance w.x.
@@ -248,9 +252,10 @@ class HedgeClassifier(EpochParameters, AscentClassifier):
         -------
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
-        chances = self.predict_proba(X)[:, 1]
+        scores, state = self._decide(X)
+        chances = self._chances(scores[:, 0])
         drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
-        return self.classes_[(drawn < chances).astype(np.intp)]
+        return state.classes[(drawn < chances).astype(np.intp)]
 
     @property
     def coef_(self) -> NDArray[np.floating]:

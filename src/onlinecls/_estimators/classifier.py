@@ -30,8 +30,6 @@ class OnlineClassifier(WithWeights):
 
     class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
-    classes_: NDArray[Any]
-    _open: bool
 
     _estimator_type = "classifier"
     _poor_score = False
@@ -44,7 +42,7 @@ class OnlineClassifier(WithWeights):
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        return "binary" if state.n_columns == 1 else self.multi_class, self._open, balanced
+        return "binary" if state.n_columns == 1 else self.multi_class, state.is_open, balanced
 
     def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
@@ -94,7 +92,7 @@ class OnlineClassifier(WithWeights):
         named = self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
         known = named if first and named is not None else self.classes_ if not first else y[:0]
-        is_open = named is None if first else self._open
+        is_open = named is None if first else self._state.is_open
         if len(known):
             validate.comparable(who, y, known)
         if len(known) > 1:
@@ -189,16 +187,18 @@ class OnlineClassifier(WithWeights):
             codes, _ = validate.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
             said = predictions[start:stop]
-            before = self._state, self.classes_, self.t_
+            before, t = self._state, self.t_
             try:
                 self._join(classes)
                 params = self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
                 came = self._state.counts > 0.0
-                if self.t_ == before[2]:
-                    self._state, self.classes_ = before[:2]
+                if self.t_ == t:
+                    self._state = before
                 elif not came.all():
-                    self._state, self.classes_ = self._state.keep_classes(came), self.classes_[came]
+                    rest = self._state.keep_classes(came)
+                    rest.classes = self.classes_[came]
+                    self._state = rest
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join_singly(self, params: dict) -> bool:
@@ -207,9 +207,11 @@ class OnlineClassifier(WithWeights):
 
     def _join(self, classes: np.ndarray) -> None:
         """Let classes join the model, which stays as it is until its copy with them is made."""
-        if len(classes) != len(self.classes_):
-            places = np.searchsorted(classes, self.classes_)
-            self._state, self.classes_ = self._grown(places, len(classes)), classes
+        known = self.classes_
+        if len(classes) != len(known):
+            grown = self._grown(np.searchsorted(classes, known), len(classes))
+            grown.classes = classes
+            self._state = grown
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """Return the model with its classes at `places` among n_classes."""
@@ -253,7 +255,7 @@ class OnlineClassifier(WithWeights):
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
-        return float(np.average(best_of(self._scores(rows)) == codes, weights=weights))
+        return float(np.average(best_of(self._scores(rows, self._state)) == codes, weights=weights))
 
     def _progress(self) -> str:
         return f"mistakes={self.n_mistakes_}"
@@ -272,7 +274,7 @@ class OnlineClassifier(WithWeights):
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
             Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
         """
-        return _flat(self._decide(X))
+        return _flat(self._decide(X)[0])
 
     def predict(self, X: Matrix) -> NDArray[Any]:
         """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
@@ -285,7 +287,8 @@ class OnlineClassifier(WithWeights):
         -------
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
-        codes, classes = best_of(self._decide(X)), self.classes_
+        scores, state = self._decide(X)
+        codes, classes = best_of(scores), state.classes
         if len(classes) < 2:  # (a score may be > 0 before there is a second class)
             codes[:] = 0
         return classes[codes]
@@ -304,6 +307,11 @@ class OnlineClassifier(WithWeights):
         accuracy : float
         """
         return accuracy(self, X, y, sample_weight)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted, in the order of the scores."""
+        return self._fitted_state().classes
 
     @property
     def n_mistakes_(self) -> int:
@@ -339,10 +347,11 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
             Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
         """
         if not return_std:
-            return _flat(self._decide(X))
+            return _flat(self._decide(X)[0])
         self._fitted_state()
         rows = self._read_rows(X, False)
-        return _flat(self._scores(rows)), _flat(self._deviations(rows))
+        state = self._state_for(rows)
+        return _flat(self._scores(rows, state)), _flat(self._deviations(rows, state))
 
 
 def predict_and_learn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from copy import copy, deepcopy
+from copy import deepcopy
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from .._models.state import read_only
 from .._registry import ALGORITHMS, ESTIMATORS, Units, estimator_class, select
 from .._saving import is_json, require
 from . import saving
-from .base import _MUCH, UNKNOWN, OnlineLearner, WithWeights
+from .base import _MUCH, OnlineLearner, WithWeights
 from .parameters import estimator
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Members = Literal["auto"] | list[Any]
 
-_COMMON = ("n_features_in_", "n_iter_", "classes_", "_open", "feature_names_in_")  # what members have as the committee has it
+_COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # what members have as the committee has it
 NARROW = 300  # features up to which the automatic members have full covariances
 
 
@@ -142,7 +142,7 @@ class _Committee(WithWeights):
     def _kernel_params(self, units: Units | None = None) -> dict:
         """Check all parameters, the members' too, and return those of the committee with the members' among them."""
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
-        units = self.__dict__.get("_units", UNKNOWN) if units is None else units
+        units = self._units if units is None else units
         width = self.__dict__.get("_width", NARROW + 1)
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
             if remembered[2]["width"] == width or self.members != "auto":
@@ -291,10 +291,9 @@ class _Committee(WithWeights):
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
         units = units_of(rows, at, self._units.epochs)
         before, found = self._kernel_params(), self._kernel_params(units)
-        self._units = units
         self._state = self._state.writable()
         self._state.set_scales(found, before)
-        self._params, self._params_of = found, (None,)
+        self._state.units, self._state.params_of = units, (None,)
         return found
 
     def _params_for(self, params: dict, state: CommitteeState, is_open: bool, balanced: bool) -> dict:
@@ -314,10 +313,10 @@ class _Committee(WithWeights):
 
     def _mounted(self, team: tuple) -> list[Any]:
         """Return learners like these, with the present models of the members: they share the arrays."""
-        mine, found = self.__dict__, []
-        for member, own, state in zip(team, self._params["members"], self._state.members, strict=True):
-            learner = copy(member)
-            learner._state, learner._params, learner._params_of, learner._units = state, own, (None,), self._units
+        mine, state, found = self.__dict__, self._state, []
+        for member, own, part in zip(team, state.params["members"], state.members, strict=True):
+            learner = member._sharing()
+            learner._state = part.sharing(**{**state.learnt_with(), "params": own})
             learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             found.append(learner)
         return found
@@ -327,19 +326,17 @@ class _Committee(WithWeights):
     @property
     def members_(self) -> list[Any]:
         """The members, each as if it had learnt alone: to read. (One that learns on does so in a copy of its own.)"""
-        self._fitted_state()
-        found = self._mounted(self._params["team"])
+        found = self._mounted(self._fitted_state().params["team"])
         for learner in found:
             parts = learner._state.parts().items()
-            views = {name: read_only(part.view()) if isinstance(part, np.ndarray) else part for name, part in parts}
-            learner._state = learner._state.of({**views, "params": learner._state.params})
+            views = {name: read_only(part.view()) for name, part in parts if isinstance(part, np.ndarray)}
+            learner._state, learner._lock = learner._state.sharing(**views), self._own_lock()
         return found
 
     @property
     def member_names_(self) -> list[str]:
         """The members' names, in the order of `members_`."""
-        self._fitted_state()
-        return list(self._params["names"])
+        return list(self._fitted_state().params["names"])
 
     @property
     def member_weights_(self) -> NDArray[np.float64]:
@@ -403,7 +400,7 @@ class _Committee(WithWeights):
             team.append(member)
         first = team[0]
         for member in team:
-            same = (*_COMMON, "_units", "multi_class")
+            same = (*_COMMON, "classes_", "_units", "multi_class")
             alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in same)
             require(alike, "members of one stream", repr(member))
         compiled = learner._kernel_params(first._units)
@@ -416,8 +413,9 @@ class _Committee(WithWeights):
             "limit": float(np.finfo(first._state.dtype).max) / 4,
         }
         state = CommitteeState.of_members([m._state for m in team], arrays, learnt, cls._estimator_type == "regressor")
-        learner.__dict__.update({name: first.__dict__[name] for name in (*_COMMON, "_units") if name in first.__dict__})
-        learner._state, learner._params, learner._params_of = state, learnt, (None,)
+        state.classes, state.is_open, state.units = first._state.classes, first._state.is_open, first._units
+        learner.__dict__.update({name: first.__dict__[name] for name in _COMMON if name in first.__dict__})
+        learner._state = state
         return learner.sparsify() if header["sparse"] else learner
 
     @staticmethod
@@ -513,7 +511,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        return "binary" if state.n_columns == 1 else self._compiled[2]["multi_class"], self._open, balanced
+        return "binary" if state.n_columns == 1 else self._compiled[2]["multi_class"], state.is_open, balanced
 
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:

@@ -50,7 +50,7 @@ class _DualAscent(AscentLearner):
         """The dual after the last update: the losses' parts - f*(θ), all learners' together with one against the rest."""
         state = self._fitted_state()
         sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
-        if not self._params["entropic"]:
+        if not state.params["entropic"]:
             return float(gain - (state.groups[:, _SHARED["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         z, shift = state.groups[:, _SHARED["high"]] + state.groups[:, _SHARED["low"]], state.groups[:, _SHARED["shift"]]
         size = (state.n_features + (state.bias > 0.0)) * state.n_columns / state.n_groups

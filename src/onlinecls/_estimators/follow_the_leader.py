@@ -160,19 +160,18 @@ class FoReLClassifier(OnlineClassifier):
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        self._params_of = (params,)
-        self._params = {
-            **params, "open_classes": int(self._open), "balanced": int(balanced),
+        state.params_of = (params,)
+        state.params = {
+            **params, "open_classes": int(state.is_open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
         }
-        state.params = self._params
         weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
         said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
         state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
         try:
-            _LEARN[state.dtype.itemsize](self._params, state, state.data, old, len(state.labels), said)
+            _LEARN[state.dtype.itemsize](state.params, state, state.data, old, len(state.labels), said)
         finally:
             state.truncate(old + state.count("t") - before)  # (an interrupt comes between two rows)
             if len(predictions):
@@ -185,10 +184,9 @@ class FoReLClassifier(OnlineClassifier):
         if self.verbose:
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
-    def _scores(self, rows: Rows) -> np.ndarray:
-        state = self._state_for(rows)
+    def _scores(self, rows: Rows, state: ForelState) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
-        params = state.scores_params(self._params["sigma"], self._params["bias"])
+        params = state.scores_params(state.params["sigma"], state.params["bias"])
         decision = _DECISION[state.dtype.itemsize]
 
         def read(part: Rows, found: np.ndarray) -> None:
@@ -203,14 +201,14 @@ class FoReLClassifier(OnlineClassifier):
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
-        return state.weights_of(self._params["sigma"], slice(0, state.n_features))
+        return state.weights_of(state.params["sigma"], slice(0, state.n_features))
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
-        found = state.weights_of(self._params["sigma"], slice(state.n_features, None))[:, 0]
-        return found * np.asarray(self._params["bias"], state.dtype)
+        found = state.weights_of(state.params["sigma"], slice(state.n_features, None))[:, 0]
+        return found * np.asarray(state.params["bias"], state.dtype)
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
@@ -220,7 +218,8 @@ class FoReLClassifier(OnlineClassifier):
     @property
     def dual_value_(self) -> float:
         """D(α) = Σ α - ||θ||²/(2σ)."""
-        return self._fitted_state().value(self._params["sigma"])
+        state = self._fitted_state()
+        return state.value(state.params["sigma"])
 
     @property
     def gap_(self) -> float:

@@ -149,12 +149,16 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
+    def _settle(self) -> None:
+        if "_state" in self.__dict__ and self.kernel != "precomputed":
+            self._state.forget_origins(0)
+
     def _pass(
         self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
         predictions: np.ndarray,
     ) -> None:
         state = self._state = self._state.writable()
-        self._params, self._params_of = params, (params,)
+        state.params, state.params_of = params, (params,)
         task, is_open, balanced = self._task(state, class_weights)
 
         def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
@@ -168,8 +172,8 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
 
         state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
 
-    def _scores(self, rows: Rows) -> np.ndarray:
-        return self._state_for(rows).scores(type(self).__name__, rows)
+    def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
+        return state.scores(type(self).__name__, rows)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -204,7 +208,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         return SupportState
 
     def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
-        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
+        state.units, self._state = units, state
 
     # --- the model, to look at -----------------------------------------------------------------------------------------------
 

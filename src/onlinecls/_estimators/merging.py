@@ -6,7 +6,7 @@ they are in: all are written in those of the first model that has learnt somethi
 
 from __future__ import annotations
 
-from copy import copy
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._models.state import Shard
 from .._registry import MERGES, algorithms_of, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, TypeVar
 
     from .base import Estimator
@@ -70,10 +70,21 @@ def merge(models: Iterable[Model]) -> Model:
         raise ValueError("merge: models must be at least one, got none. Give the models of all shards.")
     if not hasattr(models[0], "merge"):
         raise TypeError(f"merge: models must be estimators of this library, got {validate.brief(models[0])}.")
-    first = copy(models[0])
-    first.__dict__.pop("_lock", None)
-    first.merge(*models[1:])
-    return first
+    with unchanged(models):
+        first: Any = models[0]._sharing()
+        del first._lock
+        return merge_into(first, tuple(models[1:]))
+
+
+@contextmanager
+def unchanged(models: Iterable[Any], learner: Any = None) -> Iterator[None]:
+    """Wait until no other thread learns one of these models, and let none begin. learner : the one of them that is to learn."""
+    found = {id(model): model for model in models if hasattr(model, "_own_lock")}
+    with ExitStack() as locks:
+        for _, model in sorted(found.items()):  # (in one order for all threads, so that no two wait for each other)
+            lock = model._own_lock()
+            locks.enter_context(lock if model is learner else lock.copying())
+        yield
 
 
 def check_merges(model: Any) -> None:
@@ -91,7 +102,10 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
         raise not_fitted(who)
     _check_alike(who, fitted)
     learnt = [model for model in fitted if model._state.count("t")] or fitted[:1]
-    found = _merged(who, learnt) if len(learnt) > 1 else _copied(learnt[0])
+    found = {
+        "_state": _merged(who, learnt) if len(learnt) > 1 else learnt[0]._state.copy(),
+        "n_features_in_": learnt[0].n_features_in_, "n_iter_": max(model.n_iter_ for model in learnt),
+    }
     named = next((model for model in fitted if "feature_names_in_" in model.__dict__), None)
     if named is not None:
         found["feature_names_in_"] = named.feature_names_in_
@@ -154,51 +168,32 @@ def _check_alike(who: str, models: list[Any]) -> None:
             )
 
 
-def _copied(model: Any) -> dict[str, Any]:
-    """Return the attributes of a model, with arrays of its own."""
-    found = _described(model)
-    return {**found, "_state": model._state.copy()}
-
-
-def _described(model: Any) -> dict[str, Any]:
-    found = {
-        "_params": model._params, "_params_of": (None,), "_units": model._units, "n_features_in_": model.n_features_in_,
-        "n_iter_": model.n_iter_,
-    }
-    if "classes_" in model.__dict__:
-        found.update(classes_=model.classes_, _open=model._open)
-    return found
-
-
 def _waits(model: Any) -> bool:
     """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
     values = model._parameters()
     return not model._units.scale and select(type(model), values).awaits_scale(values)
 
 
-def _merged(who: str, models: list[Any]) -> dict[str, Any]:
-    """The merge of two models or more that have learnt something."""
+def _merged(who: str, models: list[Any]) -> Any:
+    """The merge of the models of two learners or more that have learnt something."""
     base = next((model for model in models if not _waits(model)), models[0])
-    found, classes = _described(base), None
-    found["_units"] = next((model._units for model in (base, *models) if model._units.scale), base._units)
-    found["n_iter_"] = max(model.n_iter_ for model in models)
-    if "classes_" in base.__dict__:
-        classes = base.classes_
+    classes = base._state.classes
+    if classes is not None:
         for model in models:
             validate.comparable(who, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, model.classes_)
-        found.update(classes_=classes, _open=all(model._open for model in models))
         base._check_memory(base._params, base.n_features_in_, len(classes), base._state.dtype)
     shards = [_shard(model, base, classes) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
-    state.params = base._params
+    state.params, state.classes, state.is_open = base._params, classes, all(model._state.is_open for model in models)
+    state.units = next((model._units for model in (base, *models) if model._units.scale), base._units)
     state.merge(shards)
     if not state.is_in_range():
         raise ValueError(
             f"{who}: merge must have models whose merge fits {state.dtype}, got numbers beyond it. "
             "Learn with dtype=numpy.float64."
         )
-    return {**found, "_state": state}
+    return state
 
 
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:

@@ -70,8 +70,8 @@ class OnlineOneClass(OnlineLearner):
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes
-        return np.where(np.abs(squares - self.offset_ * self.offset_) <= rounding, -self.offset_, np.sqrt(squares))
+        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params["epsilon"]
+        return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """-||x - w|| of each row: ndarray of float64, shape (n_samples,), in units of the features. The higher, the more normal.
@@ -108,13 +108,12 @@ class OnlineOneClass(OnlineLearner):
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when it is read, O(n_features)."""
         state = self._fitted_state()
-        return state.weights(self._params, slice(0, state.n_features))[0]
+        return state.weights(state.params, slice(0, state.n_features))[0]
 
     @property
     def offset_(self) -> float:
         """-epsilon: where `score_samples` turns from outlier to inlier."""
-        self._fitted_state()
-        return -self._params["epsilon"]
+        return -self._fitted_state().params["epsilon"]
 
     @property
     def n_mistakes_(self) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from copy import copy, deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from copy import deepcopy
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 DELTA = 0.05  # the chance with which the choice by validation may break its bound
 
 
-@dataclass
-class _Snapshot:
+class _Snapshot(NamedTuple):
     """A hypothesis that is kept.
 
     row : after how many rows. hits : its right predictions of rows held out; of a regressor, the sum of its absolute errors.
@@ -47,7 +45,8 @@ class _Run:
     """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
 
     n_rows : rows of weight > 0 so far. spacing : of the snapshots. next : number of the row whose hypothesis is the next random
-    pick. largest : of a regressor, the largest of the absolute errors on rows held out. generator : of the picks.
+    pick. largest : of a regressor, the largest of the absolute errors on rows held out. generator : of the picks. snapshots : the
+    oldest first; a list that is replaced, never changed, as other threads read it.
     """
 
     def __init__(self, learner: Any, seed: int) -> None:
@@ -65,37 +64,40 @@ class _Run:
         snapshot = _Snapshot(deepcopy(self.learner), self.n_rows)
         if method == "random":
             # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
-            self.snapshots = []
             self.next = int(min((self.n_rows + 1) / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
-        self.snapshots.append(snapshot)
-        if len(self.snapshots) > n_snapshots:
+        kept = [snapshot] if method == "random" else [*self.snapshots, snapshot]
+        if len(kept) > n_snapshots:
             self.spacing *= 2
-            self.snapshots = [each for each in self.snapshots if each.row % self.spacing == 0]
+            kept = [each for each in kept if each.row % self.spacing == 0]
+        self.snapshots = kept
 
     def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
         """Count how well every snapshot predicts rows that none has learnt from."""
+        judged = []
         for each in self.snapshots:
             said = each.model.predict(X)
             if numbers:
                 errors = np.abs(said - y)
-                each.hits += float(errors.sum())
+                hits = float(errors.sum())
                 self.largest = max(self.largest, float(errors.max(initial=0.0)))
             else:
-                each.hits += int(np.count_nonzero(said == y))
-            each.trials += len(y)
+                hits = int(np.count_nonzero(said == y))
+            judged.append(each._replace(hits=each.hits + hits, trials=each.trials + len(y)))
+        self.snapshots = judged
 
     def best(self, numbers: bool) -> Any:
         """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
 
         Of numbers the error is the mean absolute one, and the root in units of the largest.
         """
-        k = len(self.snapshots)
+        snapshots = self.snapshots
+        k = len(snapshots)
 
         def bound(each: _Snapshot) -> float:
             root, share = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials)), each.hits / each.trials
             return share + self.largest * root if numbers else 1.0 - share + root
 
-        judged = [each for each in reversed(self.snapshots) if each.trials]
+        judged = [each for each in reversed(snapshots) if each.trials]
         return min(judged, key=bound).model if judged else self.learner
 
     # --- files ---------------------------------------------------------------------------------------------------------------
@@ -165,13 +167,14 @@ def learner_averages(learner: Any) -> bool:
 
 def averaging_predictors(learner: Any) -> Any:
     """A learner with average=True as one whose average runs over the weights that predicted a row, w_1 .. w_T, where its own runs
-    over w_2 .. w_{T+1}. It shares its arrays with this one, and is to be read alone.
+    over w_2 .. w_{T+1}. It is a copy, made between two calls that learn, so that all its numbers are of one moment.
 
     With average=n > 1 it runs over w_{n+1} .. w_T.
     """
-    state = learner._state
+    found = learner._snapshot()
+    state = found._state
     rounds, everything = state.average_rounds(state.params), slice(None)
-    last = state.of({**state.parts(), "correction": np.empty(0), "params": state.params})
+    last = state.sharing(correction=np.empty(0))
     less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
@@ -182,9 +185,8 @@ def averaging_predictors(learner: Any) -> Any:
         less *= rounds / (rounds - 1.0)
     else:
         less[:] = 0.0
-    found = copy(learner)
     found.__dict__.pop("_sparse_coef", None)
-    found._state = state.of({**state.parts(), "correction": state.correction + less.reshape(-1), "params": state.params})
+    found._state = state.sharing(correction=state.correction + less.reshape(-1))
     return found
 
 
@@ -521,18 +523,15 @@ class OnlineToBatch(Estimator):
         run = self._fitted()
         if self._method == "vote":
             raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
-        if self._method == "validation":
-            return run.best(self._is_regressor)
-        return deepcopy(self._reader()) if self._method == "average" else self._reader()
+        return self._voters(run)[0]
 
-    def _reader(self) -> Any:
-        """`chosen_`, or one that shares its arrays."""
-        run = self._fitted()
+    def _voters(self, run: _Run) -> list[Any]:
+        """Return the snapshots that vote, or the one hypothesis that predicts."""
         if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
-            return averaging_predictors(run.learner)
-        if self._method == "random" and run.snapshots:
-            return run.snapshots[0].model
-        return self.chosen_ if self._method == "validation" else run.learner
+            return [averaging_predictors(run.learner)]
+        if self._method == "validation":
+            return [run.best(self._is_regressor)]
+        return [each.model for each in run.snapshots] or [run.learner]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Scores of the hypothesis chosen; with "vote" shares of the votes (two classes: for minus against ``classes_[1]``).
@@ -548,24 +547,30 @@ class OnlineToBatch(Estimator):
         """
         if self._is_regressor:
             raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
+        return self._scores(X)[0]
+
+    def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows, and the classes that they are of."""
         run, X = self._fitted(), self._rows(X)
-        classes = self.classes_
+        voters = self._voters(run)
         if self._method == "vote":
-            votes, voters = np.zeros((X.shape[0], len(classes))), self.snapshots_ or [run.learner]
-            for snapshot in voters:
-                votes[np.arange(len(votes)), np.searchsorted(classes, snapshot.predict(X))] += 1.0 / len(voters)
-            return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0]
-        chosen = self._reader()
-        if not hasattr(chosen, "classes_"):  # the first hypothesis, before any label was known
-            return np.zeros((X.shape[0], len(classes)) if len(classes) > 2 else X.shape[0])
-        scores = chosen.decision_function(X)
-        if len(chosen.classes_) == len(classes):
-            return scores
+            said = [voter.predict(X) for voter in voters]
+            classes = run.learner.classes_  # (asked last: it knows the classes of all that have predicted)
+            votes = np.zeros((X.shape[0], len(classes)))
+            for labels in said:
+                votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
+            return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
+        known, scores = _classes_and_scores(voters[0], X)
+        classes = run.learner.classes_
+        if scores is None:  # the first hypothesis, before any label was known
+            return np.zeros((X.shape[0], len(classes)) if len(classes) > 2 else X.shape[0]), classes
+        if len(known) == len(classes):
+            return scores, classes
         if scores.ndim == 1:
-            scores = np.column_stack([-scores / 2, scores / 2])[:, -len(chosen.classes_) :]
+            scores = np.column_stack([-scores / 2, scores / 2])[:, -len(known) :]
         aligned = np.full((X.shape[0], len(classes)), -np.inf)
-        aligned[:, np.searchsorted(classes, chosen.classes_)] = scores
-        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0]
+        aligned[:, np.searchsorted(classes, known)] = scores
+        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0], classes
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean accuracy on rows of known labels, a number in [0, 1]; of a regressor, R². Arguments as `partial_fit`'s."""
@@ -578,10 +583,9 @@ class OnlineToBatch(Estimator):
         Of a regressor, the number."""
         if self._is_regressor:
             run, X = self._fitted(), self._rows(X)
-            voters = (self.snapshots_ or [run.learner]) if self._method == "vote" else [self._reader()]
-            return np.mean([voter.predict(X) for voter in voters], axis=0)
-        scores = self.decision_function(X)
-        return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
+            return np.mean([voter.predict(X) for voter in self._voters(run)], axis=0)
+        scores, classes = self._scores(X)
+        return classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -637,14 +641,22 @@ class OnlineToBatch(Estimator):
         if learner._is_regressor:
             require(closed is None, "no classes of a regressor", header["classes"])
         elif closed is not None:
-            same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._open
+            same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._state.is_open
             require(same, "the classes of the learner", closed.tolist())
         else:
-            require(run.learner._open, "classes that may join", run.learner.classes_.tolist())
+            require(run.learner._state.is_open, "classes that may join", run.learner.classes_.tolist())
         learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
         learner.n_features_in_ = run.learner.n_features_in_
         saving.take_names(learner, header["feature_names"], learner.n_features_in_)
         return learner
+
+
+def _classes_and_scores(model: Any, X: Matrix) -> tuple[Any, Any]:
+    """Return the classes of a model and its scores of rows, (None, None) before it knows a class."""
+    if isinstance(model, OnlineLearner) and model.__sklearn_is_fitted__():
+        scores, state = model._decide(X)
+        return state.classes, scores.ravel() if scores.shape[1] == 1 else scores
+    return (model.classes_, model.decision_function(X)) if hasattr(model, "classes_") else (None, None)
 
 
 def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:

@@ -79,9 +79,8 @@ class WithProbabilities(OnlineClassifier):
         return np.exp(logs, logs)
 
     def _predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
-        state = self._fitted_state()
-        scores = self._decide(X)
-        if len(self.classes_) < 2:
+        scores, state = self._decide(X)
+        if len(state.classes) < 2:
             return np.zeros((len(scores), 1))
         return self._log_probabilities(state, scores)
 

@@ -52,7 +52,7 @@ class OnlineRegressor(WithWeights):
         return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
     def _validate(self, rows: Rows, y: np.ndarray, weights: np.ndarray | None) -> float:
-        return _r2(y, self._scores(rows)[:, 0], weights)
+        return _r2(y, self._scores(rows, self._state)[:, 0], weights)
 
     def _progress(self) -> str:
         return f"progressive_mse={self.progressive_mse_:.6g}"
@@ -70,7 +70,7 @@ class OnlineRegressor(WithWeights):
         -------
         predictions : ndarray of float64, shape (n_samples,), in units of y
         """
-        return self._decide(X)[:, 0]
+        return self._decide(X)[0][:, 0]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R^2 of the predictions, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
@@ -133,10 +133,11 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
             a full covariance makes it the posterior's standard deviation, in units of y.
         """
         if not return_std:
-            return self._decide(X)[:, 0]
+            return self._decide(X)[0][:, 0]
         self._fitted_state()
         rows = self._read_rows(X, False)
-        return self._scores(rows)[:, 0], self._deviations(rows)[:, 0]
+        state = self._state_for(rows)
+        return self._scores(rows, state)[:, 0], self._deviations(rows, state)[:, 0]
 
 
 def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: ArrayLike | None) -> float:

@@ -59,10 +59,13 @@ class Describing:
     if TYPE_CHECKING:  # what a learner has
         _estimator_type: str
         _state: Any  # each family's own
-        _params: Params
-        _params_of: tuple[Any, ...]
-        _units: Units
         n_iter_: int
+
+        @property
+        def _params(self) -> Params: ...
+
+        @property
+        def _units(self) -> Units: ...
 
         def get_params(self, deep: bool = True) -> dict: ...
 
@@ -82,7 +85,7 @@ class Describing:
         who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
         state = self._state.in_file()
         arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
-        code, classes = packed_classes(who, self.__dict__.get("classes_"))
+        code, classes = packed_classes(who, self._state.classes)
         return {
             "library": __version__,
             "estimator": who,
@@ -92,8 +95,8 @@ class Describing:
             "classes": code,
             "feature_names": None if names is None else list(names),
             "n_iter": self.n_iter_,
-            "units": list(self.__dict__.get("_units", Units())),
-            "open": self.__dict__.get("_open", False),
+            "units": list(self._units),
+            "open": self._state.is_open,
             "sparse": "_sparse_coef" in self.__dict__,
             "metadata": metadata,
         }, {**arrays, **classes}
@@ -136,15 +139,14 @@ class Describing:
         require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
 
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
-        if is_classifier:
-            learner._open, learner.classes_ = header["open"], classes
+        state.classes, state.is_open = classes, header["open"]
         learner._take_model(state, learnt, units)
         return learner.sparsify() if header["sparse"] else learner
 
     def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
         """Become fitted with a model from a file, which was learnt with these parameters."""
         require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
-        self._state, self._params, self._params_of, self._units = state, learnt, (None,), units
+        state.units, self._state = units, state
         self._check_range(learnt, state.dtype)
 
     @classmethod
@@ -258,6 +260,7 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
     """See `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
+    learner = learner._snapshot()  # (to describe and to write it needs no lock any more)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
     if not is_saved(learner) and (who not in COMPOSED or type(learner) is not estimator_class(who)):

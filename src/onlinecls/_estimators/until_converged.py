@@ -13,7 +13,6 @@ so that with r = sqrt(rho) there are at most ||u - w_1||^2 / ((r - 2 delta) min(
 
 from __future__ import annotations
 
-import copy
 from itertools import chain, repeat
 from math import inf, isfinite, nan, sqrt
 from typing import TYPE_CHECKING, cast
@@ -94,6 +93,7 @@ class UntilConverged(OnlineLearner):
     ) -> int:
         """Run cycles until one makes no update, at most max_iter; return how many were run."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
+            self._own_lock().give_way()
             before = self.n_updates_
             with learning(self, again=cycle > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)
@@ -116,7 +116,7 @@ class UntilConverged(OnlineLearner):
         live: np.ndarray, largest: float,
     ) -> tuple[np.ndarray, float]:
         """Return weights of nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
-        finer = copy.copy(self)
+        finer = self._sharing()
         finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
         params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
         finer._cycle(params, rows, targets, weights, class_weights, repeat(NO_ORDER), 0)
@@ -146,7 +146,7 @@ class ClassifierUntilConverged(UntilConverged):
         return self._state.n_columns > 1 and self.multi_class == "crammer_singer"
 
     def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        scores, of = self._scores(rows), np.arange(rows.n_rows)
+        scores, of = self._scores(rows, self._state), np.arange(rows.n_rows)
         if self._is_joint():
             true = scores[of, targets]
             scores[of, targets] = -inf
@@ -171,7 +171,7 @@ class RegressorUntilConverged(UntilConverged):
     epsilon: float
 
     def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        residuals = np.abs(targets - self._scores(rows)[:, 0])[live]
+        residuals = np.abs(targets - self._scores(rows, self._state)[:, 0])[live]
         return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
 
 

@@ -87,7 +87,9 @@ class CommitteeState(State, combine.CommitteeModel):
         new = type(self).__new__(type(self))
         for name, part in parts.items():
             setattr(new, name, part.copy() if isinstance(part, np.ndarray) else part)
-        new.params, new.counts, new._hyperplane = self.params, counts, None
+        for name, value in self.learnt_with().items():
+            setattr(new, name, value)
+        new.counts, new._hyperplane = counts, None
         new.n_columns = n_vectors(len(counts))
         new._seat(members)
         return new

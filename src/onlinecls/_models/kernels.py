@@ -211,7 +211,6 @@ class SupportState(OfFile):
     """
 
     PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
-    __slots__ = (*PARTS, "params")
 
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
         columns = n_vectors(n_classes)

@@ -48,13 +48,18 @@ class Counted:
     """A model's counters and copies, whatever else there is to it.
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
-    params : the parameters that it was last learnt with.
+    params : the parameters that it was last learnt with. classes : the labels, sorted; None without labels. is_open : whether
+    more may join. units : the units of X. They are here so that a reader has them of the very model that it reads.
     """
 
-    __slots__ = ()
-    PARTS: tuple[str, ...] = ()  # all there is to a model but params
+    PARTS: tuple[str, ...] = ()  # all there is to a model but what it is learnt with
+    LEARNT_WITH = ("params", "classes", "is_open", "units")
     COUNTERS = model.COUNTERS
     params: Any
+    classes: np.ndarray | None = None
+    is_open = False
+    units: Any = None
+    params_of: tuple = (None,)  # what the parameters of the last pass were computed from
     counts: np.ndarray
     counters: np.ndarray
 
@@ -76,13 +81,19 @@ class Counted:
             setattr(state, name, value)
         return state
 
+    def learnt_with(self) -> dict:
+        return {name: getattr(self, name) for name in self.LEARNT_WITH}
+
     def __reduce__(self):
-        return type(self).of, ({**self.parts(), "params": self.params},)
+        return type(self).of, ({**self.parts(), **self.learnt_with()},)
+
+    def sharing(self, **others: Any):
+        """A model of the same arrays, but for others that are given by name."""
+        return self.of({**self.parts(), **self.learnt_with(), **others})
 
     def copy(self):
         """A model with arrays of its own."""
-        parts = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in self.parts().items()}
-        return self.of({**parts, "params": self.params})
+        return self.sharing(**{name: part.copy() for name, part in self.parts().items() if isinstance(part, np.ndarray)})
 
     def writable(self):
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
@@ -109,8 +120,6 @@ class OfFile(Counted):
     A geometry's class says of its own parts: which numbers are right (`_check_scalars`), of which shapes its arrays must then
     be (`_layout_in`), and what else holds of them (`_problem_of_values`).
     """
-
-    __slots__ = ()
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
@@ -230,9 +239,9 @@ class State(OfFile, model.Model):
     def _like(self, counts: np.ndarray) -> Self:
         """A model of this kind and of these classes, the arrays of which are still to come."""
         new = type(self).__new__(type(self))
-        for name in self.SCALARS:
+        for name in (*self.SCALARS, *self.LEARNT_WITH):
             setattr(new, name, getattr(self, name))
-        new.params, new.counts, new.counters = self.params, counts, self.counters.copy()
+        new.counts, new.counters = counts, self.counters.copy()
         new.n_columns = n_vectors(len(counts))
         return new
 

@@ -1,0 +1,409 @@
+"""One model in several threads: it is read, saved, copied and merged while it learns."""
+
+import copy
+import io
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from _thread import interrupt_main
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import onlinecls
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    CommitteeClassifier,
+    DualAscentClassifier,
+    FoReLClassifier,
+    KernelOnlineClassifier,
+    OGDClassifier,
+    OnlineToBatch,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveOneClass,
+    Perceptron,
+    PNormPerceptron,
+)
+
+ROUNDS = int(os.environ.get("ONLINECLS_ROUNDS", 3))  # models that are learnt from their first row on; nightly: many
+PATIENCE = 60  # seconds after which a thread is taken for stuck
+
+N_CLASSES = 12
+LABELS = np.array([f"class {chr(ord('z') - c)}" for c in range(N_CLASSES)])  # each that joins comes before all others
+ROWS = np.eye(N_CLASSES)
+plain = {"fit_intercept": False}
+
+SERVED = [
+    AROWClassifier(**plain, probability=True),
+    AROWClassifier(**plain, multi_class="ovr", covariance="full"),
+    Perceptron(**plain, average=True),
+    PassiveAggressiveClassifier(**plain),
+    PNormPerceptron(**plain),
+    OGDClassifier(**plain),
+    DualAscentClassifier(**plain, loss="log_loss"),
+    FoReLClassifier(**plain),
+    KernelOnlineClassifier("arow", kernel="linear", fit_intercept=False),
+    KernelOnlineClassifier("perceptron", kernel="rbf", gamma=10.0, budget=20, fit_intercept=False),
+    CommitteeClassifier(**plain),
+    OnlineToBatch(AROWClassifier(**plain), "vote", n_snapshots=4),
+    OnlineToBatch(AROWClassifier(**plain), "validation", n_snapshots=4),
+    OnlineToBatch(AROWClassifier(**plain), "average"),
+]
+
+
+def calls(size):
+    """Yield (X, y) of calls of so many rows: each class joins in a call of its own, the older ones come again."""
+    for known in range(1, N_CLASSES + 1):
+        for again in range(3):
+            numbers = np.array([known - 1, *(np.arange(size - 1) * 7 + again) % known][:size])
+            yield csr_matrix(ROWS[numbers]), LABELS[numbers]
+
+
+def saved_and_loaded(model):
+    file = io.BytesIO()
+    model.save(file)
+    return onlinecls.load(io.BytesIO(file.getvalue()))
+
+
+COPIES = [saved_and_loaded, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+
+
+class Watched:
+    """A learner in its way through the calls, and from which call on each row is known for good, by a way without threads."""
+
+    def __init__(self, learner, size):
+        self.learner, self.size, self.done = learner, size, 0
+        twin, right = copy.deepcopy(learner), []
+        for X, y in calls(size):
+            twin.partial_fit(X, y)
+            said = twin.predict(csr_matrix(ROWS))
+            right.append(said == LABELS)
+        wrong = ~np.array(right)
+        self.known_from = np.array([0 if not of_row.any() else np.flatnonzero(of_row)[-1] + 1 for of_row in wrong.T])
+        self.model = copy.deepcopy(learner)
+
+    def learn(self):
+        for _ in range(ROUNDS):
+            self.done, self.model = 0, copy.deepcopy(self.learner)
+            for X, y in calls(self.size):
+                self.model.partial_fit(X, y)
+                self.done += 1
+
+    def known(self):
+        """Return the model and the rows whose labels it is sure to know."""
+        while True:
+            done, model = self.done, self.model
+            if done and self.model is model:
+                return model, np.flatnonzero(self.known_from < done)
+            time.sleep(0)
+
+    def read(self):
+        model, numbers = self.known()
+        if not len(numbers):
+            return
+        X = csr_matrix(ROWS[numbers])
+        assert (model.predict(X) == LABELS[numbers]).all(), "predict"
+        scores = model.decision_function(X)
+        if scores.ndim == 2:  # of a model of so many classes: those that joined first
+            assert (np.sort(LABELS[: scores.shape[1]])[scores.argmax(axis=1)] == LABELS[numbers]).all(), "decision_function"
+        if hasattr(model, "predict_proba"):
+            chances = model.predict_proba(X)
+            assert np.allclose(chances.sum(axis=1), 1.0), "predict_proba"
+        if hasattr(model, "coef_"):
+            assert len(model.coef_) and len(model.intercept_) and model.t_ >= 0, "properties"
+
+    def copy(self):
+        for copied in COPIES:
+            model, numbers = self.known()
+            twin = copied(model)
+            assert (twin.predict(csr_matrix(ROWS)) == LABELS)[numbers].all(), copied
+            n_rows = getattr(twin, "t_", None) or twin.n_rows_
+            assert n_rows % self.size == 0, (copied, n_rows)
+            twin.partial_fit(csr_matrix(ROWS), LABELS)
+
+
+@pytest.mark.parametrize("size", [1, 9])
+@pytest.mark.parametrize("learner", SERVED, ids=repr)
+def test_threads_read_and_copy_whole_models_while_one_learns_and_classes_join(learner, size):
+    watched, wrong, over = Watched(learner, size), [], threading.Event()
+
+    def repeat(what):
+        try:
+            while not over.is_set():
+                what()
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=repeat, args=(what,)) for what in (watched.read, watched.read, watched.copy)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        watched.learn()
+    finally:
+        over.set()
+        sys.setswitchinterval(interval)
+        for thread in threads:
+            thread.join()
+    assert not wrong, wrong
+
+
+# --- who waits, who is refused -------------------------------------------------------------------------------------------------
+
+LEARNERS = [AROWClassifier(), AROWRegressor(), KernelOnlineClassifier(gamma=1.0), PassiveAggressiveOneClass(),
+            CommitteeClassifier(), OnlineToBatch(AROWClassifier(), "vote"), onlinecls.reference.RuleClassifier("arow")]
+rng = np.random.default_rng(0)
+X, Y = rng.standard_normal((40, 4)), (rng.standard_normal(40) > 0).astype(int)
+
+
+def fresh(learner):
+    return copy.deepcopy(learner).partial_fit(X, *([] if isinstance(learner, PassiveAggressiveOneClass) else [Y]))
+
+
+def learn(model, rows=slice(0, 1)):
+    return model.partial_fit(X[rows], *([] if isinstance(model, PassiveAggressiveOneClass) else [Y[rows]]))
+
+
+class Waiting:
+    """Threads that come one after the other to wait for a model's lock, and the order in which they were through."""
+
+    def __init__(self, model):
+        self.lock, self.threads, self.errors, self.order = model._own_lock(), [], [], []
+
+    def start(self, name, what):
+        n_before = self.lock.n_waiting
+
+        def run():
+            try:
+                what()
+                self.order.append(name)
+            except BaseException as error:
+                self.errors.append(error)
+
+        self.threads.append(threading.Thread(target=run))
+        self.threads[-1].start()
+        until(lambda: self.lock.n_waiting == n_before + 1)
+
+    def join(self):
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive(), "a thread waits for ever"
+        assert not self.errors, self.errors
+
+
+def until(holds):
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(1e-3)
+
+
+def ways_to_copy(model):
+    ways = [lambda: copy.copy(model), lambda: copy.deepcopy(model), lambda: pickle.dumps(model)]
+    if type(model).__name__ in onlinecls.__all__:
+        ways.append(lambda: model.save(io.BytesIO()))
+    if isinstance(model, (AROWClassifier, AROWRegressor)):
+        other = fresh(type(model)())
+        ways += [lambda: onlinecls.merge([model, other]), lambda: onlinecls.merge([other, model]), lambda: other.merge(model)]
+    return ways
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_a_copy_waits_for_a_learning_call(learner):
+    model = fresh(learner)
+    for number, way in enumerate(ways_to_copy(model)):
+        waiting = Waiting(model)
+        with model._own_lock():
+            waiting.start("copied", way)
+            assert not waiting.order, number
+        waiting.join()
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_learning_waits_for_a_copy_and_all_wait_in_the_order_of_coming(learner):
+    model = learn(fresh(learner))
+    t, waiting = getattr(model, "t_", None), Waiting(model)
+    with model._own_lock().copying():
+        waiting.start("copied", lambda: copy.deepcopy(model))
+        waiting.start("learnt", lambda: learn(model))
+        waiting.start("copied later", lambda: copy.deepcopy(model))
+        assert getattr(model, "t_", None) == t
+    waiting.join()
+    assert waiting.order == ["copied", "learnt", "copied later"]
+    assert t is None or model.t_ == t + 1
+
+
+def test_a_thread_that_learns_on_and_on_lets_a_copy_through_and_is_let_through():
+    model, over, learnt, copied = fresh(AROWClassifier()), threading.Event(), [], []
+
+    def repeat(what, found):
+        while not over.is_set():
+            what()
+            found.append(None)
+
+    threads = [threading.Thread(target=repeat, args=arguments) for arguments in (
+        (lambda: learn(model), learnt), (lambda: copy.deepcopy(model), copied), (lambda: copy.deepcopy(model), copied))]
+    for thread in threads:
+        thread.start()
+    try:
+        until(lambda: min(len(learnt), len(copied)) > 50)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert model.t_ == 40 + len(learnt)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_a_thread_that_would_wait_for_itself_is_told(learner):
+    model = fresh(learner)
+    with model._own_lock():
+        for number, way in enumerate(ways_to_copy(model)):
+            with pytest.raises(RuntimeError, match=rf"^{type(model).__name__}: save, copy, .* must .* got .* Set a flag"):
+                way()
+                raise AssertionError(number)
+        with pytest.raises(RuntimeError, match=r"one call at a time may learn"):
+            learn(model)
+    with model._own_lock().copying():
+        copy.deepcopy(model)  # (one copy within another changes nothing)
+        with pytest.raises(RuntimeError, match=rf"^{type(model).__name__}: fit, .* must .* got .* Set a flag"):
+            learn(model)
+    learn(model)
+
+
+needs_alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms on this system")
+
+
+@contextmanager
+def at_an_alarm(handler):
+    """Call handler() by a signal, a hundredth of a second from now on and again until the block ends."""
+    before = signal.signal(signal.SIGALRM, lambda *_: handler())
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@needs_alarms
+def test_a_signal_handler_within_a_learning_call_or_a_wait_gets_an_error_instead_of_waiting(tmp_path):
+    model, told = fresh(AROWClassifier()), []
+
+    def save():
+        try:
+            model.save(tmp_path / "model")
+        except RuntimeError as error:
+            told.append(str(error))
+
+    long_X, long_y = np.tile(X, (500, 1)), np.tile(Y, 500)
+    with at_an_alarm(save):
+        while not told:
+            model.partial_fit(long_X, long_y)
+    assert model.t_ % 40 == 0 and "Set a flag" in told[0]
+
+    waits = threading.Event()
+
+    def copy_in_another_thread():
+        with model._own_lock().copying():
+            waits.set()
+            until(lambda: len(told) >= 2)
+
+    for call in (lambda: copy.deepcopy(model), lambda: learn(model)):
+        told.clear()
+        waits.clear()
+        thread = threading.Thread(target=copy_in_another_thread)
+        thread.start()
+        assert waits.wait(PATIENCE)
+        with at_an_alarm(save):
+            call()
+            while len(told) < 2:  # (it came when nothing waited any more)
+                call()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+    model.save(tmp_path / "model")
+
+
+def test_ctrl_c_ends_a_wait_and_leaves_the_lock_to_the_others():
+    model = fresh(AROWClassifier())
+    for call in (lambda: copy.deepcopy(model), lambda: learn(model), lambda: model.fit(X, Y)):
+        held, over, t = threading.Event(), threading.Event(), model.t_
+
+        def hold(held=held, over=over):
+            with model._own_lock().copying():
+                held.set()
+                assert over.wait(PATIENCE)
+
+        def press():
+            until(lambda: model._own_lock().n_waiting)
+            interrupt_main()
+
+        threads = [threading.Thread(target=target) for target in (hold, press)]
+        threads[0].start()
+        assert held.wait(PATIENCE)
+        threads[1].start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert model._own_lock().n_waiting == 0 and not over.is_set()
+        over.set()
+        for thread in threads:
+            thread.join()
+        assert model.t_ == t
+        learn(copy.deepcopy(learn(model)))
+
+
+FITTED = [
+    AROWClassifier(r=1.0, max_iter=4, tol=None, random_state=0),
+    PassiveAggressiveClassifier(max_iter=4, tol=None, loss_tol=1e-9, random_state=0),
+    KernelOnlineClassifier(gamma=1.0, max_iter=4, tol=None, random_state=0),
+    CommitteeClassifier([AROWClassifier(r=1.0)], max_iter=4, random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*loss_tol")
+@pytest.mark.parametrize("learner", FITTED, ids=repr)
+def test_fit_gives_way_between_two_epochs_and_what_is_copied_then_learns_on(learner, monkeypatch):
+    model, waiting, original, copied = copy.deepcopy(learner), [], type(learner)._learn, []
+
+    def copy_all():
+        for way in COPIES:
+            copied.append(way(model))
+
+    def learn_an_epoch(self, *arguments, **others):
+        if self is model and not waiting:
+            waiting.append(Waiting(model))
+            waiting[0].start("copied", copy_all)
+        return original(self, *arguments, **others)
+
+    monkeypatch.setattr(type(learner), "_learn", learn_an_epoch)
+    expected = copy.deepcopy(learner).fit(X, Y)
+    model.fit(X, Y)
+    waiting[0].join()
+    assert copied[0].t_ == 40 and copied[0].n_iter_ == 1
+    one_epoch = copy.deepcopy(learner).set_params(max_iter=1).fit(X, Y).partial_fit(X, Y)
+    assert (copied[0].partial_fit(X, Y).decision_function(X) == one_epoch.decision_function(X)).all()
+    for twin in copied:
+        assert twin.partial_fit(X, Y).t_ % 40 == 0
+    assert (expected.predict(X) == model.predict(X)).all() and expected.t_ == model.t_
+
+
+def test_two_models_may_be_merged_into_each_other_by_two_threads_at_once():
+    models = [fresh(AROWRegressor()), fresh(AROWRegressor())]
+
+    def merge(one, other):
+        for _ in range(50):
+            one.merge(other)
+
+    threads = [threading.Thread(target=merge, args=pair) for pair in (models, models[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
