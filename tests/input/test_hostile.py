@@ -6,114 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from algorithms import ONE_EACH
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._input import validate
 from onlinecls._input.check import check_rows
-
-LEARNERS = [case.estimator() for case in ONE_EACH] + [case.estimator(multi_class="crammer_singer") for case in ONE_EACH[::3]]
-STEADY = settings(deadline=None, suppress_health_check=list(HealthCheck))
-VALUES = [
-    0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e10, 1e15, 1e19, -1e20, 3e38, 3.4e38, 1e154, 1e300, 1.7e308, 1e-10,
-    1e-20, 1e-38, 1e-40, 1e-45, 1e-160, 1e-300, 5e-324, np.nan, np.inf, -np.inf,
-]
-D = 6
-
-
-@st.composite
-def matrices(draw, max_rows=5):
-    """Draw a csr_matrix of unchecked arrays, most of them nearly valid."""
-    n = draw(st.integers(0, max_rows))
-    nnz = draw(st.integers(0, 12))
-    dtype = draw(st.sampled_from(["f4", "f8", "f8", ">f8", "i8", "u1", "?"]))
-    index = draw(st.sampled_from([np.int32, np.int64]))
-    sane = draw(st.booleans())
-    finite = st.sampled_from(VALUES[:-3] if dtype != "f4" else [v for v in VALUES[:-3] if abs(v) < 3.5e38])
-    value = finite if sane else st.sampled_from(VALUES)
-    data = np.array(draw(st.lists(value, min_size=nnz, max_size=nnz)))
-    with np.errstate(all="ignore"):
-        data = (data if "f" in dtype else np.clip(np.nan_to_num(data), 0, 9)).astype(dtype)
-    wild = st.integers(0, D - 1) if sane else st.integers(-2, D + 2) | st.sampled_from([-(2**31), 2**31 - 1])
-    indices = np.array(draw(st.lists(wild, min_size=nnz, max_size=nnz)), index)
-    cuts = sorted(draw(st.lists(st.integers(0, nnz), min_size=max(n - 1, 0), max_size=max(n - 1, 0))))
-    indptr = np.array([0, *cuts, nnz][: n + 1] if n else [0], index)
-    if not sane and draw(st.booleans()):
-        at = draw(st.integers(0, len(indptr) - 1))
-        indptr[at] = draw(st.integers(-3, nnz + 3) | st.sampled_from([2**31 - 1, -(2**31)]))
-    if not sane and draw(st.integers(0, 5)) == 0:
-        indptr = draw(st.sampled_from([indptr[:-1], np.append(indptr, nnz), indptr[:0], indptr.astype(np.float64)]))
-    if not sane and draw(st.integers(0, 5)) == 0:
-        data = draw(st.sampled_from([data[:-1], np.append(data, data[:1]), data[:0]]))
-    if draw(st.integers(0, 5)) == 0:  # the same numbers, lying apart
-        data, indices, indptr = (np.repeat(array, 2)[::2] for array in (data, indices, indptr))
-    csr = sparse.csr_matrix((n, D), dtype=data.dtype.newbyteorder("="))
-    csr.data, csr.indices, csr.indptr = data, indices, indptr
-    return csr
-
-
-def dense(csr):
-    """The rows of a matrix that has been accepted, added up one by one; float64 unless it is float32."""
-    dtype = np.float32 if csr.data.dtype == np.float32 else np.float64
-    rows = np.zeros(csr.shape, dtype)
-    for i in range(csr.shape[0]):
-        for k in range(int(csr.indptr[i]), int(csr.indptr[i + 1])):
-            if csr.data.dtype.kind in "f":
-                rows[i, csr.indices[k]] += csr.data[k]
-            else:  # as scipy adds up: in the matrix's own type
-                rows[i, csr.indices[k]] = (rows[i, csr.indices[k]].astype(csr.data.dtype) + csr.data[k]).astype(dtype)
-    return rows
-
-
-@settings(STEADY, max_examples=max(120, settings.default.max_examples))
-@given(
-    csr=matrices(),
-    labels=st.lists(st.integers(0, 2), min_size=5, max_size=5),
-    which=st.sampled_from(LEARNERS),
-    joined=st.booleans(),
-)
-def test_a_random_csr_matrix_is_refused_or_learnt_as_if_dense(csr, labels, which, joined):
-    make = lambda: type(which)(**which.get_params())  # noqa: E731
-    learner, twin, y = make(), make(), labels[: csr.shape[0]]
-    if joined:
-        first = np.eye(3, D).astype(np.float32 if csr.dtype == np.float32 else np.float64)
-        learner.partial_fit(first, [0, 1, 2]), twin.partial_fit(first, [0, 1, 2])
-    before, given_arrays = fingerprint(learner), [array.copy() for array in (csr.data, csr.indices, csr.indptr)]
-    try:
-        learner.partial_fit(csr, y)
-    except ValueError as error:
-        event("refused")
-        assert fingerprint(learner) == before
-        assert str(error).startswith(type(learner).__name__)
-    else:
-        event("learnt")
-        twin.partial_fit(dense(csr), y)
-        if fingerprint(learner) is None:
-            assert fingerprint(twin) is None
-        else:
-            assert is_finite(learner)
-            assert (learner._state.values == twin._state.values).all() and (learner._state.counts == twin._state.counts).all()
-            assert (learner._state.counters == twin._state.counters).all()
-    for array, copy in zip((csr.data, csr.indices, csr.indptr), given_arrays, strict=True):
-        assert array.tobytes() == copy.tobytes()
-
-
-@settings(STEADY, max_examples=max(50, settings.default.max_examples))
-@given(csr=matrices())
-def test_predicting_refuses_the_matrices_that_learning_refuses(csr):
-    learner = onlinecls.AROWClassifier(dtype=np.float32).partial_fit(np.eye(3, D), [0, 1, 2])
-    try:
-        scores = learner.decision_function(csr)
-    except ValueError:
-        with pytest.raises(ValueError):
-            learner.partial_fit(csr, [0] * csr.shape[0])
-    else:
-        assert scores.shape == (csr.shape[0], 3)
-        learner.partial_fit(csr, [0] * csr.shape[0])
 
 
 def test_an_average_over_many_rounds_of_huge_weights_is_finite():

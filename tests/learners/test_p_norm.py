@@ -156,6 +156,7 @@ def test_multi_class_of_a_p_norm_may_change_between_calls(multi_class):
     t = theta(learner)
     expected = linked(t, 5.0) if other == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+    assert_allclose(learner.decision_function(X), np.column_stack([X, np.ones(200)]) @ expected.T, rtol=1e-10, atol=1e-12)
 
 
 def test_a_row_that_all_p_norm_classes_leave_out_is_counted_once():
