@@ -35,22 +35,25 @@ def one_pass(name, **params):
 
 
 @functools.cache
-def stream(n_rows, nnz, n_features=2**20, dtype="float32", n_classes=2, seed=0):
+def stream(n_rows, nnz, n_features=2**20, dtype="float32", n_classes=2, seed=0, spread=0.0, n_words=N_WORDS):
     """Make unit-length CSR rows of about ``nnz`` columns, with Zipf's frequencies as of words, and their labels.
 
     A quarter of the tokens tell the class of their row and a tenth of the labels is wrong, so that learners go on making updates.
+    The lengths of rows vary by a log-normal law, the standard deviation of whose logarithm is ``spread``.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n_rows)
-    tokens = round(1.05 * nnz)  # a few of them repeat within a row
-    n_words = min(n_features, N_WORDS)
+    # A few tokens repeat within a row.
+    tokens = np.maximum(np.rint(1.05 * nnz * np.exp(spread * rng.standard_normal(n_rows) - spread**2 / 2)), 1).astype(np.int32)
+    row_of = np.repeat(np.arange(n_rows), tokens)
+    n_words = min(n_features, n_words)
     # Log-uniform ranks have frequencies proportional to 1 / rank; the first few ranks are no word's.
-    ranks = np.exp(np.log(20) + rng.random((n_rows, tokens)) * np.log(n_words / 20)).astype(np.int64)
+    ranks = np.exp(np.log(20) + rng.random(len(row_of)) * np.log(n_words / 20)).astype(np.int64)
     telling = rng.random(ranks.shape) < 0.25
-    ranks[telling] += (y[:, None] - ranks % n_classes)[telling]
+    ranks[telling] += (y[row_of] - ranks % n_classes)[telling]
     columns = rng.permutation(n_features)[ranks % n_words].astype(np.int32)
-    indptr = np.arange(n_rows + 1, dtype=np.int32) * tokens
-    X = sp.csr_matrix((np.ones(columns.size), columns.ravel(), indptr), shape=(n_rows, n_features))
+    indptr = np.concatenate([[0], np.cumsum(tokens)]).astype(np.int32)
+    X = sp.csr_matrix((np.ones(columns.size), columns, indptr), shape=(n_rows, n_features))
     X.sum_duplicates()
     norms = np.sqrt(np.add.reduceat(X.data**2, X.indptr[:-1]))
     X.data = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(dtype)

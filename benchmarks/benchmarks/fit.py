@@ -48,7 +48,20 @@ class _Throughput:
     track_ns_per_nnz.unit = "ns"
 
 
-class Algorithm(_Throughput):
+class _Timed(_Throughput):
+    def time_fit(self, *params):
+        self.fit()
+
+
+class _Progressive(_Throughput):
+    def track_progressive_error(self, *params):
+        self.fit()
+        return 100 * self.model.n_mistakes_ / self.X.shape[0]
+
+    track_progressive_error.unit = "%"
+
+
+class Algorithm(_Timed, _Progressive):
     """Every algorithm on short and longer texts: speed, and the error beside it."""
 
     params = [BINARY, [20, 75]]
@@ -58,17 +71,8 @@ class Algorithm(_Throughput):
         self.X, self.y = timed_stream(nnz)
         self.model = one_pass(algorithm)
 
-    def time_fit(self, *params):
-        self.fit()
 
-    def track_progressive_error(self, *params):
-        self.fit()
-        return 100 * self.model.n_mistakes_ / self.X.shape[0]
-
-    track_progressive_error.unit = "%"
-
-
-class Regression(_Throughput):
+class Regression(_Timed):
     """Every regressor, on the labels -1 and +1 as targets; its squared error beside its speed."""
 
     params = [REGRESSION, [20, 75]]
@@ -79,9 +83,6 @@ class Regression(_Throughput):
         self.y = 2.0 * y - 1.0
         self.model = one_pass(algorithm)
 
-    def time_fit(self, *params):
-        self.fit()
-
     def track_progressive_mse(self, *params):
         self.fit()
         return self.model.progressive_mse_
@@ -89,7 +90,7 @@ class Regression(_Throughput):
     track_progressive_mse.unit = "squared units of y"
 
 
-class OneClass(_Throughput):
+class OneClass(_Timed):
     """Every one-class learner: speed, and the share of rows predicted as outliers."""
 
     params = [ONE_CLASS, [20, 75]]
@@ -99,9 +100,6 @@ class OneClass(_Throughput):
         self.X, self.y = timed_stream(nnz)
         self.model = one_pass(algorithm)
 
-    def time_fit(self, *params):
-        self.fit()
-
     def track_outliers(self, *params):
         self.fit()
         return 100 * self.model.n_mistakes_ / self.X.shape[0]
@@ -109,7 +107,7 @@ class OneClass(_Throughput):
     track_outliers.unit = "%"
 
 
-class Experts(_Throughput):
+class Experts(_Timed, _Progressive):
     """Every learner of experts' advice, with experts of different accuracy; a row costs O(experts)."""
 
     params = [EXPERTS, [10, 100, 1000]]
@@ -123,17 +121,8 @@ class Experts(_Throughput):
         self.X = np.where(wrong, 1.0 - self.y[:, None], self.y[:, None])
         self.model = one_pass(algorithm)
 
-    def time_fit(self, *params):
-        self.fit()
 
-    def track_progressive_error(self, *params):
-        self.fit()
-        return 100 * self.model.n_mistakes_ / self.X.shape[0]
-
-    track_progressive_error.unit = "%"
-
-
-class Leader(_Throughput):
+class Leader(_Timed, _Progressive):
     """Learners that keep all rows and solve for all of them at each row; the cost of a row grows."""
 
     params = [LEADERS, [100, 200, 400]]
@@ -142,15 +131,6 @@ class Leader(_Throughput):
     def prepare(self, algorithm, n_rows):
         self.X, self.y = stream(n_rows, 20)
         self.model = make_estimator(algorithm)
-
-    def time_fit(self, *params):
-        self.fit()
-
-    def track_progressive_error(self, *params):
-        self.fit()
-        return 100 * self.model.n_mistakes_ / self.X.shape[0]
-
-    track_progressive_error.unit = "%"
 
 
 class Features(_Throughput):
@@ -176,16 +156,10 @@ class Storage(_Throughput):
         self.model = one_pass(algorithm)
 
 
-class Multiclass(_Throughput):
+class Multiclass(_Progressive):
     params = [JOINT, ["crammer_singer", "ovr"], [5, 20]]
     param_names = ["algorithm", "multi_class", "n_classes"]
 
     def prepare(self, algorithm, multi_class, n_classes):
         self.X, self.y = timed_stream(75, n_features=2**18, n_classes=n_classes)
         self.model = one_pass(algorithm, multi_class=multi_class)
-
-    def track_progressive_error(self, *params):
-        self.fit()
-        return 100 * self.model.n_mistakes_ / self.X.shape[0]
-
-    track_progressive_error.unit = "%"
