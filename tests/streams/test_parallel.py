@@ -1,6 +1,7 @@
 """Streams in parts: the model depends on the parts and their order alone, whoever learns them."""
 
 import importlib.util
+import io
 import os
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import parallel
+from onlinecls.parallel import _fit as fitting
 
 
 def problem(n=60, n_classes=3):
@@ -49,7 +51,7 @@ def expected():
     return fingerprint(by_hand(parts_of_arrays()))
 
 
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky", "multiprocessing"])
 def test_every_parallel_engine_makes_the_same_model(expected, backend):
     with joblib.parallel_config(backend=backend, n_jobs=1 if backend == "sequential" else 2):
         assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
@@ -197,6 +199,68 @@ def test_a_part_that_fails_is_named_and_may_be_skipped(tmp_path):
     assert len(said) == 2 and found.t_ == 60
     with pytest.raises(ValueError, match="parts must have rows, got none"), pytest.warns(UserWarning, match="left out"):
         parallel.fit(make(), bad[2:3], on_error="skip")
+
+
+@pytest.mark.parametrize("strange", [np.ones((4, 7)), np.ones((4, 6)).astype("U1")], ids=["columns", "labels"])
+def test_a_part_that_does_not_merge_is_named_and_may_be_skipped(expected, strange):
+    """It learns by itself: of other columns, or with texts for labels."""
+    parts = parts_of_arrays()
+    odd = (strange, [0, 1, 2, 0]) if strange.shape[1] == 7 else (strange.astype(float), ["a", "b", "a", "b"])
+    for at in (1, 2, 5):
+        said = rf"part {at + 1} \(a tuple\) .*a model that does not merge with those before it: AROWClassifier: "
+        with pytest.raises(ValueError, match=said):
+            parallel.fit(make(), [*parts[:at], odd, *parts[at:]])
+        with pytest.warns(UserWarning, match=said) as warned:
+            found = parallel.fit(make(), [*parts[:at], odd, *parts[at:]], on_error="skip")
+        assert len(warned) == 1 and found.t_ == 60, at
+
+
+@pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
+@pytest.mark.filterwarnings("ignore")
+def test_a_partition_that_does_not_merge_is_named():
+    import dask.bag as db
+
+    bag = db.from_sequence([*parts_of_arrays(3), (np.ones((4, 7)), [0, 1, 2, 0])], npartitions=4)
+    with pytest.raises(ValueError, match=r"part 4 \(a partition\) must be learnt, got a model that does not merge"):
+        parallel.fit(make(), bag)
+    assert parallel.fit(make(), bag, on_error="skip").t_ == 60
+
+
+def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
+    parts = [*parts_of_arrays(), []]
+    models = [parallel.learn_part(make(), part) for part in parts]
+    assert models[-1] == b"" and all(b"pickle" not in model and type(model) is bytes for model in models)
+    pairs = [parallel.merge_bytes(models[:2]), parallel.merge_bytes(models[2:4]), parallel.merge_bytes(models[4:])]
+    found = parallel.merge_bytes([parallel.merge_bytes(pairs[:2]), pairs[2]])
+    assert fingerprint(onlinecls.load(io.BytesIO(found))) == expected
+    assert parallel.merge_bytes([b"", b""]) == b""
+    reading, (path, *_) = {"n_features": 64}, write_parts(tmp_path)
+    one = parallel.learn_part(make(), path, classes=["0", "1", "2", "7"], reading=reading)
+    assert onlinecls.load(io.BytesIO(one)).classes_.tolist() == ["0", "1", "2", "7"]
+    with pytest.raises(ValueError, match="it keeps all rows"):
+        parallel.learn_part(onlinecls.FoReLClassifier(), parts[0])
+    with pytest.raises(ValueError, match="must be a model saved by onlinecls"):
+        parallel.merge_bytes([b"not a model"])
+
+
+def test_workers_send_models_as_files():
+    found = list(fitting._models(fitting.Task(make(), None, {}), fitting.parts_of(parts_of_arrays()), 1))
+    assert len(found) == 5 and all(type(each.model) is bytes for each in found)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: make nightly installs it")
+@pytest.mark.filterwarnings("ignore")
+def test_ray_makes_the_same_model(expected):
+    import ray
+    from ray.util.joblib import register_ray
+
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        register_ray()
+        with joblib.parallel_config(backend="ray", n_jobs=2):
+            assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
+    finally:
+        ray.shutdown()
 
 
 def test_progress_of_parallel_fit_is_shown(expected, capsys):

@@ -92,6 +92,14 @@ def check_merges(model: Any) -> None:
     _check_kind(type(model).__name__, model, model)
 
 
+def check_alike(models: list[Any]) -> None:
+    """Raise the ValueError now that merging fitted models would raise of their features, dtype, names or type of labels."""
+    who, first = type(models[0]).__name__, models[0]
+    _check_alike(who, models)
+    for model in models if "classes_" in first.__dict__ else ():
+        validate.comparable(who, model.classes_, first.classes_, "classes of the other model")
+
+
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """See `Estimator.merge`."""
     who, models = type(learner).__name__, (learner, *others)

@@ -2,9 +2,11 @@
 
     model = onlinecls.parallel.fit(onlinecls.AROWClassifier(), "part-*.tsv", n_jobs=8)
 
-The engine is joblib's (processes, threads, and the backends registered with it) or Dask's.
+The engine is joblib's (processes, threads, and the backends registered with it) or Dask's; `learn_part` and `merge_bytes` are
+the two halves for any other.
 """
 
 from ._fit import fit
+from ._parts import learn_part, merge_bytes
 
-__all__ = ["fit"]
+__all__ = ["fit", "learn_part", "merge_bytes"]

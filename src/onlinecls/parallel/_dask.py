@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._parts import Failure, Part, learn_part, merge_in_tree, merged
+from ._parts import Learnt, Part, bytes_of, learnt, loaded, merge_in_tree, merged
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,20 +43,20 @@ def _blocks(collection: Any) -> list[Any]:
     return list(collection.to_delayed())
 
 
-def tree(task: Task, blocks: list[Any]) -> tuple[Any, list[Failure]]:
-    """Learn the partitions by a tree of Dask tasks; return the merged model or None, and the parts that failed."""
+def tree(task: Task, blocks: list[Any]) -> Learnt:
+    """Learn the partitions by a tree of Dask tasks, which send each other models as bytes; return what came of them."""
     import dask
 
     learn, pair = dask.delayed(_learn_block), dask.delayed(_pair)
     shared = dask.delayed(task)
     models = [learn(shared, number, block) for number, block in enumerate(blocks, 1)]
-    return merge_in_tree(models, pair).compute()
+    return loaded(merge_in_tree(models, pair).compute())
 
 
-def _learn_block(task: Task, number: int, block: Any) -> tuple[Any, list[Failure]]:
-    found = learn_part(task, Part(number, "a partition", block))
-    return (None, [found]) if isinstance(found, Failure) else (found, [])
+def _learn_block(task: Task, number: int, block: Any) -> Learnt:
+    return learnt(task, Part(number, "a partition", block))
 
 
-def _pair(first: tuple[Any, list[Failure]], second: tuple[Any, list[Failure]]) -> tuple[Any, list[Failure]]:
-    return merged(first[0], second[0]), first[1] + second[1]
+def _pair(first: Learnt, second: Learnt) -> Learnt:
+    found = merged(first, second)
+    return found._replace(model=None if found.model is None else bytes_of(found.model))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING
 
-from .._estimators.merging import check_merges
+from .._estimators.merging import check_alike, check_merges
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Task, learn_part, merge_in_tree, merged, parts_of
+from ._parts import Failure, Learnt, Task, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +47,8 @@ def fit(
     classes : array-like, default=None
         All labels that can occur. None: those that occur in the parts.
     on_error : {"raise", "skip"}, default="raise"
-        If a part cannot be read or learnt, raise an error, or leave it out with a warning. Both name the part.
+        If a part cannot be read or learnt, or its model does not merge with those before it (other columns, or labels of
+        another type), raise an error, or leave it out with a warning. Both name the part.
     progress : bool, default=False
         Show a bar of the parts that are learnt (needs tqdm, extra ``progress``).
     reading : dict, default=None
@@ -66,7 +68,9 @@ def fit(
 
     Notes
     -----
-    Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts.
+    Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts (and
+    some more where joblib's backend gives back lists: "multiprocessing", "ray", "spark"). Models are sent as their files, so
+    that the estimator must be one that `save` can write.
     More parts cost a little accuracy: the guide "From one core to a cluster" has figures.
 
     Examples
@@ -82,28 +86,38 @@ def fit(
     check_merges(estimator)
     task = Task(estimator, classes, dict(reading or {}))
     if is_dask(parts):
-        found, failures = tree(task, partitions(parts))
-        _report(failures, on_error)
+        found = tree(task, partitions(parts))
+        _report(found.failures, on_error)
     else:
         listed = parts_of(parts)
-        failures = []
         models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
-        found = merge_in_tree(_without_failures(models, failures, on_error), merged)
-    if found is None or not found.__sklearn_is_fitted__():
-        raise ValueError(f"{_WHO}: parts must have rows, got none ({len(failures)} parts failed).")
+        found = merge_in_tree(_reported(models, on_error), partial(_merged, on_error))
+    if found.model is None:
+        raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
+    return found.model
+
+
+def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
+    """Yield what came of each part; report those that failed, and those that do not merge with the first one."""
+    first = None
+    for found in map(loaded, models):
+        if first is not None and found.model is not None:
+            try:
+                check_alike([first, found.model])
+            except ValueError as error:
+                found = Learnt(None, (), (not_merged(found.parts, error),))
+        first = found.model if first is None else first
+        _report(found.failures, on_error)
+        yield found
+
+
+def _merged(on_error: str, first: Learnt, second: Learnt) -> Learnt:
+    found = merged(first, second)
+    _report(found.failures[len(first.failures) + len(second.failures) :], on_error)
     return found
 
 
-def _without_failures(models: Iterator[Any], failures: list[Failure], on_error: str) -> Iterator[Any]:
-    """Yield the models, None for each that failed, and report failures."""
-    for model in models:
-        if isinstance(model, Failure):
-            failures.append(model)
-            _report([model], on_error)
-        yield None if isinstance(model, Failure) else model
-
-
-def _report(failures: list[Failure], on_error: str) -> None:
+def _report(failures: tuple[Failure, ...], on_error: str) -> None:
     for failure in failures:
         if on_error == "raise":
             raise ValueError(f"{_WHO}: {failure.part} must be learnt, got {failure.reason} (on_error='skip' leaves it out.)")
@@ -120,8 +134,8 @@ def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterato
     return iter(tqdm(models, total=total, unit="part"))
 
 
-def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
-    """Yield a model or a Failure for each part, in order. The parts of a worker that dies are learnt again."""
+def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
+    """Yield what came of each part, in order. The parts of a worker that dies are learnt again."""
     try:
         import joblib
         from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -129,11 +143,14 @@ def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Any]:
         raise ImportError(f"{_WHO}: needs the package joblib: pip install 'onlinecls[parallel]'.") from None
     done = deaths = 0
     while done < len(parts):
-        workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
         try:
-            for model in workers(joblib.delayed(learn_part)(task, part) for part in parts[done:]):
+            workers, n_next = joblib.Parallel(n_jobs=n_jobs, return_as="generator"), len(parts)
+        except ValueError:  # of a backend that gives back lists only: of a few parts at a time
+            workers, n_next = joblib.Parallel(n_jobs=n_jobs), 4 * joblib.effective_n_jobs(n_jobs)
+        try:
+            for found in workers(joblib.delayed(learnt)(task, part) for part in parts[done : done + n_next]):
                 done, deaths = done + 1, 0
-                yield model
+                yield found
         except TerminatedWorkerError as error:
             deaths += 1
             if deaths == _DEATHS:

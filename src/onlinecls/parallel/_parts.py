@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -11,7 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import streams
-from .._estimators.merging import merge
+from .._estimators.merging import check_merges, merge
+from .._estimators.saving import load
 from .._input.compat import is_classifier
 
 if TYPE_CHECKING:
@@ -83,17 +85,102 @@ def fresh(estimator: Any) -> Any:
     return type(estimator)(**{name: deepcopy(value) for name, value in estimator.get_params(deep=False).items()})
 
 
-def learn_part(task: Task, part: Part) -> Any:
-    """Learn one part, and return the model or a Failure. (Not all exceptions can be sent from one process to another.)"""
-    model = fresh(task.estimator)
-    more = {"classes": task.classes} if task.classes is not None and is_classifier(model) else {}
+def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mapping[str, Any] | None = None) -> bytes:
+    """Learn one part of a stream by a clone of the estimator, and return the model as the bytes of its file.
+
+    With `merge_bytes` this is `fit` for an engine of your own: the bytes can be sent anywhere, as no code is in them.
+
+    Parameters
+    ----------
+    estimator : estimator that merges (see `onlinecls.merge`)
+        Its parameters are used; it is not changed itself.
+    part : path, (X, y), (X, y, sample_weight), iterable of these or of pairs (text, label), or function that returns one
+        See `fit`.
+    classes : array-like, default=None
+        All labels that can occur. None: those that occur in the part.
+    reading : dict, default=None
+        Options of `streams.read` for files and texts.
+
+    Returns
+    -------
+    model : bytes
+        What `onlinecls.load` reads; b"" if the part has no rows.
+
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be merged or saved, or the part cannot be read or learnt.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from onlinecls import AROWRegressor, load, parallel
+    >>> X, learner = np.eye(3), AROWRegressor(r=1.0, fit_intercept=False)
+    >>> models = [parallel.learn_part(learner, part) for part in ((X[:2], [2.0, 4.0]), (X[2:], [6.0]))]
+    >>> load(io.BytesIO(parallel.merge_bytes(models))).coef_.tolist()
+    [1.0, 2.0, 3.0]
+    """
+    check_merges(estimator)
+    model = fresh(estimator)
+    more = {"classes": classes} if classes is not None and is_classifier(model) else {}
+    for X, y, weight in batches(part, reading or {}):
+        arguments = (X,) if y is None else (X, y)
+        model.partial_fit(*arguments, sample_weight=weight, **more)
+    return bytes_of(model) if model.__sklearn_is_fitted__() else b""
+
+
+def merge_bytes(models: Iterable[bytes]) -> bytes:
+    """Merge the models of `learn_part`, or results of this function, in their order.
+
+    Merging is associative to rounding: an engine may merge pairs, pairs of pairs and so on, where they are.
+
+    Parameters
+    ----------
+    models : iterable of bytes
+        The files of models; b"" for a part without rows changes nothing.
+
+    Returns
+    -------
+    model : bytes
+        What `onlinecls.load` reads; b"" if all are empty.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no model, or they do not merge.
+    """
+    found = None
+    for model in (load(io.BytesIO(data)) for data in models if len(data)):
+        found = model if found is None else merge([found, model])
+    return b"" if found is None else bytes_of(found)
+
+
+def bytes_of(model: Any) -> bytes:
+    file = io.BytesIO()
+    model.save(file)
+    return file.getvalue()
+
+
+class Learnt(NamedTuple):
+    """Hold what came of parts: a model (bytes while it is sent; None if there is none), their names, those that failed."""
+
+    model: Any
+    parts: tuple[str, ...]
+    failures: tuple[Failure, ...] = ()
+
+
+def learnt(task: Task, part: Part) -> Learnt:
+    """Learn one part. (Not all exceptions can be sent from one process to another.)"""
+    name = f"part {part.number} ({part.name})"
     try:
-        for X, y, weight in batches(part.what, task.reading):
-            arguments = (X,) if y is None else (X, y)
-            model.partial_fit(*arguments, sample_weight=weight, **more)
+        return Learnt(learn_part(task.estimator, part.what, classes=task.classes, reading=task.reading) or None, (name,))
     except Exception as error:
-        return Failure(f"part {part.number} ({part.name})", f"{type(error).__name__}: {error}")
-    return model
+        return Learnt(None, (), (Failure(name, f"{type(error).__name__}: {error}"),))
+
+
+def loaded(found: Learnt) -> Learnt:
+    return found._replace(model=load(io.BytesIO(found.model))) if isinstance(found.model, bytes) else found
 
 
 def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
@@ -115,10 +202,20 @@ def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, A
             yield (*first, None)[:3]  # (a Batch is such a tuple, too)
 
 
-def merged(first: Any, second: Any) -> Any:
-    """Merge two models, of which either may be None or have learnt nothing."""
-    models = [model for model in (first, second) if model is not None and model.__sklearn_is_fitted__()]
-    return merge(models) if len(models) > 1 else models[0] if models else None
+def merged(first: Learnt, second: Learnt) -> Learnt:
+    """Merge what came of parts with what came of later ones, which are left out if both do not merge."""
+    first, second = loaded(first), loaded(second)
+    model, parts, failures = first.model or second.model, first.parts + second.parts, first.failures + second.failures
+    if first.model and second.model:
+        try:
+            model = merge([first.model, second.model])
+        except ValueError as error:
+            parts, failures = first.parts, (*failures, not_merged(second.parts, error))
+    return Learnt(model, parts, failures)
+
+
+def not_merged(parts: tuple[str, ...], error: ValueError) -> Failure:
+    return Failure(", ".join(parts), f"a model that does not merge with those before it: {error}")
 
 
 def merge_in_tree(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
