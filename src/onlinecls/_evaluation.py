@@ -314,7 +314,8 @@ def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
     if not points:
         raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
     n, squared, absolute, updates, passed = (np.array(column) for column in zip(*points, strict=True))
-    return ProgressiveErrors(n.astype(np.int64), squared, absolute, updates.astype(np.int64) if counts_rows else None, passed, by_row)
+    n_updates = updates.astype(np.int64) if counts_rows else None
+    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, passed, by_row)
 
 
 @overload

@@ -93,7 +93,7 @@ class Estimator(Routing):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _lock: Lock
-    _learnt = frozenset({"_state", "_run", "_model"})  # attributes that learning calls change in place, whatever a class calls it
+    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning calls change, whatever a class calls them
     _names: list[str]
     _getter: Callable[[dict[str, Any]], tuple[Any, ...]]
 
@@ -180,7 +180,7 @@ class Estimator(Routing):
         with self._own_lock().copying():
             twin = self._sharing()
             del twin._lock
-            for name in self._learnt & twin.__dict__.keys():
+            for name in self._in_place & twin.__dict__.keys():
                 own = twin.__dict__[name]
                 twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
             twin._settle()
