@@ -93,7 +93,7 @@ class Estimator(Routing):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _lock: Lock
-    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning calls change, whatever a class calls them
+    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning calls change
     _names: list[str]
     _getter: Callable[[dict[str, Any]], tuple[Any, ...]]
 
