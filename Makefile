@@ -58,13 +58,14 @@ sanitize-threads:
 sanitized-threads: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/threads.supp \
 		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
-		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_streams.py tests/*/test_text.py
+		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_serving.py tests/*/test_streams.py tests/*/test_text.py
 
 # What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
 	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
+	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 

@@ -187,7 +187,7 @@ cdef class Model:
         context.columns = context.n_classes if context.n_classes > 2 else 1
         context.correction = correction
         if correction != NULL:
-            context.constant = self.n_features
+            context.constant, context.rounds_to_read = self.n_features, counters
         self.open_platt(context)
         open_records(context, self.record, self.records_from)
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from

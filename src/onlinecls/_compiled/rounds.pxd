@@ -76,6 +76,7 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
     double* correction      # see `update_average`; NULL: no average
+    double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
     Record* records         # of n_records rounds, the first after `records_from`; NULL: none are kept
@@ -193,6 +194,7 @@ cdef inline void update_average(double sign, const floating[::1] state, PassCont
     """Add sign * rounds * w to correction on the row's features, for the vectors that step: sign is -1 before a step, 1 after."""
     cdef double rounds = sign * averaged(context)
     cdef Py_ssize_t i, k, j, c, width = context.columns if p.geometry == ADDITIVE else 2 * context.columns
+    context.rounds_to_read[0] = context.counters.rounds
     for i in range(steps.n):
         c = steps.classes[i]
         for k in range(row.lo, row.hi + 1):

@@ -727,7 +727,8 @@ class OnlineLearner(saving.Describing, Estimator):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-            self._own_lock().give_way()  # (between two epochs the model is whole: it may be copied)
+            if epoch > 1:  # (between two epochs the model is whole: it may be copied)
+                self._own_lock().give_way()
             loss_before = self._state.counters[model.COUNTERS["loss"]]
             with learning(self, again=epoch > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)

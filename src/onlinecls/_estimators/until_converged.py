@@ -93,7 +93,8 @@ class UntilConverged(OnlineLearner):
     ) -> int:
         """Run cycles until one makes no update, at most max_iter; return how many were run."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
-            self._own_lock().give_way()
+            if cycle > 1:
+                self._own_lock().give_way()
             before = self.n_updates_
             with learning(self, again=cycle > 1):
                 params = self._learn(params, rows, targets, weights, class_weights, order)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.lock import Lock
 from .._estimators import saving
 from .._estimators.base import Estimator
 from .._estimators.committee import named_members
+from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import kind_of
 from .._saving import is_json, require
@@ -69,12 +69,15 @@ class StreamPipeline(Estimator):
     """
 
     steps: list[tuple[str, Any]]
+    _in_place = frozenset({"steps"})
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:
         self._assign(locals())
 
-    def __getstate__(self) -> dict:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_checked")}
+    def _sharing(self) -> Self:
+        twin = super()._sharing()
+        twin.__dict__.pop("_checked", None)
+        return twin
 
     def __sklearn_is_fitted__(self) -> bool:
         learner = self._learner
@@ -165,9 +168,6 @@ class StreamPipeline(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _learning(self) -> Any:
-        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
-
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -190,7 +190,7 @@ class StreamPipeline(Estimator):
         arguments = {} if classes is None else {"classes": classes}
         if sample_weight is not None:
             arguments["sample_weight"] = sample_weight
-        with self._learning():
+        with self._own_lock():
             rows, commits = self._rows_to_learn(X, sample_weight)
             self._hand_over(commits, lambda learner: learner.partial_fit(rows, y, **arguments))
         return self
@@ -229,7 +229,7 @@ class StreamPipeline(Estimator):
         self : object
         """
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
-        with self._learning():
+        with self._own_lock():
             commits: Commits = []
             for step in self._parts()[:-1]:
                 X, commit = fitted(step, X, y, sample_weight)
@@ -240,7 +240,7 @@ class StreamPipeline(Estimator):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
-        with self._learning():
+        with self._own_lock():
             rows, commits = self._rows_to_learn([x], None)
             self._hand_over(commits, lambda learner: learner.partial_fit(rows, [y]))
         return self
@@ -257,15 +257,15 @@ class StreamPipeline(Estimator):
             If steps differ, or the learners do not merge. Nothing is changed then.
         """
         who = type(self).__name__
-        mine = [step_in_file(who, step) for step in self._parts()[:-1]]
-        for other in others:
-            its = [step_in_file(who, step) for step in other._parts()[:-1]] if type(other) is type(self) else None
-            if its is None or not _are_equal(mine, its):
-                raise ValueError(
-                    f"{who}: merge must have pipelines whose steps have learnt the same, got others. Let one step learn all rows "
-                    "first (TableVectorizer.merge adds statistics up), and the learners behind copies of it."
-                )
-        with self._learning():
+        with unchanged((self, *others), learner=self):
+            mine = [step_in_file(who, step) for step in self._parts()[:-1]]
+            for other in others:
+                its = [step_in_file(who, step) for step in other._parts()[:-1]] if type(other) is type(self) else None
+                if its is None or not _are_equal(mine, its):
+                    raise ValueError(
+                        f"{who}: merge must have pipelines whose steps have learnt the same, got others. Let one step learn all "
+                        "rows first (TableVectorizer.merge adds statistics up), and the learners behind copies of it."
+                    )
             self._parts()[-1].merge(*(other._parts()[-1] for other in others))
         return self
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
+from .._estimators.merging import unchanged
 from .._input.compat import issparse
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
@@ -26,7 +27,7 @@ def learn_predicting(pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: A
 
     weights : of the rows, empty if all are 1.
     """
-    with pipeline._learning():
+    with unchanged([pipeline], learner=pipeline):
         *steps, learner = pipeline._parts()
         if all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier):
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)

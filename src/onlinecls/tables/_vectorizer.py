@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._compiled.lock import Lock
 from .._estimators.base import Estimator
+from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, sparse_rows, table_transformer_tags
 from .._input.rows import Rows
@@ -148,6 +148,7 @@ class TableVectorizer(Estimator):
     forgetting: float
     dtype: DTypeLike
     _learnt: Learnt
+    _in_place = frozenset({"_learnt"})
 
     def __init__(
         self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
@@ -163,8 +164,11 @@ class TableVectorizer(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_learnt" in self.__dict__
 
-    def __getstate__(self) -> dict:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_reader", "_lock", "_checked")}
+    def _sharing(self) -> Self:
+        twin = super()._sharing()
+        for name in ("_reader", "_checked"):
+            twin.__dict__.pop(name, None)
+        return twin
 
     # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
@@ -194,7 +198,7 @@ class TableVectorizer(Estimator):
         -------
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
-        with self._learning():
+        with self._own_lock():
             rows, commit = self._planned(X, sample_weight)
             commit()
         return rows
@@ -213,7 +217,7 @@ class TableVectorizer(Estimator):
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
-        with self._learning():
+        with self._own_lock():
             options = self._options()
             self._take(self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)[1])
         return self
@@ -248,7 +252,7 @@ class TableVectorizer(Estimator):
                 f"{who}: merge must have statistics of all rows alike, got forgetting={self.forgetting!r}, by which the order of "
                 "rows counts. Learn in one stream."
             )
-        with self._learning():
+        with unchanged((self, *others), learner=self):
             options = self._options()
             found = self._learnt.copy() if "_learnt" in self.__dict__ else Learnt((options.slots, options.bits))
             for other in others:
@@ -282,9 +286,6 @@ class TableVectorizer(Estimator):
         if "_learnt" not in self.__dict__:
             raise not_fitted(type(self).__name__)
         return self._learnt
-
-    def _learning(self) -> Any:
-        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
 
     def _take(self, learnt: Learnt, reader: RowReader | None = None) -> None:
         """Become what was learnt. reader : keep it, as long as there is no feature or kind that is new."""
