@@ -114,7 +114,7 @@ cdef class Lock:
         except BaseException:
             with critical_section(self):
                 if turn in self.waiting:
-                    self.waiting.remove(turn)
+                    self.waiting = [each for each in self.waiting if each is not turn]
                 elif self.holder == turn[0]:    # it has come meanwhile
                     self.hand_on()
             raise

@@ -187,31 +187,36 @@ class OnlineClassifier(WithWeights):
             codes, _ = validate.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
             said = predictions[start:stop]
-            before, t = self._state, self.t_
+            learner, t = self._with_classes(classes), self.t_
             try:
-                self._join(classes)
-                params = self._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                params = learner._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
             finally:  # an interrupt may come before a newcomer's first row
-                came = self._state.counts > 0.0
-                if self.t_ == t:
-                    self._state = before
-                elif not came.all():
-                    rest = self._state.keep_classes(came)
-                    rest.classes = self.classes_[came]
-                    self._state = rest
+                came = learner._state.counts > 0.0
+                if learner.t_ > t:
+                    if not came.all():
+                        rest = learner._state.keep_classes(came)
+                        rest.classes = classes[came]
+                        learner._state = rest
+                    self.__dict__.update(learner.__dict__)
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _join_singly(self, params: dict) -> bool:
         """Return True if a class that has not joined yet would change updates in which it is not the argmax."""
         return False
 
-    def _join(self, classes: np.ndarray) -> None:
-        """Let classes join the model, which stays as it is until its copy with them is made."""
+    def _with_classes(self, classes: np.ndarray) -> Self:
+        """Return a learner like this one whose model has these classes; the learner itself if it has them.
+
+        It learns the newcomers' first rows before anybody else reads its model: one that knows of a class, but no row of it,
+        would name that class for rows that it has scored 0 so far.
+        """
         known = self.classes_
-        if len(classes) != len(known):
-            grown = self._grown(np.searchsorted(classes, known), len(classes))
-            grown.classes = classes
-            self._state = grown
+        if len(classes) == len(known):
+            return self
+        learner, grown = self._sharing(), self._grown(np.searchsorted(classes, known), len(classes))
+        grown.classes = classes
+        learner._state = grown
+        return learner
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
         """Return the model with its classes at `places` among n_classes."""

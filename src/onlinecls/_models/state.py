@@ -15,6 +15,7 @@ from .._saving import require
 from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
+UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
 
 
 def n_vectors(n_classes: int) -> int:
@@ -460,8 +461,10 @@ class State(OfFile, model.Model):
 
     def _problem_of_values(self, counters: dict) -> str:
         first = self.primary
-        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that.
-        if max(float(first.max()), -float(first.min())) > min(4.0 * counters["max_abs_weight"], self._largest):
+        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (Where
+        # squares are no normal numbers, the lengths of rows say less.)
+        reach = max(4.0 * counters["max_abs_weight"], UNDERFLOW)
+        if max(float(first.max()), -float(first.min())) > min(reach, self._largest):
             return "weights beyond their reach"
         return self._problem_of_second_slots()
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._compiled import blas, centre, model, multiplicative, p_norm, simplex
 from .._saving import require
-from .state import Shard, State, n_vectors, read_only
+from .state import UNDERFLOW, Shard, State, n_vectors, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
@@ -509,7 +509,8 @@ class CentreState(WithGroups, centre.CentreModel):
         if min(found["high"], found["noise"], found["scale"]) < 0.0:
             return "norms below 0"
         squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
-        return "" if found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, 0.0) else "another norm of u"
+        fits = found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, UNDERFLOW**2)
+        return "" if fits else "another norm of u"
 
 
 class SignedSimplexState(WithGroups, multiplicative.SimplexModel):

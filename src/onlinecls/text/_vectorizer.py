@@ -227,8 +227,10 @@ class HashingVectorizer(Estimator):
         plain = self.input == "content" and self.feature_names is None and np.dtype(self.dtype).kind == "f"
         return is_fixed and plain and self._is_native() and is_utf8(self.encoding)
 
-    def __getstate__(self) -> dict:
-        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+    def _sharing(self) -> Self:
+        twin = super()._sharing()
+        twin.__dict__.pop("_kept", None)
+        return twin
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
