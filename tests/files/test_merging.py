@@ -69,7 +69,8 @@ def full(model):
 def slow_merge(models):
     """(vectors, features + 1) weights, and Σ, of models of the same classes and units."""
     t = np.array([model.t_ for model in models], float)
-    how = ALGORITHMS_OF[type(models[0]).__name__](models[0])
+    how = next(row for row in ALGORITHMS.values() if row.estimator == type(models[0]).__name__
+               and all(getattr(models[0], name) == value for name, value in row.selects.items()))
     stored = [state_of(model).view.astype(float) for model in models]
     kind = state_of(models[0]).geometry
     if how.merge == "posterior" or (how.merge == "sum" and "potential" in how.geometries[-1]):
@@ -112,15 +113,6 @@ def slow_merge(models):
     weights = [np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) if hasattr(model, "coef_") else model.center_[None]
                for model in models]
     return sum(k * w for k, w in zip(t, weights, strict=True)) / t.sum(), None
-
-
-class _AlgorithmsOf(dict):
-    def __missing__(self, name):
-        rows = [a for a in ALGORITHMS.values() if a.estimator == name]
-        return lambda model: next(a for a in rows if all(getattr(model, key) == value for key, value in a.selects.items()))
-
-
-ALGORITHMS_OF = _AlgorithmsOf()
 
 
 @every_learner
@@ -281,6 +273,8 @@ def _refused():
         "another class": ([model(AROW()), model(onlinecls.NAROWClassifier())], "one class, got a NAROWClassifier"),
         "a parameter": ([model(AROW(r=0.5)), model(AROW(r=1.0))], "the same r, got r=0.5 and r=1.0"),
         "a parameter or auto": ([model(AROW(r=0.5)), model(AROW())], "the same r, got r=0.5 and r='auto'"),
+        "probability": ([model(AROW(probability=which)) for which in (True, False)],
+                        "the same probability, got probability=True and probability=False"),
         "a choice": ([model(AROW()), model(AROW(multi_class="crammer_singer"))], "the same multi_class"),
         "features": ([model(AROW()), model(AROW(), np.eye(4)[:, :3])], "the same features, got 4 and 3"),
         "dtype": ([model(AROW()), model(AROW(dtype=np.float32))], "the same dtype, got float64 and float32"),
@@ -365,10 +359,3 @@ def test_models_that_have_met_nothing_but_zeros_merge_and_go_on(estimator, covar
     one = estimator(covariance=covariance).partial_fit(np.vstack([zeros, zeros]), y + y)
     assert merged.t_ == 8
     assert_array_equal(merged.partial_fit(X, y).coef_, one.partial_fit(X, y).coef_)
-
-
-def test_models_with_probabilities_merge_with_their_like():
-    X, y = np.eye(3), [0, 1, 2]
-    models = [onlinecls.PassiveAggressiveClassifier(probability=which).partial_fit(X, y) for which in (True, False)]
-    with pytest.raises(ValueError, match="must have models of the same probability, got probability=True and probability=False"):
-        onlinecls.merge(models)

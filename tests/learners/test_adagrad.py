@@ -99,12 +99,6 @@ def test_l1_is_refused():
         learner("dual_averaging", l1=0.1).partial_fit([[1.0]], [1], classes=[0, 1])
 
 
-def test_a_model_keeps_its_matrix():
-    model = learner().partial_fit([[1.0, 2.0]], [1], classes=[0, 1])
-    with pytest.raises(ValueError, match="of the parameter that selects the algorithm"):
-        model.set_params(matrix="diagonal").partial_fit([[1.0, 2.0]], [1])
-
-
 @every_update
 def test_a_file_whose_matrix_is_none_is_refused(update, tmp_path):
     X, y = continuous_problem(30, 3, seed=5)

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 from reference import PA1, PA2, PA1Regression, PA2Regression, PassiveAggressiveOneClass
 from states import fingerprint
 
-import onlinecls
 from onlinecls import PassiveAggressiveClassifier as Classifier
 from onlinecls import PassiveAggressiveOneClass as OneClass
 from onlinecls import PassiveAggressiveRegressor as Regressor
@@ -263,15 +262,6 @@ def test_partial_fit_after_cycles_is_plain_pa_again():
     plain = pickle.loads(pickle.dumps(twin)).set_params(loss_tol=None)
     assert fingerprint(learner.partial_fit(X, y)) == fingerprint(plain.partial_fit(X, y))
     assert learner.n_updates_ > twin.n_updates_, "losses below the tolerance count again"
-
-
-def test_a_model_saved_after_cycles_learns_on(tmp_path):
-    X, y = separable(60, 5, seed=12)
-    learner = Classifier(INF, loss_tol=0.25, random_state=0).fit(X, y)
-    learner.save(tmp_path / "model")
-    again = onlinecls.load(tmp_path / "model")
-    assert again.loss_tol == 0.25 and fingerprint(again) == fingerprint(learner)
-    assert fingerprint(again.partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
 
 
 def test_verbose_prints_a_line_a_cycle(capsys):

@@ -46,22 +46,25 @@ def test_each_round_is_within_the_gap_of_the_slow_solver(n_classes, multi_class,
             assert (alpha >= 0).all() and (mass <= weights[: i + 1][weights[: i + 1] > 0][:, None] * (1 + 1e-12)).all()
 
 
-@pytest.mark.parametrize("multi_class, per_row", [("crammer_singer", (1, 1)), ("ovr", (1, 3))])
-def test_rows_of_zeros_add_their_hinge_loss_to_the_dual_value(multi_class, per_row):
-    """Each such row loses 1 before and after a third class joins (1 in each learner of one against the rest)."""
-    X, y = np.zeros((4, 3)), np.array([0, 1, 1, 0])
-    learner = FoReLClassifier(gap_tol=1e-9, multi_class=multi_class, fit_intercept=False).partial_fit(X, y)
-    c = 3.0 * per_row[0]  # (before the first row of the second class nothing is kept)
-    assert learner.dual_value_ == pytest.approx(c) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
+@pytest.mark.parametrize("loss, multi_class, two, three", [
+    ("hinge", "crammer_singer", 1.0, 1.0), ("hinge", "ovr", 1.0, 3.0),
+    ("log_loss", "crammer_singer", np.log(2.0), np.log(3.0)), ("log_loss", "ovr", np.log(2.0), 3.0 * np.log(2.0)),
+])
+def test_rows_of_zeros_add_their_loss_to_the_dual_value(loss, multi_class, two, three):
+    """Each such row loses `two` before a third class joins (the very first is not kept), then `three`."""
+    learner = FoReLClassifier(gap_tol=1e-9, loss=loss, multi_class=multi_class, fit_intercept=False)
+    learner.partial_fit(np.zeros((4, 3)), [0, 1, 1, 0])
+    assert learner.dual_value_ == pytest.approx(3.0 * two) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
     learner.partial_fit(np.eye(3), [2, 0, 1])
-    W, x, k = learner.coef_, np.eye(3), [2, 0, 1]
-    scores = x @ W.T
-    if multi_class == "ovr":
-        lost = np.maximum(0.0, 1.0 - np.where(np.eye(3)[k] > 0, 1, -1) * scores).sum()
-    else:
-        lost = sum(max(0.0, *(1.0 - s[c] + s[r] for r in range(3) if r != c)) for s, c in zip(scores, k, strict=True))
-    primal = np.square(W).sum() / 2 + lost + 3.0 * per_row[1]
-    assert primal == pytest.approx(learner.dual_value_ + learner.gap_) and learner.gap_ <= 1e-9
+    scores, true = learner.decision_function(np.eye(3)), np.eye(3)[[2, 0, 1]] > 0.0
+    of = (lambda z: np.maximum(0.0, 1.0 + z)) if loss == "hinge" else (lambda z: np.logaddexp(0.0, z))
+    lost = of(np.where(true, -scores, scores)).sum()
+    if multi_class == "crammer_singer":
+        behind = scores - scores[true][:, None]  # of each class behind the true one
+        behind = behind[~true].reshape(3, 2)
+        lost = (of(behind.max(axis=1)) if loss == "hinge" else np.log1p(np.exp(behind).sum(axis=1))).sum()
+    primal = np.square(learner.coef_).sum() / 2 + lost + 3.0 * three
+    assert primal == pytest.approx(learner.dual_value_ + learner.gap_, abs=1e-8) and learner.gap_ <= 1e-9
 
 
 def test_a_row_of_zeros_is_not_counted_as_left_out_whatever_its_weight():
@@ -78,38 +81,21 @@ def test_a_row_that_could_take_the_weights_too_far_is_left_out():
     assert (learner.n_skipped_, learner.t_) == (1, 2) and (learner.coef_ == before).all()
 
 
-@pytest.mark.parametrize("multi_class, loss_of_each", [("crammer_singer", np.log(3.0)), ("ovr", 3.0 * np.log(2.0))])
-def test_rows_of_zeros_add_their_log_loss_to_the_dual_value(multi_class, loss_of_each):
-    """Each such row loses log 2 before a third class joins (the very first is not kept), then log 3, or 3 log 2."""
-    learner = FoReLClassifier(gap_tol=1e-9, loss="log_loss", multi_class=multi_class, fit_intercept=False)
-    learner.partial_fit(np.zeros((4, 3)), [0, 1, 1, 0])
-    assert learner.dual_value_ == pytest.approx(3.0 * np.log(2.0)) and learner.gap_ <= 1e-9 and learner.n_updates_ == 0
-    learner.partial_fit(np.eye(3), [2, 0, 1])
-    scores, sides = learner.decision_function(np.eye(3)), np.eye(3)[[2, 0, 1]]
-    lost = np.logaddexp(0.0, np.where(sides > 0.0, -scores, scores)).sum()
-    if multi_class == "crammer_singer":
-        lost = (np.logaddexp.reduce(scores, axis=1) - (scores * sides).sum(axis=1)).sum()
-    primal = np.square(learner.coef_).sum() / 2 + lost + 3.0 * loss_of_each
-    assert primal == pytest.approx(learner.dual_value_ + learner.gap_, abs=1e-8) and learner.gap_ <= 1e-9
+@every_loss
+@every_kind
+def test_the_last_round_is_the_batch_learner_of_scikit_learn(n_classes, multi_class, loss):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn import linear_model, svm
 
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_the_last_round_is_scikit_learns_logistic_regression(n_classes):
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
     X, y = continuous_problem(120, 8, seed=61, n_classes=n_classes)
-    ours = FoReLClassifier(2.0, gap_tol=1e-9, loss="log_loss", fit_intercept=False).fit(X, y)
-    theirs = linear_model.LogisticRegression(C=0.5, tol=1e-9, max_iter=10**5, fit_intercept=False).fit(X, y)
-    assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
-
-
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "crammer_singer"), (4, "ovr")])
-def test_the_last_round_is_scikit_learns_support_vector_machine(n_classes, multi_class):
-    svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
-    X, y = continuous_problem(120, 8, seed=61, n_classes=n_classes)
-    ours = FoReLClassifier(2.0, gap_tol=1e-7, multi_class=multi_class, intercept_scaling=1.0).fit(X, y)
-    theirs = svm.LinearSVC(C=0.5, loss="hinge", multi_class=multi_class, tol=1e-9, max_iter=10**6).fit(X, y)
-    assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
-    assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
+    if loss == "hinge":
+        form = {"multi_class": multi_class if n_classes > 2 else "ovr"}
+        theirs = svm.LinearSVC(C=0.5, loss="hinge", tol=1e-9, max_iter=10**6, fit_intercept=False, **form)
+    else:
+        theirs = linear_model.LogisticRegression(C=0.5, tol=1e-9, max_iter=10**5, fit_intercept=False)
+        multi_class = "crammer_singer"
+    ours = FoReLClassifier(2.0, gap_tol=1e-8, loss=loss, multi_class=multi_class, fit_intercept=False).fit(X, y)
+    assert_allclose(ours.coef_, theirs.fit(X, y).coef_, atol=2e-3)
 
 
 @every_loss

@@ -189,24 +189,6 @@ def test_the_sum_is_exact_after_many_small_steps(dtype):
         assert learner.n_updates_ > 10_000
 
 
-def test_a_row_costs_no_memory_of_the_size_of_the_model():
-    import tracemalloc
-
-    from scipy import sparse
-
-    d = 2**20
-    X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, d - 1], [0, 2, 4]), shape=(2, d))
-    learner = Classifier().partial_fit(X, [0, 1], classes=[0, 1])
-    tracemalloc.start()
-    try:
-        for _ in range(20):
-            learner.partial_fit(X, [0, 1])
-            learner.decision_function(X)
-        assert tracemalloc.get_traced_memory()[1] < 2**16
-    finally:
-        tracemalloc.stop()
-
-
 def test_another_norm_bound_counts_from_the_next_row():
     X, y = continuous_problem(80, 6, seed=306)
     learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:40], y[:40])
@@ -249,6 +231,13 @@ def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
     learner = OneClass(5.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
     assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
     assert learner.set_params(epsilon=4.99).partial_fit([[3.0, 4.0]]).n_mistakes_ == 1
+
+
+@both_constructions
+def test_a_row_that_multiplicative_learners_leave_out_is_no_update(multi_class):
+    learner = Classifier(multi_class=multi_class)
+    learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
+    assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
 
 
 def test_an_entropic_step_beyond_the_dtype_is_left_out():

@@ -1,7 +1,5 @@
 """predict_proba: Platt's numbers beside their slow twin, which rows they learn from, and numbers of any size."""
 
-import copy
-import pickle
 from itertools import product
 
 import numpy as np
@@ -10,7 +8,6 @@ from algorithms import LEARNERS
 from contracts import loops, through_a_file
 from internals import again, calibration, main, state_of
 from looping import each_estimator, within
-from matrices import csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Platt, learn_stream, rows
 from states import fingerprint
@@ -134,14 +131,6 @@ def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_p
     assert (found[0].coef_ != found[1].coef_).any()
 
 
-def test_small_calls_learn_probabilities():
-    """Compare small calls, which are read in compiled code from the second on."""
-    one, other = (onlinecls.AROWClassifier(probability=True).partial_fit(X[:40], TWO[:40]) for _ in range(2))
-    for i in range(40, 120):
-        one.partial_fit(csr32(X[i : i + 1]), TWO[i : i + 1])
-    assert fingerprint(one) == fingerprint(other.partial_fit(X[40:], TWO[40:]))
-
-
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------
 
 
@@ -263,12 +252,3 @@ def test_infinite_scores_give_probabilities_of_0_and_1():
     far = np.array([[1.7e308, -1.7e308, 0.0], [-np.inf, np.inf, np.nan]])
     found = np.exp(learner._log_probabilities(state_of(learner), far))
     assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-
-
-def test_a_copy_calibrates_on_its_own():
-    learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, FOUR)
-    for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
-        before = pairs_of(learner).copy()
-        assert_array_equal(other.predict_proba(X), learner.predict_proba(X))
-        other.partial_fit(X, FOUR)
-        assert_array_equal(pairs_of(learner), before)

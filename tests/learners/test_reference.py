@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import reference
 from internals import ALGORITHMS
-from matrices import MATRIX_KINDS, continuous_problem
-from numpy.testing import assert_allclose, assert_array_equal
+from matrices import continuous_problem
+from numpy.testing import assert_allclose
 from reference import (
     MODELS,
     ONE_CLASS,
@@ -21,7 +21,6 @@ from reference import (
     run_regression,
     run_stream,
 )
-from scipy import sparse
 
 from onlinecls.reference.rules import scw2_alpha
 
@@ -191,23 +190,6 @@ def test_crammer_singer_is_the_learner_in_kd_dimensions(name):
     assert_allclose(W.ravel(), learner.w, rtol=1e-10, atol=1e-12)
 
 
-@both_kinds
-@every_algorithm
-def test_the_third_class_splits_the_vector(name, multi_class):
-    X, y = continuous_problem(40, 4, seed=4)
-    second = np.argmax(y != y[0])  # before this row one label is known and nothing is learnt
-    learner = run_binary(name, X[second:], y[second:], **PARAMS[name])
-    model = run_stream(name, np.vstack([X, np.zeros(4)]), [*y, 0], multi_class, **PARAMS[name])  # a zero row brings label 0
-    assert model.classes == [-1, 0, 1]
-    share = 1 / 2
-    if name.startswith("multiplicative"):  # theta goes whole to both; joint, the newcomer's equal weights join the sum
-        share = 1.0 if multi_class == "ovr" else np.cosh(learner.theta).sum() / (2 * np.cosh(learner.theta).sum() + 4)
-    assert_allclose(model.W, [-learner.w * share, np.zeros(4), learner.w * share], rtol=1e-12)
-    if learner.Sigma is not None:
-        newcomer = np.full(4, PARAMS[name].get("initial_variance", 1.0))
-        assert_array_equal(model.Sigma, [learner.Sigma / 2, newcomer, learner.Sigma / 2])
-
-
 def test_every_algorithm_has_a_twin_in_reference_py():
     leaders = dict.fromkeys(("forel", "forel_log"), reference.FoReL)
     own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): leaders}
@@ -216,16 +198,3 @@ def test_every_algorithm_has_a_twin_in_reference_py():
             assert name in own.get(algorithm.tasks, MODELS), name
     for name in ("DualAscent", "DualAscentRegression", "FoReL", "OGD", "Dual", "features"):
         assert hasattr(reference, name) and re.search(rf"\b{name}\b", reference.__doc__), name
-
-
-# --- matrices --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
-def test_matrix_kinds_hold_the_same_values(kind, dtype):
-    dense, _ = continuous_problem(30, 5, seed=6, dtype=dtype)
-    X = kind(dense)
-    values = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    assert values.dtype == dtype
-    assert_array_equal(values, dense)

@@ -6,15 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from algorithms import REGRESSION, REGRESSORS
-from internals import state_of
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from scipy import sparse
 from states import fingerprint
 
-import onlinecls
-from onlinecls import AROWRegressor, MultiplicativePassiveAggressiveRegressor, PassiveAggressiveRegressor
+from onlinecls import AROWRegressor, PassiveAggressiveRegressor
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
 every_case = each_estimator(case=REGRESSION)
@@ -106,23 +103,6 @@ def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_neede
     assert learner.n_updates_ == updates > 50
 
 
-def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says():
-    X, y = problem(200, 13, seed=6)
-    C, epsilon = 0.05, 0.2
-    pa1 = PassiveAggressiveRegressor(C, epsilon=epsilon, fit_intercept=False)
-    old = np.zeros(13)
-    for x, target, before in rows_in_turn(pa1, X, y):
-        q = x @ x
-        tau = min(C, max(abs(target - before) - epsilon, 0.0) / q) if q else 0.0
-        assert_allclose(pa1.coef_ - old, tau * np.sign(target - before) * x, rtol=1e-9, atol=1e-14)
-        old = pa1.coef_.copy()
-    pa2 = PassiveAggressiveRegressor(C, epsilon=epsilon, loss="squared_epsilon_insensitive", fit_intercept=False)
-    for x, target, before in rows_in_turn(pa2, X, y):
-        loss = max(abs(target - before) - epsilon, 0.0)
-        left = loss * (1 - (x @ x) / (x @ x + 1 / (2 * C)))
-        assert_allclose(max(abs(target - pa2.predict(x[None])[0]) - epsilon, 0.0), left, atol=1e-12)
-
-
 @pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
 def test_arow_regression_is_weighted_ridge_regression_on_rows_of_one_non_zero(r):
     """There the diagonal form is the full one, the textbook's: Sigma^-1 = I + X'CX/r, Sigma^-1 w = X'Cy/r."""
@@ -209,24 +189,6 @@ def test_the_score_of_a_regressor_is_r_squared(estimator):
         assert np.isnan(learner.score(X[:1], y[:1]))
 
 
-@every_regressor
-def test_weights_of_a_regressor_are_read_only_and_can_be_sparse(estimator):
-    X, y = problem(40, 5, seed=21, dtype="float32")
-    learner = estimator().partial_fit(X, y)
-    shown = [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
-    for array in shown:
-        assert array.shape == (5,)
-        computed = estimator in (
-                MultiplicativePassiveAggressiveRegressor, onlinecls.DualAscentRegressor, onlinecls.OGDRegressor)
-        assert np.shares_memory(array, state_of(learner).values) != computed
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1.0
-    coef = learner.coef_.copy()
-    assert sparse.issparse(learner.sparsify().coef_) and (learner.coef_.toarray() == coef).all()
-    assert (learner.densify().coef_ == coef).all()
-    assert not hasattr(learner, "n_mistakes_") and not hasattr(learner, "classes_") and not hasattr(learner, "decision_function")
-
-
 # --- targets ------------------------------------------------------------------------------------------------------------------
 
 X4 = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]])
@@ -247,12 +209,3 @@ def test_targets_of_any_real_dtype_are_read_alike(estimator):
     assert np.isfinite(estimator().partial_fit(X4, [True, False, True, True]).coef_).all()
     with pytest.warns(UserWarning, match="column-vector"):
         assert fingerprint(estimator().partial_fit(X4, [[1], [0], [2], [1]])) == expected
-
-
-def test_a_regressor_keeps_names_of_columns_and_checks_their_number():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X4, columns=["a", "b", "c"])
-    learner = onlinecls.AROWRegressor().partial_fit(frame, pandas.Series(Y4))
-    assert learner.feature_names_in_.tolist() == ["a", "b", "c"] and learner.predict(frame).shape == (4,)
-    with pytest.raises(ValueError, match=r"^X has 2 features, but AROWRegressor is expecting 3 features as input\. "):
-        learner.partial_fit(X4[:, :2], Y4)

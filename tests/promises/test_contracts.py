@@ -223,6 +223,12 @@ def test_a_binary_float32_model_takes_8_bytes_a_feature():
     assert memory_of(lambda: (learner.coef_, learner.covariance_, learner.intercept_, learner.t_))[1] < 2**16
 
 
+def test_a_row_of_a_learner_on_the_simplex_costs_no_memory_of_the_size_of_the_model():
+    X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, 2**20 - 1], [0, 2, 4]), shape=(2, 2**20))
+    learner = onlinecls.MultiplicativePassiveAggressiveClassifier().partial_fit(X, [0, 1], classes=[0, 1])
+    assert memory_of(lambda: learner.partial_fit(X, [0, 1]).decision_function(X))[1] < 2**16
+
+
 def test_a_model_does_not_grow_with_its_rows():
     X, y = continuous_problem(200, 6, seed=20, n_classes=3)
     learner = onlinecls.AROWClassifier(average=True, class_weight="balanced").partial_fit(X, y)

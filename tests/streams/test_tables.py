@@ -117,15 +117,6 @@ def test_columns_of_a_table_are_found_by_name():
         assert "the column of the features must be one of" in missing or "expected a key 'age'" in missing
 
 
-def test_files_of_one_stream_may_differ_in_the_order_of_columns(tmp_path):
-    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
-    a.write_bytes(csv_of(FLAT[:2]))
-    b.write_bytes(csv_of(FLAT[2:], ["color", "size", "label", "age"]))
-    with read([a, b], n_features=16) as stream:
-        X = np.concatenate([batch.X.toarray() for batch in stream])
-    assert X.tolist() == whole(csv_of(FLAT), "csv", n_features=16)[0].tolist()
-
-
 def test_a_repeated_csv_header_is_skipped():
     both = csv_of(FLAT[:2]) + csv_of(FLAT[2:])
     assert whole(both, "csv")[1].tolist() == list("xyxy")
@@ -238,21 +229,6 @@ def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, 
     texts = tmp_path / "b.tsv"
     texts.write_text("yes\tsome words\n")
     assert "the model has learnt from a table of named columns, got texts or hashed names" in run("predict", trained, texts)[2]
-
-
-def test_resumed_training_takes_columns_in_any_order(tmp_path, run, trained):
-    more, both, whole_model = tmp_path / "b.csv", tmp_path / "both", tmp_path / "whole"
-    rows = table(100, 2)
-    more.write_bytes(csv_of(rows, ["color", "b", "label", "a"]))
-    assert run("train", more, "--resume", trained, "--save", both, "--quiet")[0] == 0
-    straight = tmp_path / "c.csv"
-    straight.write_bytes(csv_of([*table(400), *rows]))
-    assert run("train", straight, "--ignore", "id", "--bits", 6, "--names", 20, "--save", whole_model, "--quiet")[0] == 0
-    np.testing.assert_array_equal(load(both).coef_, load(whole_model).coef_)
-    again = tmp_path / "d.csv"
-    again.write_bytes(csv_of(table(400)))
-    assert run("train", again, "--ignore", "id", "--bits", 6, "--passes", 3, "--save", whole_model, "--quiet")[0] == 0
-    assert load(whole_model).t_ == 1200
 
 
 def test_inspect_and_explain_name_the_columns_of_a_table(tmp_path, run, trained):
