@@ -134,23 +134,12 @@ class FeatureNames:
             raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
         with self._lock:
             columns = self._sketch.columns()
-            known = [self._sketch.look_up(column) for column in columns.tolist()]
-        if len(columns) and columns[-1] >= model.coef_.shape[1]:
-            raise ValueError(
-                f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got {model.coef_.shape[1]} "
-                "columns. Use the names of the vectorizer that made the model's rows."
-            )
-        signs = np.array([sign for _, _, sign in known])
-        found = {}
-        for c, label in enumerate(_labels(model)):
-            weights, std = weights_towards(model, c)
-            weights = signs * weights[columns]
-            top = np.lexsort((columns, -weights))[: int(k)]
-            found[label] = [
-                Feature(known[i][0], float(weights[i]), _entry(std, columns[i]), int(columns[i]), known[i][1])
-                for i in top[weights[top] > 0].tolist()
-            ]
-        return found
+            if len(columns) and columns[-1] >= model.coef_.shape[1]:
+                raise ValueError(
+                    f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got "
+                    f"{model.coef_.shape[1]} columns. Use the names of the vectorizer that made the model's rows."
+                )
+            return top_columns(model, k, self._sketch.look_up, columns)
 
     def explain(self, model: Any, x: Matrix, label: Any = None) -> list[Contribution]:
         """Return what each feature of a row adds to its score.
@@ -222,16 +211,17 @@ def unpacked_names(packed: dict) -> FeatureNames:
     return names
 
 
-def top_columns(model: Any, k: int, look_up: Callable) -> dict[object, list[Feature]]:
-    """Return the features with the largest weights towards each class, of all columns, by name or by number.
+def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | None = None) -> dict[object, list[Feature]]:
+    """Return the features with the largest weights towards each class, by name or by number of their columns.
 
-    look_up(column) : (name or None, shared, sign).
+    look_up(column) : (name or None, shared, sign). columns : those to choose from, in their order; None: all.
     """
     found = {}
     for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
         weights, std = weights_towards(model, c)
         # A negative weight of a name whose hash has the sign -1 is a weight towards the class.
-        by_magnitude = np.argsort(-np.abs(weights), kind="stable")
+        chosen = np.arange(len(weights)) if columns is None else columns
+        by_magnitude = chosen[np.argsort(-np.abs(weights[chosen]), kind="stable")]
         features: list[Feature] = []
         for column in by_magnitude.tolist():
             name, shared, sign = look_up(column)
