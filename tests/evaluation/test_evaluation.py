@@ -289,12 +289,6 @@ def test_a_display_draws_on_the_given_axes(display):
     figure.canvas.draw()
 
 
-def test_many_plotted_lines_differ_in_style(display):
-    result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=10)
-    lines = display.from_results({f"learner {i}": result for i in range(23)}).lines_.values()
-    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 23
-
-
 def test_a_display_refuses_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
         with pytest.raises(ValueError, match="results must be a dict of name: ProgressiveResult with one at least"):

@@ -141,14 +141,6 @@ def test_members_are_those_learnt_alone(width, n_classes):
     assert any(member.covariance == "full" for member in model.members_ if hasattr(member, "covariance")) == (width == 20)
 
 
-def test_members_of_numbers_are_those_learnt_alone():
-    X, _ = continuous_problem(150, 20, 5)
-    y = X @ np.linspace(-1.0, 1.0, 20)
-    model = CommitteeRegressor().partial_fit(X, y)
-    for member in model.members_:
-        assert fingerprint(type(member)(**member.get_params()).partial_fit(X, y)) == fingerprint(member)
-
-
 def test_a_member_that_learns_on_leaves_the_committee_alone():
     X, y = drifting(60, 5)
     model = CommitteeClassifier().partial_fit(X, y)

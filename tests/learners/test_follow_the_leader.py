@@ -184,19 +184,13 @@ def test_a_file_keeps_a_single_label_and_a_sweep_that_was_interrupted(tmp_path):
 # One for each answer of the state's check; what a fuzzer forges: tests/fuzz/models.py.
 DAMAGE = {
     "an index outside": (lambda s: s.indices.__setitem__(3, 5), "rows that are no CSR matrix in order"),
-    "columns out of order": (lambda s: s.indices.__setitem__(slice(0, 2), [1, 0]), "rows that are no CSR matrix in order"),
-    "rows that begin late": (lambda s: s.indptr.__setitem__(0, 1), "rows that are no CSR matrix in order"),
     "a label of no class": (lambda s: s.labels.__setitem__(0, 3), "labels of no class"),
     "labels that were not counted": (lambda s: s.labels.__setitem__(slice(None), 1), "more rows than were counted"),
     "a negative weight": (lambda s: s.weights.__setitem__(0, -1.0), "dual variables out of their range"),
-    "a dual variable below 0": (lambda s: s.alpha.__setitem__((0, 0), -1e-3), "dual variables out of their range"),
     "a row beyond its reach": (lambda s: s.data.__setitem__(0, 1e9), "rows beyond their reach"),
     "another intercept": (lambda s: s.theta.__setitem__((-1, 1), 7.0), "weights that are not those of the dual variables"),
-    "a NaN weight": (lambda s: s.theta.__setitem__((2, 1), np.nan), "theta with NaN or infinity"),
     "half a row": (lambda s: s.counters.__setitem__(0, 39.5), "counters that are not numbers of rows"),
-    "too few rounds": (lambda s: s.counters.__setitem__(0, 5.0), "counters beyond the number of rounds"),
     "half a sweep": (lambda s: s.shared.__setitem__(PENDING, 0.5), "a sweep that is none"),
-    "a sweep that no integer counts": (lambda s: s.shared.__setitem__(PENDING, 1e300), "a sweep that is none"),
 }
 
 

@@ -271,12 +271,10 @@ def test_support_vectors_of_every_storage_give_one_model(learner, kind):
     expected = fresh(learner).partial_fit(X.astype(np.float64), y)
     found = fresh(learner).partial_fit(kind(X), y)
     assert issparse(found.support_vectors_) == issparse(kind(X))
-    close(values_of(found, kind(X)), values_of(expected, X), 1e-9)
-    close(values_of(found, X), values_of(expected, csr_matrix(X)), 1e-9)
-    mixed = fresh(learner).partial_fit(X[:40], y[:40]).partial_fit(csr_matrix(X[40:]), y[40:])
-    close(values_of(mixed, X), values_of(expected, X), 1e-9)
-    mixed = fresh(learner).partial_fit(csr_matrix(X[:40]), y[:40]).partial_fit(X[40:], y[40:])
-    close(values_of(mixed, X), values_of(expected, X), 1e-9)
+    close(values_of(found, kind(X)), values_of(expected, csr_matrix(X)), 1e-9)
+    for one, other in ((np.asarray, csr_matrix), (csr_matrix, np.asarray)):
+        mixed = fresh(learner).partial_fit(one(X[:40]), y[:40]).partial_fit(other(X[40:]), y[40:])
+        close(values_of(mixed, X), values_of(expected, X), 1e-9)
     assert issparse(mixed.support_vectors_)
 
 

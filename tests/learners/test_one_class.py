@@ -119,13 +119,6 @@ def test_decisions_are_scores_less_the_offset():
     assert set(learner.predict(X)) == {-1, 1} and learner.predict(X).dtype == np.int64
 
 
-def test_rows_far_from_the_others_are_outliers():
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.standard_normal((500, 3)) * 0.2 + 5.0, rng.standard_normal((10, 3)) * 0.2 - 5.0])
-    learner = PassiveAggressiveOneClass(1.0).partial_fit(X[:500])
-    assert (learner.predict(X[500:]) == -1).all() and (learner.predict(X[:500]) == 1).mean() > 0.95
-
-
 def test_verbose_prints_a_line_an_epoch_of_a_one_class_learner(capsys):
     PassiveAggressiveOneClass(1.5, max_iter=2, tol=None, verbose=1).fit(cloud(30, 4, seed=99))
     lines = capsys.readouterr().out.splitlines()
