@@ -79,16 +79,7 @@ class ProgressiveDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(results, Mapping) or not results:
-            raise ValueError(
-                f"ProgressiveDisplay: results must be a dict of name: ProgressiveResult with one at least, got {results!r}. "
-                'Give {"AROW": progressive_validation(...)}.'
-            )
-        strange = [result for result in results.values() if not isinstance(result, ProgressiveResult)]
-        if strange:
-            raise ValueError(
-                f"ProgressiveDisplay: results must be what progressive_validation returns, got {type(strange[0]).__name__}."
-            )
+        _check("ProgressiveDisplay: results", results, "error", "progressive_validation")
         return cls(results=dict(results)).plot(ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
 
     @classmethod
@@ -167,15 +158,13 @@ class ProgressiveDisplay:
             }
             (self.lines_[name],) = ax.plot(result.examples, error, **style)
         ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
-        ax.set_xscale("log" if log_x else "linear")
-        ax.set_yscale("log" if log_y else "linear")
+        _set_scales(ax, log_x, log_y)
         if log_y:  # few ticks are powers of ten within so narrow a range
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
         else:  # the first points, after a handful of rows, would flatten all the rest
             settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
-        ax.grid(alpha=0.3)
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
         ax.legend(fontsize="small", **outside)
         self.ax_, self.figure_ = ax, ax.figure
@@ -235,14 +224,7 @@ class BoundDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(certificates, Mapping) or not certificates:
-            raise ValueError(
-                f"BoundDisplay: certificates must be a dict of name: what bounds.follow returns, with one at least, got "
-                f"{certificates!r}."
-            )
-        strange = [found for found in certificates.values() if not hasattr(found, "allowed")]
-        if strange:
-            raise ValueError(f"BoundDisplay: certificates must be what bounds.follow returns, got {type(strange[0]).__name__}.")
+        _check("BoundDisplay: certificates", certificates, "allowed", "bounds.follow")
         return cls(certificates=dict(certificates)).plot(ax, log_x=log_x, log_y=log_y, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
@@ -273,12 +255,25 @@ class BoundDisplay:
             (limit,) = ax.plot(rounds, allowed, **{"label": f"{name}: allowed", "linestyle": "--", **style})
             self.lines_[name] = paid, limit
         ax.set(xlabel="rounds", ylabel="mistakes or losses so far")
-        ax.set_xscale("log" if log_x else "linear")
-        ax.set_yscale("log" if log_y else "linear")
-        ax.grid(alpha=0.3)
+        _set_scales(ax, log_x, log_y)
         ax.legend(fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _check(who: str, given: Any, attribute: str, maker: str) -> None:
+    """Refuse anything but a dict of results that have an attribute."""
+    if not isinstance(given, Mapping) or not given:
+        raise ValueError(f"{who} must be a dict of name: what {maker} returns, with one at least, got {given!r}.")
+    strange = [each for each in given.values() if not hasattr(each, attribute)]
+    if strange:
+        raise ValueError(f"{who} must be what {maker} returns, got {type(strange[0]).__name__}.")
+
+
+def _set_scales(ax: Axes, log_x: bool, log_y: bool) -> None:
+    ax.set_xscale("log" if log_x else "linear")
+    ax.set_yscale("log" if log_y else "linear")
+    ax.grid(alpha=0.3)
 
 
 def _pyplot(who: str) -> Any:

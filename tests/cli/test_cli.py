@@ -321,11 +321,9 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
          "got C=nan. C caps the step; float('inf') gives the plain PA."),
         (["--bits", "41"], "argument --bits: must be an integer in 1..40, got '41'"),
-        (["--bits", "-1"], "argument --bits: must be an integer in 1..40, got '-1'"),
         (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
         (["--passes", "0"], "argument --passes: must be an integer >= 1, got '0'"),
         (["--every", "x"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got 'x'"),
-        (["--every", "0.5"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got '0.5'"),
         (["--save-every", "10m"], "argument --save-every: must have --save, the file to write"),
         (["--from-row", "next"], "argument --from-row: next must have --resume, a model that was interrupted"),
         (["--classes", "a,a"], "argument --classes: must be different names with commas between, got 'a,a'"),
@@ -344,7 +342,6 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
         (["--save", "-"], "argument --save: must be a file in a folder that can be written to, got '-'"),
         (["--classes", "ham"], "argument --classes: must be two labels or more, got 'ham'; left out, labels join as they appear"),
-        (["--save", "."], "argument --save: must be a file in a folder that can be written to, got '.'"),
     ],
 )
 def test_train_reports_wrong_usage_before_it_reads(run, arguments, complaint):

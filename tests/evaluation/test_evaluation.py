@@ -271,6 +271,8 @@ def test_plotted_lines_equal_the_curves(display):
             assert line.get_ydata().tolist() == errors[name].tolist()
             assert line.get_label() == f"{name}  {errors[name][-1]:.3g} %"
         assert shown.figure_ is shown.ax_.figure and shown.ax_.get_legend() is not None
+    lines = display.from_results({f"learner {i}": results["AROW"] for i in range(23)}).lines_.values()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 23
     again = shown.plot(log_x=True, log_y=True, linewidth=5)
     assert again is shown and (again.ax_.get_xscale(), again.ax_.get_yscale()) == ("log", "log")
     assert {line.get_linewidth() for line in again.lines_.values()} == {5}
@@ -291,7 +293,7 @@ def test_a_display_draws_on_the_given_axes(display):
 
 def test_a_display_refuses_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
-        with pytest.raises(ValueError, match="results must be a dict of name: ProgressiveResult with one at least"):
+        with pytest.raises(ValueError, match="results must be a dict of name: what progressive_validation returns"):
             display.from_results(bad)
     with pytest.raises(ValueError, match="results must be what progressive_validation returns, got int"):
         display.from_results({"a": 1})

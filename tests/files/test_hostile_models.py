@@ -57,14 +57,12 @@ FORGED = {
     "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
     "shares that are none": (HEDGING, THREE, poking("shares", 0, 0.9)),
     "rows kept that there is no room for": (OF_NUMBERS, TWO, poking("gauge", 1, 1e9)),
-    "a member less": (COMMITTEE, THREE, lambda told, *_: told["models"].pop()),
     "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("shared", 3, 1e303)),
     "roots that are not those of the weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("values", 2, 0.25)),
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
-    "a number of squarings past a C int": (AROW, THREE, setting("learnt_with", "squarings", 2**63)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a unit that is no power of two": (AROW, THREE, setting("told", "units", [3.0, 1.0, 1.0])),
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
@@ -75,7 +73,6 @@ FORGED = {
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
     "a random generator's position past its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
-    "snapshots in no order": (VOTE, THREE, setting("run", "kept", [[32, 0, 0], [16, 0, 0], [48, 0, 0]])),
     "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.

@@ -272,7 +272,6 @@ def _refused():
         "no models": ([], "models must be at least one, got none"),
         "another class": ([model(AROW()), model(onlinecls.NAROWClassifier())], "one class, got a NAROWClassifier"),
         "a parameter": ([model(AROW(r=0.5)), model(AROW(r=1.0))], "the same r, got r=0.5 and r=1.0"),
-        "a parameter or auto": ([model(AROW(r=0.5)), model(AROW())], "the same r, got r=0.5 and r='auto'"),
         "probability": ([model(AROW(probability=which)) for which in (True, False)],
                         "the same probability, got probability=True and probability=False"),
         "a choice": ([model(AROW()), model(AROW(multi_class="crammer_singer"))], "the same multi_class"),

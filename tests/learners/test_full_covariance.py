@@ -387,6 +387,32 @@ def test_a_third_label_whose_covariance_does_not_fit_is_refused(half_a_gigabyte)
 # --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
+@both_dtypes
+@each_estimator(case=[*CASES, REGRESSOR])
+def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
+    rng = np.random.default_rng(0)
+    largest = {"float32": 38, "float64": 307}[dtype]
+    exponents = [-45, -40, -20, 0, 10, largest // 4, largest // 2 - 1, largest // 2, largest // 2 + 1, largest - 10, largest]
+    for variance, n_classes, path in product((None, 0.9), (2, 3), (("always", 64), ("likely", 1))):
+        X = rng.standard_normal((240, 12))
+        with np.errstate(over="ignore", under="ignore"):
+            scale = 10.0 ** rng.choice(exponents, (240, 1)) * rng.choice([1.0, 1.0, 1e-5], (240, 12))
+            X = np.clip(X * scale, -(10.0**largest), 10.0**largest).astype(dtype)
+        y = rng.integers(0, n_classes, 240)
+        params = dict(case.params)
+        if variance and "initial_variance" in params:
+            params["initial_variance"] = 10.0 ** int(variance * largest)
+        learner = full(Case(case.name, params), path)
+        for start in range(0, 240, 60):
+            learner.partial_fit(X[start : start + 60], y[start : start + 60])
+            assert is_finite(learner) and np.isfinite(model(learner)[1]).all()
+        before = fingerprint(learner)
+        X[3, 4] = np.nan
+        with pytest.raises(ValueError):
+            learner.partial_fit(X, y)
+        assert fingerprint(learner) == before
+
+
 def test_a_row_whose_variance_overflows_is_left_out_and_counted():
     X, y = np.array([[1.0, 2.0], [1e80, 1e80], [3.0, -1.0]]), [1, 0, 0]
     learner = onlinecls.ConfidenceWeightedClassifier(initial_variance=1e150, covariance="full").partial_fit(X, y)

@@ -318,18 +318,6 @@ def test_epochs_of_fit_do_not_repeat_support_vectors():
                 assert stream.n_support_ > learner.n_support_
 
 
-def test_fit_finds_what_svc_finds():
-    """Not the same model, but as good a one: XOR-like data that no line separates."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (400, 2))
-    y = np.where(X[:, 0] * X[:, 1] > 0, "in", "out")
-    for algorithm in ("arow", "pa", "sop", "perceptron"):
-        learner = KernelOnlineClassifier(algorithm, gamma=3.0, random_state=0).fit(X[:300], y[:300])
-        assert learner.score(X[300:], y[300:]) > 0.9, algorithm
-    linear = KernelOnlineClassifier("arow", kernel="linear", random_state=0).fit(X[:300], y[:300])
-    assert linear.score(X[300:], y[300:]) < 0.7
-
-
 @pytest.mark.parametrize("algorithm", ["arow", "pa"])
 def test_a_precomputed_kernel_gives_the_model_of_its_rows(algorithm):
     X, y = rows_without_ties(90, n_classes=3)

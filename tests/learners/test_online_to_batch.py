@@ -115,17 +115,7 @@ def test_validation_chooses_the_snapshot_of_the_best_bound():
     best = int(np.argmin(bounds))
     assert learner.chosen_ is learner.snapshots_[best]
     assert (learner.predict(X) == path[rows[best] - 1].predict(X)).all()
-
-
-def test_validation_finds_what_a_late_burst_of_noise_spoils():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 5))
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    y[-200:] = rng.integers(2, size=200)
-    X[-200:] *= 30.0
-    learner = OnlineToBatch(Perceptron(), "validation", validation_fraction=0.5).partial_fit(X, y, classes=[0, 1])
-    assert learner.score(X[:3000], y[:3000]) > 0.94 > 0.8 > learner.estimator_.score(X[:3000], y[:3000])
-    before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1])
+    before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
 
 

@@ -52,7 +52,6 @@ def rows_before(path, **options):
         ("int64", [0, 2, 2**62], "2 and 4611686018427387904"),
         ("int64", [2**63 - 1, 2**63 - 1], "9223372036854775807 and 9223372036854775807"),  # + BATCH ran over: no end
         ("int64", [-(2**63), 2**63 - 1], "-9223372036854775808 and 9223372036854775807"),
-        ("int32", [-9, 3], "-9 and 3"),
         ("int32", [0, 5, 2], "5 and 2"),
     ],
 )
@@ -67,7 +66,6 @@ def test_arrow_offsets_outside_the_text_are_refused(dtype, offsets, told):
     [
         ([-5, 0, 0, 0], "a view must have a length >= 0 and one of 1 texts, got -5 and 0"),
         ([20, 0, 7, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and 7"),
-        ([20, 0, -1, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and -1"),
         ([20, 0, 0, 35], "a view must lie within its text of 54 bytes, got 20 bytes from 35"),
         ([20, 0, 0, -1], "a view must lie within its text of 54 bytes, got 20 bytes from -1"),
         ([2**31 - 1, 0, 0, 2**31 - 1], "a view must lie within its text of 54 bytes, got 2147483647 bytes from 2147483647"),

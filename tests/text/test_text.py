@@ -316,7 +316,6 @@ def test_input_other_than_texts_is_refused(make, error, message):
     ("params", "needed"),
     [
         ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
-        ({"n_features": 2.0}, "n_features must be an integer in 1..2**31 - 1, got n_features=2.0."),
         ({"n_features": 2**31}, "n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
          "n_features=2147483648. Further columns would stay empty: leave them out."),
         ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
@@ -324,7 +323,6 @@ def test_input_other_than_texts_is_refused(make, error, message):
         ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
         ({"ngram_range": 2}, "ngram_range must be a tuple of two integers, got ngram_range=2."),
         ({"stop_words": "german"}, 'stop_words must be "english", a list of str or None, got stop_words=\'german\'.'),
-        ({"stop_words": [1]}, 'stop_words must be "english", a list of str or None, got stop_words=[1].'),
         ({"token_pattern": None},
          "token_pattern must be a regular expression where there is no tokenizer, got token_pattern=None."),
         ({"token_pattern": "(a)(b)"},
