@@ -55,6 +55,10 @@ def without_rivals(*parts):
 FORGED = {
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
     "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
+    "a covariance of no scores": (COMMITTEE, THREE, poking("sigma", 1, 0.5)),
+    "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
+    "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
+    "a unit of targets that is no power of two": (OF_NUMBERS, TWO, poking("gauge", 0, 3.0)),
     "shares that are none": (HEDGING, THREE, poking("shares", 0, 0.9)),
     "rows kept that there is no room for": (OF_NUMBERS, TWO, poking("gauge", 1, 1e9)),
     "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
