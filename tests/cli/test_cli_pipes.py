@@ -1,5 +1,6 @@
 """Processes of the command line: open pipes, signals, checkpoints."""
 
+import errno
 import json
 import os
 import queue
@@ -14,8 +15,9 @@ from pathlib import Path
 import mails
 import numpy as np
 import pytest
+from internals import main
 
-from onlinecls import load
+from onlinecls import AROWClassifier, load
 
 COMMAND = [sys.executable, "-m", "onlinecls"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": ""}
@@ -385,3 +387,27 @@ def test_a_signal_whose_error_was_swallowed_is_raised_again(name):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.stdout == f"{128 + getattr(signal, name)}\n", done.stderr
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_a_full_disk_at_a_checkpoint_does_not_end_the_run(tmp_path, monkeypatch, capsys, lasting):
+    """The next checkpoint is tried, and the exit code says at the end that one is missing."""
+    rows, model, saved = texts(9000), tmp_path / "model", []
+    data = tmp_path / "mail.tsv"
+    data.write_text("".join(rows))
+    save = AROWClassifier.save
+
+    def full(learner, *arguments):
+        saved.append(learner.t_)
+        if lasting or len(saved) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device", str(model))
+        save(learner, *arguments)
+
+    monkeypatch.setattr(AROWClassifier, "save", full)
+    arguments = ["train", str(data), "--bits", "8", "--save", str(model), "--save-every", "1", "--quiet"]
+    assert main(arguments) == 1
+    told = capsys.readouterr().err
+    assert len(saved) == 4 and saved[-1] == 9000
+    assert "of the checkpoints, that behind row " in told and "No space left on device" in told
+    if not lasting:
+        assert load(model).t_ == 9000 and f"The whole model is saved in {model}." in told

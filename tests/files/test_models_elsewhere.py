@@ -160,6 +160,14 @@ def test_an_exported_scikit_learn_model_predicts_the_same(case, n_classes):
     np.testing.assert_allclose(other.decision_function(X), learner.decision_function(X), rtol=1e-6, atol=1e-9)
 
 
+def test_an_export_says_that_it_leaves_probabilities_behind():
+    pytest.importorskip("sklearn")
+    X, y = problem(2)
+    learner = onlinecls.AROWClassifier(probability=True).fit(X, y)
+    with pytest.warns(UserWarning, match="AROWClassifier: to_sklearn leaves the probabilities behind"):
+        learner.to_sklearn()
+
+
 def test_exported_regressors_predict_the_same_and_keep_names():
     pd = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")

@@ -298,3 +298,19 @@ def test_examples_in_docstrings_of_the_reference_run():
         found = doctest.testmod(module)
         assert found.attempted > 3 and found.failed == 0
     assert all(hasattr(reference, name) for name in reference.__all__)
+
+
+@pytest.mark.parametrize("returned, error", [
+    ((0.5, 0.0), "TypeError"), (None, "TypeError"), (0.5, "TypeError"), (Step(inf), "ValueError"),
+    (Step(float("nan")), "ValueError"), (Step(0.5, inf), "ValueError"), (Step(None), "ValueError"),
+])
+def test_a_rule_that_returns_no_finite_step_is_named(returned, error):
+    def my_rule(stats):
+        return returned
+
+    X, y = np.eye(2), np.array([0, 1])
+    for learner in (RuleClassifier(my_rule), RuleClassifier(my_rule, geometry="gaussian"),
+                    RuleClassifier(my_rule, geometry="potential", precision=lambda stats: 1.0), RuleRegressor(my_rule)):
+        with pytest.raises((TypeError, ValueError), match=r"onlinecls\.reference: the rule my_rule must return a ") as refused:
+            learner.partial_fit(X, y)
+        assert type(refused.value).__name__ == error, learner

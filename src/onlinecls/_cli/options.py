@@ -27,7 +27,7 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
 Data: label<TAB>text, CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz, Zstandard; - is standard input.
 """
 _EXIT_CODES = """\
-Exit codes: 0 done; 1 bad data or a bad file; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 output pipe
+Exit codes: 0 done; 1 bad data or file, or a lost checkpoint; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 output pipe
 closed.
 """
 _TRAIN = """\

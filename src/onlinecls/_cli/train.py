@@ -8,6 +8,7 @@ import sys
 
 from .._estimators.base import learning
 from .._input.compat import is_regressor
+from .._input.escaping import escaped
 from .capacity import require_memory
 from .evaluate import measure
 from .inputs import Input, load_model, require_place
@@ -61,6 +62,7 @@ class _Training:
         self.learner = self.run.learner
         self.progress = Progress(options.quiet, options.every, marks=not options.quiet)
         self.saving = None if options.save_every is None else Clock(options.save_every)
+        self.unsaved: list[str] = []  # checkpoints that could not be written, and why
         self.n_passes, self.first = 0, None  # passes done; counts of the first one
         stopped = self.metadata.pop("interrupted", None)
         self.left_out = _rows_to_skip(options, stopped)  # (passes, rows of the next one)
@@ -115,11 +117,18 @@ class _Training:
     # --- saving ------------------------------------------------------------------------------------------------------------
 
     def save_in_time(self) -> None:
-        """Save a checkpoint if one is due: a whole model whose metadata name the row to go on with."""
+        """Save a checkpoint if one is due: a whole model whose metadata name the row to go on with.
+
+        Where that fails, learning goes on: the disk may have room again when the next one is due.
+        """
         check_stopped()
         row = self.place()["row"]
         if self.saving is not None and self.saving.is_due(row) and self.learner.__sklearn_is_fitted__():
-            self.save(is_whole=False)
+            try:
+                self.save(is_whole=False)
+            except OSError as error:
+                self.unsaved.append(f"that behind row {row:,} could not be saved: {error}")
+                print(f"onlinecls train: of the checkpoints, {escaped(self.unsaved[-1])}. Learning goes on.", file=sys.stderr)
 
     def save(self, is_whole: bool) -> None:
         more = {} if is_whole else {"interrupted": self.place()}
@@ -156,6 +165,9 @@ class _Training:
             progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")
         if options.json:
             print(json.dumps(result), flush=True)
+        if self.unsaved and not interrupted:
+            where = f"The whole model is saved in {options.save}" if result["model"] else "There is no model"
+            raise OSError(f"{len(self.unsaved)} checkpoints could not be saved, the last: {self.unsaved[-1]}. {where}.")
 
     def result(self, interrupted: bool) -> dict:
         return {

@@ -943,7 +943,8 @@ class WithWeights(OnlineLearner):
     def to_sklearn(self) -> Any:
         """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
 
-        Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind.
+        Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind, and so does
+        the calibration of `predict_proba`, with a warning.
         """
         self._fitted_state()
         return exporting.to_sklearn(self._snapshot())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,12 @@ def to_sklearn(learner: Any) -> Any:
         raise ImportError(f"{type(learner).__name__}: scikit-learn is needed for to_sklearn: pip install scikit-learn") from None
     weights, intercept = _weights(learner)
     is_classifier = hasattr(learner, "classes_")
+    if getattr(learner, "probability", False):
+        warnings.warn(
+            f"{type(learner).__name__}: to_sklearn leaves the probabilities behind, as scikit-learn's linear models have no "
+            "calibration of ours: predict and decision_function stay the same. Set probability=False if that is meant, or wrap "
+            "the result in CalibratedClassifierCV(FrozenEstimator(...)).", UserWarning, stacklevel=3,
+        )
     made = (SGDClassifier if is_classifier else SGDRegressor)(fit_intercept=learner.fit_intercept)
     made.coef_, made.intercept_ = weights if is_classifier else weights[0], intercept
     made.n_features_in_, made.n_iter_, made.t_ = learner.n_features_in_, learner.n_iter_, learner.t_ + 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._input import validate
 from .._input.compat import classifier_tags, not_fitted, random_state, regressor_tags
 from .learners import GEOMETRIES, Model
 from .potential import LOSSES, REGRESSION_LOSSES, LeaderLearner, PotentialLearner, SquaredNorm, insensitive
-from .rules import RULES
+from .rules import RULES, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._input.types import Matrix, RandomState
-    from .rules import Stats, Step
+    from .rules import Stats
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -108,6 +109,7 @@ class _Slow(_Intercept, Estimator):
 
 def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Callable[[int], Any]:
     """Return a function from d to a Learner, for the name of a rule or a rule and its geometry."""
+    given = rule
     if isinstance(rule, str):
         if rule not in RULES:
             raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
@@ -127,7 +129,29 @@ def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Ca
         if not callable(precision):
             raise ValueError(f"onlinecls.reference: precision must be a function Stats -> float, got precision={precision!r}.")
         own["precision"] = precision
-    return partial(GEOMETRIES[geometry], rule=rule, **own)
+    return partial(GEOMETRIES[geometry], rule=_Checked(rule) if rule is given else rule, **own)
+
+
+class _Checked:
+    """Refuse what a rule of the user's returns unless it is a finite step. (Of the library's own, infinite ones are skipped.)"""
+
+    def __init__(self, rule: Callable[..., Step]) -> None:
+        self.rule = rule
+
+    def __call__(self, stats: Stats, **params: Any) -> Step:
+        step, name = self.rule(stats, **params), getattr(self.rule, "__name__", repr(self.rule))
+        if not isinstance(step, Step):
+            raise TypeError(f"onlinecls.reference: the rule {name} must return a Step(tau, beta), got {step!r} for {stats}.")
+        try:
+            finite = isfinite(step.tau) and isfinite(step.beta)
+        except TypeError:
+            finite = False
+        if not finite:
+            raise ValueError(
+                f"onlinecls.reference: the rule {name} must return a step of finite numbers, got {step} for {stats}. Return "
+                "Step() where there is nothing to learn."
+            )
+        return step
 
 
 class _SlowClassifier(_Slow):
