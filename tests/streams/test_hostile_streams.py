@@ -378,3 +378,41 @@ def test_control_characters_in_errors_of_streams_are_escaped(tmp_path, run):
     with pytest.raises(ValueError) as caught:
         read(io.BytesIO(arrow({"label": ["a"], "\x1b": pa.nulls(1)})), features=["\x1b"], prefetch=False).__next__()
     assert "\x1b" not in str(caught.value)
+
+
+SLOW = (
+    "(?:a+)+$", r"(\w+\s?)+$", r"\w*\w*\w*!", "[a-z]+[a-z]+", r"[a-z]+\b", "(a|a)*b", r"(?=.*b)\w+", "a{1000}", r"(.)\1",
+    "a" * 101, r"\w+$", r"\w+?!", r"\w+|x",
+)
+FAST = (r"(?u)\b\w\w+\b", r"\b\w+\b", r"\w+", "[a-z]+", r"[^\s,;]{2,}", r"\S+", r"\b\w{3,}\b", r"[A-Za-z0-9_\-]+", r"\d{4}",
+        "a[b-d]*")
+
+
+def test_patterns_of_strangers_models_run_in_a_time_that_the_text_bounds(tmp_path, run):
+    data, model = tmp_path / "a.tsv", str(tmp_path / "model")
+    data.write_text("ham\tlunch at noon\nspam\twin a prize\n")
+    assert run("train", data, "--bits", 8, "--save", model, "--quiet")[0] == 0
+    learner, metadata = load(model, return_metadata=True)
+    vectorizer = metadata["input"]["vectorizer"]
+
+    def save(**changes):
+        learner.save(model, {"input": {**metadata["input"], "vectorizer": {**vectorizer, **changes}}})
+
+    for pattern in SLOW:
+        save(token_pattern=pattern)
+        for command in (("inspect", model), ("predict", model, data), ("train", data, "--resume", model, "--quiet")):
+            code, out, err = run(*command)
+            assert (code, out) == (1, "") and "may run for ever" in err and "--trust" in err, (pattern, command)
+        assert run("predict", model, data, "--trust")[0] == 0, pattern
+    for pattern in ("(" * 3000 + ")" * 3000, "a{99999999999999}"):  # (Python's compiler of patterns calls itself for each)
+        save(token_pattern=pattern)
+        for trust in ((), ("--trust",)):
+            code, out, err = run("predict", model, data, *trust)
+            assert (code, out) == (1, "") and "must say in its metadata how its rows were read" in err
+    for pattern in FAST:
+        save(token_pattern=pattern)
+        assert run("predict", model, data)[0] == 0, pattern
+    for encoding in ("zlib_codec", "hex", "punycode", "no\0name"):
+        save(encoding=encoding)
+        code, out, err = run("predict", model, data)
+        assert (code, out) == (1, "") and "must say in its metadata how its rows were read" in err and "encoding" in err, encoding

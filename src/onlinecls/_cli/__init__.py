@@ -58,6 +58,6 @@ def main(argv: list[str] | None = None) -> int:
         return _BROKEN_PIPE
     except KeyboardInterrupt as error:
         return exit_code(error)
-    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(message_of(error))}", file=sys.stderr)
         return _BAD_DATA

@@ -67,9 +67,9 @@ class Input:
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
             return cls(reading, is_known=False).with_options(options)
         try:
-            reading = options_of(metadata)
+            reading = options_of(metadata, trusted=options.trust)
             names = unpacked_names(metadata["names"]) if metadata.get("names") is not None else None
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
             ) from None

@@ -27,8 +27,8 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
 Data: label<TAB>text, CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz, Zstandard; - is standard input.
 """
 _EXIT_CODES = """\
-Exit codes: 0 done; 1 bad data or file, or a lost checkpoint; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129 SIGHUP); 141 output pipe
-closed.
+Exit codes: 0 done; 1 bad data, a bad file or an unsaved checkpoint; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129
+SIGHUP); 141 output pipe closed.
 """
 _TRAIN = """\
 examples:
@@ -190,6 +190,8 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_at_least(1), metavar="N", help="threads that parse files (one a processor, up to 4)")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
+    if not trains:
+        _trust_option(group)
 
 
 def _hashing_options(parser) -> None:
@@ -217,6 +219,10 @@ def _output_options(parser) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON object on standard output at the end")
 
 
+def _trust_option(parser) -> None:
+    parser.add_argument("--trust", action="store_true", help="take a token pattern of any form from MODEL: it may run for ever")
+
+
 def _add_train(parser) -> None:
     parser.add_argument(
         "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
@@ -231,6 +237,7 @@ def _add_train(parser) -> None:
     _learner_options(group)
     group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="passes over the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model, its learner and features")
+    _trust_option(group)
     group.add_argument("--from-row", type=_from_row, metavar="N|next", help="first row to learn; next: where --resume stopped")
     group.add_argument("--jobs", type=_at_least(1), metavar="N", help="processes, one file each at a time, then merge the models")
     _data_options(parser, trains=True)

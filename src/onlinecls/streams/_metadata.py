@@ -39,7 +39,7 @@ def kinds_of_features(layout: Any) -> dict[str, str | int] | None:
     return found if layout.weight is None else {**found, str(layout.weight): IGNORED}
 
 
-def options_of(metadata: dict[str, Any]) -> dict[str, Any]:
+def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, Any]:
     """Return options of `read` that make rows as in the training of a model.
 
     Parameters
@@ -47,6 +47,9 @@ def options_of(metadata: dict[str, Any]) -> dict[str, Any]:
     metadata : dict
         As returned by ``onlinecls.load(path, return_metadata=True)`` for a model that was saved with
         ``metadata=stream.metadata`` or by ``onlinecls train``.
+    trusted : bool, default=False
+        True: the file is of an author you trust, so that its token pattern may have any form. False: one that may run for ever
+        is refused; those of characters of which the last is repeated, such as ``[a-z]+``, never do.
 
     Returns
     -------
@@ -62,13 +65,13 @@ def options_of(metadata: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("options_of: metadata must describe how rows were read: save models with metadata=stream.metadata.")
     given = metadata["input"]
     try:
-        return _checked(given)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return _checked(given, trusted)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"options_of: metadata must describe how rows were read, got invalid options: {problem}.") from None
 
 
-def _checked(given: dict[str, Any]) -> dict[str, Any]:
+def _checked(given: dict[str, Any], trusted: bool) -> dict[str, Any]:
     if not given.keys() <= _KEYS:
         raise TypeError(f"unknown {sorted(given.keys() - _KEYS)}")
     names = [given.get(name) for name in _COLUMNS]
@@ -93,7 +96,7 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(f"features {features!r}")
     options["features"] = features
     if vectorizer is not None:
-        options["vectorizer"] = vectorizer_of(vectorizer)
+        options["vectorizer"] = vectorizer_of(vectorizer, trusted)
         options["n_features"] = options["vectorizer"].n_features
     else:
         options["n_features"] = given.get("n_features")

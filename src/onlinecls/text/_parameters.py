@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +29,29 @@ def parameters_of(vectorizer: object) -> dict[str, Any] | None:
     return None if any(map(callable, found.values())) else found
 
 
-def vectorizer_of(parameters: dict[str, Any]) -> HashingVectorizer:
-    """Return the vectorizer of parameters that `parameters_of` returned; others raise ValueError or TypeError."""
+# Patterns that take a time proportional to the text: characters, of which the last may be repeated, and nothing behind it that
+# could fail, but for the \b behind a run of \w. (Python's engine goes back over what it has read: "(?:a+)+$" takes 2^n steps.)
+_CHARACTER = r"(?:\\[wdS]|[A-Za-z0-9_]|\[\^?(?:\\.|[^\\\[\]])+\])"
+_REPEATED = r"(?:[+*]|\{\d{1,2}(?:,\d{0,2})?\})?"
+_FAST = re.compile(
+    rf"(?:\(\?u\))?(?:\\b)?(?:{_CHARACTER}(?:\{{\d{{1,2}}\}})?)*{_CHARACTER}{_REPEATED}"
+    rf"|(?:\(\?u\))?(?:\\b)?(?:\\w(?:\{{\d{{1,2}}\}})?)*\\w{_REPEATED}\\b"
+)
+TRUST = "If you trust the model's author: options_of(metadata, trusted=True), or --trust on the command line"
+_LONGEST = 100  # characters of such a pattern
+_SLOW_ENCODINGS = ("idna", "punycode")
+
+
+def is_fast(pattern: str) -> bool:
+    """Return True for a token pattern that needs no trust: it takes a time proportional to the text, whatever the text."""
+    return len(pattern) <= _LONGEST and _FAST.fullmatch(pattern) is not None
+
+
+def vectorizer_of(parameters: dict[str, Any], trusted: bool = False) -> HashingVectorizer:
+    """Return the vectorizer of parameters that `parameters_of` returned; others raise ValueError or TypeError.
+
+    trusted : the parameters are of a known author, whose token pattern may have any form.
+    """
     if not isinstance(parameters, dict) or any(map(callable, parameters.values())):
         raise TypeError("parameters that are not those of a vectorizer")
     unknown = parameters.keys() - HashingVectorizer().get_params().keys()
@@ -39,6 +62,14 @@ def vectorizer_of(parameters: dict[str, Any]) -> HashingVectorizer:
     pair = parameters.get("ngram_range", (1, 1))
     if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(type(n) is int and 1 <= n < 2**30 for n in pair)):
         raise TypeError(f"ngram_range {pair!r}")
+    pattern = parameters.get("token_pattern")
+    if not trusted and isinstance(pattern, str) and not is_fast(pattern):
+        raise ValueError(
+            f"token_pattern {pattern[:_LONGEST]!r} has another form than characters of which the last is repeated, such as "
+            f"\\b\\w\\w+\\b or [a-z]+, so that it may run for ever. {TRUST}"
+        )
     vectorizer = HashingVectorizer(**{**parameters, "ngram_range": tuple(pair)})
     vectorizer.fit([])
+    if codecs.lookup(vectorizer.encoding).name in _SLOW_ENCODINGS:
+        raise ValueError(f"encoding {vectorizer.encoding!r}, which is for names of hosts")
     return vectorizer

@@ -5,7 +5,6 @@ Where a parameter is beyond the compiled code, tokens are made here and hashed t
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 import warnings
@@ -265,8 +264,8 @@ class HashingVectorizer(Estimator):
             require(isinstance(getattr(self, name), bool | np.bool_), name, "True or False")
         require(isinstance(self.encoding, str), "encoding", "the name of an encoding")
         try:
-            codecs.lookup(self.encoding)
-        except (LookupError, ValueError):  # ValueError: a NUL in the name
+            b"a".decode(self.encoding, "replace")
+        except (LookupError, ValueError):  # LookupError of zlib too, no encoding of texts; ValueError: a NUL in the name
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
         is_integer = isinstance(n, Integral) and not isinstance(n, bool)
@@ -298,7 +297,7 @@ class HashingVectorizer(Estimator):
         else:
             try:
                 n_groups = re.compile(self.token_pattern).groups
-            except (re.error, TypeError) as error:
+            except (re.error, TypeError, RecursionError, OverflowError) as error:
                 raise ValueError(
                     f"{who}: token_pattern must be a regular expression, got token_pattern={self.token_pattern!r}: {error}."
                 ) from None
