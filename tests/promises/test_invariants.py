@@ -4,11 +4,12 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+import scipy.sparse
 from algorithms import ALL
 from looping import each_estimator, within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
-from states import is_finite
+from states import fingerprint, is_finite
 
 import onlinecls
 
@@ -291,3 +292,20 @@ def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     learner = onlinecls.SecondOrderPerceptron(initial_variance=1e200, dtype="float64", fit_intercept=False)
     learner.partial_fit([[1e-60]], [1], classes=range(n_classes), sample_weight=[1e250])
     assert learner.n_skipped_ == 1 and not learner.coef_.any()
+
+
+@pytest.mark.parametrize("make", [
+    onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.AdaGradClassifier, onlinecls.PNormPerceptron,
+    lambda: onlinecls.PassiveAggressiveClassifier(average=True, multi_class="ovr"),
+    lambda: onlinecls.AROWClassifier(forgetting=0.1),
+])
+def test_classes_that_join_one_by_one_make_the_model_of_one_call(make):
+    """In front of, between and behind the others, with more columns than are copied at a time."""
+    d, order, random = 20_000, [5, 2, 9, 0, 7, 3, 1, 8, 6, 4], np.random.default_rng(0)
+    X = scipy.sparse.random(200, d, 0.002, "csr", random_state=0, data_rvs=lambda n: random.normal(size=n))
+    y = np.concatenate([np.array(order[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
+    y[::20] = order
+    whole, parts = make().partial_fit(X, y), make()
+    for at in range(0, 200, 10):
+        parts.partial_fit(X[at : at + 10], y[at : at + 10])
+    assert fingerprint(parts) == fingerprint(whole)

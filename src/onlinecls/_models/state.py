@@ -16,6 +16,7 @@ from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
+_BLOCK = 1 << 13  # features that are copied at a time when classes join
 
 
 def n_vectors(n_classes: int) -> int:
@@ -26,6 +27,23 @@ def n_vectors(n_classes: int) -> int:
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
+
+
+def with_places(view: np.ndarray, places: np.ndarray, n_columns: int, fresh: Any) -> np.ndarray:
+    """Return an array of n_columns: those of a view, (features, slots, columns), at rising places, and `fresh` in the others.
+
+    Columns that stay neighbours are copied together, some features at a time, which then are in the cache for the next ones:
+    numpy's ``found[:, :, places] = view`` takes twenty times as long.
+    """
+    found = np.empty((*view.shape[:2], n_columns), view.dtype)
+    runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
+    for start in range(0, len(view), _BLOCK):
+        old, new = view[start : start + _BLOCK], found[start : start + _BLOCK]
+        for run in runs:
+            new[:, :, places[run[0]] : places[run[-1]] + 1] = old[:, :, run[0] : run[-1] + 1]
+        for column in np.delete(np.arange(n_columns), places):
+            new[:, :, column] = fresh
+    return found
 
 
 class Shard(NamedTuple):
@@ -279,13 +297,12 @@ class State(OfFile, model.Model):
 
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
         """The vectors of this model at places of one with more of them."""
-        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
-        values[:, :, places] = self.view
-        grown.values, grown.correction = values.reshape(-1), self.correction
+        grown.sigma = self._fresh_sigma(grown.n_columns, self.dtype)
+        fresh = self._fresh(1, self.dtype)[0, :, 0]  # of each feature
+        grown.values, grown.correction = with_places(self.view, places, grown.n_columns, fresh).reshape(-1), self.correction
         if len(self.correction):
-            correction = np.zeros((self.n_features + 1, grown.n_columns))
-            correction[:, places] = self.correction.reshape(-1, self.n_columns)
-            grown.correction = correction.reshape(-1)
+            corrections = self.correction.reshape(-1, 1, self.n_columns)
+            grown.correction = with_places(corrections, places, grown.n_columns, 0.0).reshape(-1)
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         """The only vector of this model as those of its two classes."""
