@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,3 +120,19 @@ def test_the_columns_of_a_table_are_found_without_searching(features):
     table.infer_kinds(layout)
     assert len(columns.features) == (104 if features else 1105)
     assert Name.comparisons < 20 * len(names)
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv", "jsonl"])
+def test_one_long_label_does_not_widen_the_others(format):
+    """Only the labels of its batch: 20,000 in an array of its width take 330 MB."""
+    labels = [f"label {k}" for k in range(20_000)]
+    labels[10] = "x" * 4096
+    line = {"tsv": "{}\tx\n", "csv": "{},x\n", "jsonl": '{{"label": "{}", "text": "x"}}\n'}[format]
+    text = "label,text\n" * (format == "csv") + "".join(line.format(label) for label in labels)
+    tracemalloc.start()
+    try:
+        with read(io.BytesIO(text.encode()), format, batch_rows=100, prefetch=False, n_features=16) as stream:
+            assert [label for batch in stream for label in batch.y.tolist()] == labels
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()

@@ -28,7 +28,6 @@ cdef class Labels:
     cdef Py_ssize_t n_slots, n_names, n_bytes, bytes_capacity
     cdef unsigned char* blob
     cdef list names
-    cdef object array
     cdef const char* expected
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil

@@ -72,7 +72,7 @@ cdef class Labels:
 
     def __cinit__(self, kind, Py_ssize_t batch_rows):
         self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
-        self.names, self.array = [], np.empty(0, "U1")
+        self.names = []
         if self.numbers:
             self.values = <double*>sized(NULL, batch_rows * sizeof(double))
         if self.texts:
@@ -168,12 +168,12 @@ cdef class Labels:
             values = y
             memcpy(&values[0], self.values, n_rows * sizeof(double))
             return y
-        if len(self.array) < len(self.names):
-            self.array = np.array(self.names, dtype=str)
         y = np.empty(n_rows, np.int32)
         codes = y
         memcpy(&codes[0], self.codes, n_rows * sizeof(int32_t))
-        return self.array[y]
+        # (An array of all names would have room for the longest one ever in each of them.)
+        used, places = np.unique(y, return_inverse=True)
+        return np.array([self.names[code] for code in used.tolist()], dtype=str)[places]
 
 
 # --- lines ---------------------------------------------------------------------------------------------------------------------
