@@ -92,6 +92,8 @@ def in_form(name, form):
 
 def digits(part="train"):
     """Return MNIST's images as rows of pixels from 0 to 255, and their labels."""
+    if not available("mnist"):
+        raise FileNotFoundError(f"mnist.npz not found in {data_dir()}: set ONLINECLS_DATA to the folder that holds it")
     with np.load(data_dir() / "mnist.npz") as kept:
         X, y = kept[f"X_{part}"], kept[f"y_{part}"]
     return X.reshape(len(X), -1).astype(np.float64), y.astype(np.int64)
@@ -106,6 +108,61 @@ def short_texts(n=None, words=22, sources=("imdb-train", "imdb-test"), n_feature
     key = f"short-{'+'.join(sources)}-{words}-{n_features}"
     X, y = _cached(key, lambda: _read_pieces(paths, words, n_features))
     return _finish(X[:n], dtype, normalize=True), y[:n]
+
+
+MAIL = ("20news-train", "20news-test", "enron-folders-beck-s", "enron-folders-farmer-d", "enron-folders-kaminski-v",
+        "enron-folders-lokay-m", "enron-folders-williams-w3", "sms-spam", "spamassassin")  # fmt: skip
+PRINT = ("imdb-train", "imdb-test", "amazon-domains", "debian-sections", "reuters21578-single-train", "reuters21578-single-test")
+
+
+def sentences(n=400_000):
+    """Return words and pairs of words of ``n`` sentences, and whether each is of a mail or post (+1) or was published (-1).
+
+    Sentences are of their own lengths and in random order.
+    """
+
+    def make():
+        rows = [(sign, text) for sign, names in ((1, MAIL), (-1, PRINT)) for name in names for text in _sentences_of(name)]
+        np.random.default_rng(0).shuffle(rows)
+        signs, texts = zip(*rows[:n], strict=True)
+        return _hash_here(texts, ngram_range=(1, 2)), np.array(signs)
+
+    X, y = _cached(f"sentences-{n}", make)
+    return _finish(X, np.float32, normalize=False), y
+
+
+def _sentences_of(name):
+    _, texts = _read_text(_require(name))
+    return [sentence for text in texts for sentence in re.split(r"(?<=[.!?]) +", text) if re.search(r"\w\w", sentence)]
+
+
+def reviews(n=4000):
+    """Return the strings of 3 to 5 characters of ``n`` whole IMDb reviews, rows of a thousand non-zeros and more."""
+
+    def make():
+        labels, texts = _read_text(_require("imdb-train"))
+        return _hash_here(texts[:n], analyzer="char_wb", ngram_range=(3, 5)), _encode(labels[:n])
+
+    X, y = _cached(f"reviews-{n}", make)
+    return _finish(X, np.float32, normalize=False), y
+
+
+def _hash_here(texts, **params):
+    from onlinecls.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=N_FEATURES, dtype=np.float32, **params).transform(texts)
+
+
+def stories():
+    """Return what there is of RCV1 with all its terms."""
+    parts = [load(name) for name in ("rcv1-vw-small", "rcv1-vw-small-test")]
+    return _finish(sp.vstack([X for X, _ in parts], format="csr"), np.float32, True), np.concatenate([y for _, y in parts])
+
+
+def dense_digits(n=20_000):
+    """Return ``n`` of MNIST's images as rows of 784 numbers from 0 to 1, and whether each is of a digit from 5 on."""
+    X, y = digits()
+    return (X[:n] / 255).astype(np.float32), np.where(y[:n] >= 5, 1, -1)
 
 
 def vw_labels(y):

@@ -2,8 +2,9 @@
 
 In every repeat each contestant runs once, in turn, so that a slow moment of the machine hits all alike; the first repeat warms
 up and is thrown away. A time is the median over the repeats, a ratio the median of the ratios within a repeat to the floor of
-any linear learner, scipy's product of the same rows with a weight vector (or, for 20 classes, matrix). Our models are empty when
-they start, but their memory is there, as that vector's is.
+any linear learner, scipy's product of the same rows with a weight vector (or, for 20 classes, matrix), and to the same product in
+C with prefetching (product.c, compiled here). Our models are empty when they start, but their memory is there, as that vector's
+is; each run is one pass of a fresh model. Streams whose data are not there are replaced by synthetic ones, which say so.
 
     python benchmarks/peers.py [--write] [--quick] [--repeats N] [--json FILE]
 """
@@ -14,33 +15,148 @@ os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM
 
 import argparse
 import concurrent.futures
+import ctypes
 import dataclasses
+import functools
 import importlib.metadata
 import importlib.util
 import json
 import multiprocessing
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
+import calls
 import corpora
 import numpy as np
 import scipy.sparse as sp
 from benchmarks.common import ALGORITHMS, make_estimator, stream
 from pages import DOCS, write_between, write_derived
 
+import onlinecls
+
 FLOOR = "scipy `X @ w`"
+FLOOR_DENSE = "numpy `X @ w`"
 FLOOR_20 = "scipy `X @ W`, W of 20 columns"
 TWICE = "scipy `X @ W`, W of 40 columns"  # as many numbers as 20 vectors of weights and their variances
+PREFETCHING = "the product in C, prefetching"
+SCORES = "`decision_function`"
 SAME_ROW = "the same row each time"
 BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
 MULTICLASS = (("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"))
 CALLED = ("arow", "perceptron", "pa1")
 RIVER_ROWS = 1000  # it learns about 10,000 a second
+CALL_TARGETS = {  # µs
+    "`partial_fit`, the same row each time": 3.5, "`partial_fit` with `classes=[-1, 1]` each time": 4.5,
+    "`predict_proba`, two classes": 8, "`partial_fit` of a data frame of floats": 40,
+    "`HashingVectorizer.transform` of one text": 10, "one text and `partial_fit`": 15,
+}  # fmt: skip
+
+
+# --- Streams ---
+
+
+class Stream(NamedTuple):
+    """A stream of rows: what it is, a function that reads it, and one that makes rows of its kind where its data are missing.
+
+    key : a name for the file in VW's format; None leaves VW and river out. limits : targets, of `X @ w`.
+    """
+
+    title: str
+    read: Callable
+    make: Callable
+    key: str | None = None
+    limits: dict = {}
+
+
+def dense_rows(n_rows, n_features=784):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, n_features), dtype=np.float32) / np.float32(n_features**0.5)
+    return X, (X @ rng.standard_normal(n_features) + 0.5 * rng.standard_normal(n_rows) > 0).astype(np.int64)
+
+
+def pieces(words, *sources):
+    """Return the arguments of a stream of pieces: the function that reads them, and the one that makes such rows."""
+    n_rows, nnz, spread = {22: (511_000, 20, 0.05), 102: (91_000, 75, 0.08)}[words]
+    n_classes = 2 if "imdb-train" in sources else 20
+    made = functools.partial(stream, n_rows, nnz, spread=spread, n_classes=n_classes)
+    return functools.partial(corpora.short_texts, words=words, sources=sources), made
+
+
+IMDB, NEWSGROUPS = ("imdb-train", "imdb-test"), ("20news-train", "20news-test")
+STREAMS = (
+    Stream(
+        "sentences of mails, posts, news, reviews and descriptions, words and pairs", corpora.sentences,
+        functools.partial(stream, 400_000, 33, spread=0.9, n_words=2**20), "sentences",
+        {"perceptron": 1.55, "pa1": 1.7, "arow": 2.4, "narow": 3.8, SCORES: 1.45},
+    ),
+    Stream(
+        "IMDb reviews cut into pieces of 22 words", *pieces(22, *IMDB), "imdb-22",
+        {"perceptron": 1.5, "pa1": 1.7, "arow": 2.3, "narow": 2.9, "cw_stdev": 2.9, "adagrad_md": 2.9},
+    ),
+    Stream(
+        "IMDb reviews cut into pieces of 102 words", *pieces(102, *IMDB), "imdb-102",
+        {"perceptron": 1.2, "pa1": 1.4, "arow": 1.9, "narow": 2.3, "cw_stdev": 2.3, "adagrad_md": 2.3},
+    ),
+    Stream(
+        "news stories of RCV1", corpora.stories, functools.partial(stream, 1500, 78, spread=0.7), None,
+        {"perceptron": 2.3, "pa1": 2.4, "arow": 2.7, "narow": 3.8},
+    ),
+    Stream(
+        "whole IMDb reviews, strings of 3 to 5 characters", corpora.reviews,
+        functools.partial(stream, 4000, 1600, spread=0.54), "reviews",
+    ),
+    Stream("digits of MNIST, dense", corpora.dense_digits, functools.partial(dense_rows, 20_000)),
+)  # fmt: skip
+STREAMS_20 = tuple(
+    Stream(
+        f"newsgroup posts cut into pieces of {words} words", *pieces(words, *NEWSGROUPS), f"20news-{words}",
+        {"arow crammer_singer": 1.5, "arow ovr": 1.45},
+    )
+    for words in (22, 102)
+)  # fmt: skip
+
+
+def few(make):
+    """Make few rows of the kind, and few columns."""
+    _, *more = make.args
+    return make.func(200, *more, n_features=2**14, **make.keywords)
+
+
+def load(each, quick):
+    """Return the title, X, y and the key of VW's file of a stream; with `quick`, or without data, of synthetic rows."""
+    try:
+        (X, y), kind = (few(each.make), "synthetic-quick-") if quick else (each.read(), "")
+    except FileNotFoundError:
+        (X, y), kind = each.make(), "synthetic-"
+    title = f"{'synthetic rows as long as ' if kind else ''}{each.title}: {described(X)}"
+    return title, X, y, each.key and kind + each.key
+
+
+def described(X):
+    """Describe the rows of X, "400,000 rows of 33 nnz (1 to 2,258), 915,892 columns" say."""
+    if not sp.issparse(X):
+        return f"{X.shape[0]:,} rows of {X.shape[1]} numbers"
+    lengths = np.diff(X.indptr)
+    columns = len(np.unique(X.indices))
+    return f"{X.shape[0]:,} rows of {lengths.mean():.0f} nnz ({lengths.min()} to {lengths.max():,}), {columns:,} columns"
+
+
+def size_of(X):
+    return X.nnz if sp.issparse(X) else X.size
+
+
+# --- Contestants ---
 
 
 @dataclasses.dataclass
@@ -48,16 +164,17 @@ class Contestant:
     """A timed run: ``prepare()`` is not timed and returns the function that is; ``size`` counts its non-zeros, rows or calls."""
 
     name: str
-    prepare: callable
+    prepare: Callable
     size: int
 
 
 @dataclasses.dataclass
 class Price:
-    """Nanoseconds per unit of size by the wall clock, and processor time over wall clock."""
+    """Nanoseconds per unit of size by the wall clock, ratios to the floor and to the product that prefetches, processors used."""
 
     ns: float
     ratio: float
+    prefetched: float | None
     threads: float
 
 
@@ -73,21 +190,55 @@ def race(contestants, repeats):
             stop, cpu_stop = time.perf_counter(), time.process_time()
             wall[contestant.name].append(1e9 * (stop - start) / contestant.size)
             cpu[contestant.name].append(1e9 * (cpu_stop - cpu_start) / contestant.size)
-    floor = wall[contestants[0].name][1:]
-    return {name: price(wall[name][1:], cpu[name][1:], floor) for name in wall}
+    wall = {name: times[1:] for name, times in wall.items()}
+    floor, prefetching = wall[contestants[0].name], wall.get(PREFETCHING)
+    return {
+        name: Price(
+            statistics.median(own), ratio(own, floor), prefetching and ratio(own, prefetching),
+            statistics.median(cpu[name][1:]) / statistics.median(own),
+        )
+        for name, own in wall.items()
+    }  # fmt: skip
 
 
-def price(wall, cpu, floor):
-    ratio = statistics.median(own / other for own, other in zip(wall, floor, strict=True))
-    return Price(statistics.median(wall), ratio, statistics.median(cpu) / statistics.median(wall))
-
-
-# --- Contestants ---
+def ratio(wall, floor):
+    return statistics.median(own / other for own, other in zip(wall, floor, strict=True))
 
 
 def product(name, X, n_columns=None):
     w = np.random.default_rng(0).standard_normal((X.shape[1], n_columns) if n_columns else X.shape[1], dtype=X.dtype)
-    return Contestant(name, lambda: lambda: X @ w, X.nnz)
+    return Contestant(name, lambda: lambda: X @ w, size_of(X))
+
+
+@functools.cache
+def compiled():
+    """Return (product.c as a library, None), or (None, why there is none)."""
+    source = Path(__file__).with_name("product.c")
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "product.so")
+        try:
+            subprocess.run([*compiler, "-O3", "-shared", "-fPIC", "-o", library, source], check=True, capture_output=True)
+            return ctypes.CDLL(str(library)), None
+        except (OSError, subprocess.CalledProcessError) as error:
+            return None, f"{compiler[0]} did not compile product.c ({error})"
+
+
+def prefetching(X, n_columns=1):
+    """Return the contestant that is the product with prefetching in C, or nothing where it cannot be had."""
+    library, _ = compiled()
+    if library is None or not sp.issparse(X) or X.dtype != np.float32 or X.indices.dtype != np.int32:
+        return []
+    W = np.random.default_rng(0).standard_normal((X.shape[1], n_columns), dtype=np.float32)
+    out = np.empty((X.shape[0], n_columns), np.float32)
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (X.indptr, X.indices, X.data, W, out)]
+
+    def run():
+        library.product(ctypes.c_int64(X.shape[0]), ctypes.c_int64(W.shape[1]), *arrays)
+        return out
+
+    np.testing.assert_allclose(run()[:100], X[:100] @ W, rtol=1e-3, atol=1e-4)
+    return [Contestant(PREFETCHING, lambda: run, X.nnz)]
 
 
 def ours(name, X, y, **params):
@@ -100,13 +251,13 @@ def ours(name, X, y, **params):
         model._state.values += 0
         return lambda: model.partial_fit(X, y)
 
-    return Contestant(" ".join([our_name(name), *params.values()]), prepare, X.nnz)
+    return Contestant(" ".join([our_name(name), *params.values()]), prepare, size_of(X))
 
 
 def scores(name, X, y):
     """Time a pass that learns nothing: rows are read, checked and scored."""
     model = make_estimator(name).partial_fit(X[:1000], y[:1000], classes=np.unique(y))
-    return Contestant(f"{our_name(name)}, `decision_function`", lambda: lambda: model.decision_function(X), X.nnz)
+    return Contestant(f"{our_name(name)}, {SCORES}", lambda: lambda: model.decision_function(X), size_of(X))
 
 
 def our_name(name):
@@ -119,7 +270,7 @@ def validation(X):
         from onlinecls._input.validate import read_rows
     except ImportError:
         return []
-    return [Contestant("validation alone", lambda: lambda: read_rows("benchmark", X, X.dtype), X.nnz)]
+    return [Contestant("validation alone", lambda: lambda: read_rows("benchmark", X, X.dtype), size_of(X))]
 
 
 def sklearn(X, y, only_sgd=False):
@@ -134,7 +285,7 @@ def sklearn(X, y, only_sgd=False):
         model = make()
         return lambda: model.partial_fit(X, y, classes=classes)
 
-    return [Contestant(name, lambda make=make: prepare(make), X.nnz) for name, make in makers.items()]
+    return [Contestant(name, lambda make=make: prepare(make), size_of(X)) for name, make in makers.items()]
 
 
 def vw(X, y, key, title, options, with_cache=True):
@@ -188,18 +339,19 @@ def has(module):
 
 
 def binary_race(X, y, key, repeats):
-    field = [product(FLOOR, X), *validation(X), scores("perceptron", X, y), *(ours(name, X, y) for name in BINARY)]
+    floor = product(FLOOR if sp.issparse(X) else FLOOR_DENSE, X)
+    field = [floor, *prefetching(X), *validation(X), scores("perceptron", X, y), *(ours(name, X, y) for name in BINARY)]
     if has("sklearn"):
         field += sklearn(X, y)
-    if has("vowpalwabbit"):
+    if key and has("vowpalwabbit"):
         field += vw(X, y, key, "hinge", "--loss_function hinge")
-    if has("river"):
+    if key and has("river"):
         field += river(X, y)
     return race(field, repeats)
 
 
 def multiclass_race(X, y, key, repeats):
-    field = [product(FLOOR_20, X, n_columns=20), product(TWICE, X, n_columns=40)]
+    field = [product(FLOOR_20, X, n_columns=20), *prefetching(X, n_columns=20), product(TWICE, X, n_columns=40)]
     field += [ours(name, X, y, multi_class=scheme) for name, scheme in MULTICLASS]
     if has("sklearn"):
         field += sklearn(X, y, only_sgd=True)
@@ -208,14 +360,10 @@ def multiclass_race(X, y, key, repeats):
     return race(field, repeats)
 
 
-def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
+def one_row_race(n_features, repeats, n_calls=1000):
     """Race calls of one row each, with evenly drawn columns, which is worse for caches than words."""
-    rng = np.random.default_rng(0)
-    columns = [np.sort(rng.choice(n_features, nnz, replace=False)).astype(np.int32) for _ in range(n_calls)]
-    values = np.full(nnz, nnz**-0.5, dtype=np.float32)
-    indptr = np.array([0, nnz], dtype=np.int32)
-    labels = rng.choice([-1, 1], n_calls)
-    rows = [(sp.csr_matrix((values, row, indptr), shape=(1, n_features)), labels[i : i + 1]) for i, row in enumerate(columns)]
+    labels = np.random.default_rng(0).choice([-1, 1], n_calls)
+    rows = [(x, labels[i : i + 1]) for i, x in enumerate(calls.sparse_rows(n_features, n_calls))]
     # A row of all columns brings every page of the model into memory first.
     everything = sp.csr_matrix(np.full((1, n_features), n_features**-0.5, dtype=np.float32))
 
@@ -223,10 +371,6 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
         model = make()
         model.partial_fit(everything, labels[:1], classes=[-1, 1])
         return lambda: [model.partial_fit(X, y) for X, y in calls]
-
-    def prepare_reader(call):
-        model = make_estimator(CALLED[0], probability=True).partial_fit(everything, labels[:1], classes=[-1, 1])
-        return lambda: [call(model) for _ in range(n_calls)]
 
     def contestant(name, make, calls=rows):
         return Contestant(name, lambda: prepare(make, calls), len(calls))
@@ -236,14 +380,14 @@ def one_row_race(n_features, repeats, n_calls=1000, nnz=100):
     for name, make in callers().items():  # (scikit-learn's calls take milliseconds)
         field.append(contestant(name, make, rows[:20] if name.startswith("scikit-learn") else rows))
     field.append(contestant(f"{our_name(CALLED[0])}, {SAME_ROW}", callers()[our_name(CALLED[0])], rows[:1] * n_calls))
-    x, label = rows[0]
-    for title, call in {
-        "`classes` in each call": lambda model: model.partial_fit(x, label, classes=[-1, 1]),
-        "`predict`": lambda model: model.predict(x),
-        "`predict_proba`": lambda model: model.predict_proba(x),
-    }.items():
-        field.append(Contestant(f"{our_name(CALLED[0])}, {title}", lambda call=call: prepare_reader(call), n_calls))
     return race(field, repeats)
+
+
+def calls_race(n_features, repeats):
+    """Race the calls of one row or one text that a server makes."""
+    w, rows = np.ones(n_features, dtype=np.float32), calls.sparse_rows(n_features)
+    floor = Contestant(FLOOR, lambda: lambda: [X @ w for X in rows], calls.N_CALLS)
+    return race([floor, *(Contestant(*case, calls.N_CALLS) for case in calls.cases(n_features).items())], repeats)
 
 
 def batches_race(X, y, repeats, batch_size=100, n_rows=20_000):
@@ -251,7 +395,7 @@ def batches_race(X, y, repeats, batch_size=100, n_rows=20_000):
     batches = [(X[i : i + batch_size], y[i : i + batch_size]) for i in range(0, n_rows, batch_size)]
 
     def prepare(make):
-        model = make().partial_fit(*batches[0], classes=[-1, 1])
+        model = make().partial_fit(*batches[0], classes=np.unique(y))
         return lambda: [model.partial_fit(rows, labels) for rows, labels in batches[1:]]
 
     return race([Contestant(name, lambda m=make: prepare(m), n_rows - batch_size) for name, make in callers().items()], repeats)
@@ -327,9 +471,9 @@ def import_race(repeats):
 def report(results):
     """Format all measurements as Markdown."""
     parts = [
-        ratio_table(results["binary"], "one pass, float32"),
-        ratio_table(results["multiclass"], "one pass, 20 classes, float32"),
+        *(ratio_table(title, prices) for title, prices in (results["binary"] | results["multiclass"]).items()),
         call_table(results["one row"], "`partial_fit` of one row, 100 nnz: µs a call"),
+        call_table(results["calls"], "AROW, calls of one row of 100 nnz, one of a data frame, or one text: µs"),
         call_table(results["batches"], "`partial_fit` of 100 rows: µs a row"),
         memory_table(results["memory"]),
         import_table(results["import"]),
@@ -338,15 +482,16 @@ def report(results):
     return "\n\n".join(parts)
 
 
-def ratio_table(races, head):
-    """Format a row for each contestant, with the price and its ratio to the floor's for each race."""
-    lines = [
-        f"| {head} | " + " | ".join(f"{title}: ns/nnz | ratio" for title in races) + " |",
-        "|---" + "|---:|---:" * len(races) + "|",
-    ]
-    for name in next(iter(races.values())):
-        cells = [f"{prices[name].ns:.1f} | {prices[name].ratio:.2f}" for prices in races.values()]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+def ratio_table(title, prices):
+    """Format a row for each contestant with its price and its ratios to the floor and to the product that prefetches."""
+    floor, unit = next(iter(prices)), "number" if FLOOR_DENSE in prices else "nnz"
+    heads, cells = [f"ns/{unit}", f"times {floor}"], "---:|---:|"
+    if PREFETCHING in prices:
+        heads, cells = [*heads, "times the same in C, prefetching"], cells + "---:|"
+    lines = [f"| {title} | {' | '.join(heads)} |", f"|---|{cells}"]
+    for name, price in prices.items():
+        more = [] if price.prefetched is None else [f"{price.prefetched:.2f}"]
+        lines.append(f"| {name} | {' | '.join([f'{price.ns:.1f}', f'{price.ratio:.2f}', *more])} |")
     return "\n".join(lines)
 
 
@@ -376,32 +521,38 @@ def import_table(measured):
 
 
 def notes(results):
-    said = [f"Ratios are to the first line of their table. {results['about']}"]
+    said = [results["about"]]
     for title, prices in (results["binary"] | results["multiclass"]).items():
-        said += [f"{name} used {p.threads:.1f} processors ({title})." for name, p in prices.items() if p.threads > 1.2]
+        where = title.split(":")[0]
+        said += [f"{name} used {p.threads:.1f} processors ({where})." for name, p in prices.items() if p.threads > 1.2]
     return " ".join(said)
 
 
 def about(repeats):
-    found, missing = [], []
-    for name in ("onlinecls", "numpy", "scipy", "scikit-learn", "vowpalwabbit", "river"):
+    found, missing = [f"onlinecls {onlinecls.__version__}"], []
+    for name in ("numpy", "scipy", "scikit-learn", "vowpalwabbit", "river"):
         try:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             missing.append(name)
     text = f"Medians of {repeats} repeats; {platform.machine()}, Python {platform.python_version()}, {', '.join(found)}."
+    if compiled()[0] is None:
+        text += f" No ratios to a product that prefetches: {compiled()[1]}."
     return text + (f" Not installed, so not measured: {', '.join(missing)}." if missing else "")
 
 
 def targets(results):
     """Return the project's targets beside the measurements: (name, measured, at most)."""
     found = []
-    for (title, prices), part in zip(results["binary"].items(), (1.0, 0.8), strict=True):
-        limits = {"arow": 2.3, "perceptron": 1.5, "pa1": 1.7, "narow": 2.9, "cw_stdev": 2.9, "adagrad_md": 2.9}
-        found += [(f"{name}, {title}, ratio", prices[our_name(name)].ratio, limit * part) for name, limit in limits.items()]
-    for title, prices in results["multiclass"].items():
-        for kind in ("crammer_singer", "ovr"):
-            found.append((f"arow, 20 classes, {kind}, {title}, ratio", prices[f"{our_name('arow')} {kind}"].ratio, 1.5))
+    for each, (title, prices) in zip(STREAMS + STREAMS_20, (results["binary"] | results["multiclass"]).items(), strict=True):
+        for name, limit in each.limits.items():
+            algorithm, _, more = name.partition(" ")
+            row = f"{our_name('perceptron')}, {SCORES}" if name == SCORES else " ".join([our_name(algorithm), *more.split()])
+            found.append((f"{name}, {title}, ratio", prices[row].ratio, limit))
+    small = results["calls"]["2^20"]
+    for name, limit in CALL_TARGETS.items():
+        if name in small:
+            found.append((f"{name}, µs", small[name].ns / 1000, limit))
     for title, prices in results["one row"].items():
         found.append((f"one row, d = {title}, µs", prices[our_name("arow")].ns / 1000, 5))
     for title, prices in results["batches"].items():
@@ -415,37 +566,21 @@ def targets(results):
 # --- Running ---
 
 
-def corpora_for(quick):
-    """Return (binary, multiclass) sets, each {title: (X, y, key of its VW file)}."""
-    if quick:  # small and synthetic: nothing is read, and the figures mean nothing
-        small = {"n_features": 2**14}
-        binary = {f"{nnz} nnz": (*stream(500, nnz, **small), f"quick-{nnz}") for nnz in (20, 75)}
-        binary = {title: (X, 2 * y - 1, key) for title, (X, y, key) in binary.items()}
-        multiclass = {f"{nnz} nnz": (*stream(500, nnz, n_classes=20, **small), f"quick-20-{nnz}") for nnz in (20, 75)}
-        return binary, multiclass
-    newsgroups = ("20news-train", "20news-test")
-    binary = {words: corpora.short_texts(words=words) for words in (22, 102)}
-    multiclass = {words: corpora.short_texts(words=words, sources=newsgroups) for words in (22, 102)}
-    return (
-        {title_of(X): (X, y, f"imdb-{words}") for words, (X, y) in binary.items()},
-        {title_of(X): (X, y, f"20news-{words}") for words, (X, y) in multiclass.items()},
-    )
-
-
-def title_of(X):
-    return f"{X.shape[0]:,} rows of {X.nnz / X.shape[0]:.0f} nnz"
-
-
 def measure(quick, repeats):
-    binary, multiclass = corpora_for(quick)
     exponents = (10, 12) if quick else (10, 14, 18, 20, 22)
-    results = {"about": about(repeats)}
-    results["binary"] = {title: binary_race(*data, repeats) for title, data in binary.items()}
-    results["multiclass"] = {title: multiclass_race(*data, repeats) for title, data in multiclass.items()}
+    results = {"about": about(repeats), "binary": {}, "multiclass": {}, "batches": {}}
+    for each in STREAMS:
+        title, X, y, key = load(each, quick)
+        results["binary"][title] = binary_race(X, y, key, repeats)
+        if each.read is corpora.sentences:
+            results["batches"][title.split(":")[0]] = batches_race(X, y, repeats)
+    for each in STREAMS_20:
+        title, X, y, key = load(each, quick)
+        results["multiclass"][title] = multiclass_race(X, y, key, repeats)
     results["one row"] = {
         f"2^{exponent}": one_row_race(2**exponent, repeats, n_calls=50 if quick else 1000) for exponent in exponents
     }
-    results["batches"] = {title: batches_race(X, y, repeats) for title, (X, y, _) in binary.items()}
+    results["calls"] = {"2^20": calls_race(2**20, repeats)}
     results["memory"] = {name: memory(name, n_rows=500 if quick else 200_000) for name in ("arow", "perceptron", "adagrad_md")}
     results["import"] = import_race(repeats)
     return results
@@ -462,10 +597,7 @@ def main():
         parser.error("a quick run measures nothing that belongs into a page: leave out --quick or --write")
     warnings.filterwarnings("ignore", category=FutureWarning)  # scikit-learn's about its passive-aggressive classes
 
-    try:
-        results = measure(args.quick, args.repeats or (2 if args.quick else 10))
-    except FileNotFoundError as error:
-        raise SystemExit(f"{error}; --quick runs without data") from error
+    results = measure(args.quick, args.repeats or (2 if args.quick else 10))
     if args.json:
         with open(args.json, "w") as file:
             json.dump(results, file, indent=1, default=dataclasses.asdict)
