@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import io
 import json
 import os
 import re
@@ -609,3 +610,13 @@ def test_an_entropic_model_s_columns_keep_their_scales_in_a_file(tmp_path):
         model.partial_fit(rng.normal(size=(1, 2)), ["abc"[i % 3]], classes=list("abc"))
         model.save(tmp_path / "model")
     assert load(tmp_path / "model").coef_.tobytes() == model.coef_.tobytes()
+
+
+def test_a_centre_of_rows_whose_squares_underflow_is_saved():
+    rows = np.random.default_rng(0).standard_normal((20, 3))
+    for exponent in (-100, -153, -157, -160, -162, -165, -170, -200, -300, -311):
+        learner = onlinecls.PassiveAggressiveOneClass().partial_fit(rows * 10.0**exponent)
+        file = io.BytesIO()
+        learner.save(file)
+        twin = onlinecls.load(io.BytesIO(file.getvalue()))
+        assert (twin.center_ == learner.center_).all(), exponent
