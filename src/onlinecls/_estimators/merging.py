@@ -96,7 +96,7 @@ def check_alike(models: list[Any]) -> None:
     """Raise the ValueError now that merging fitted models would raise of their features, dtype, names or type of labels."""
     who, first = type(models[0]).__name__, models[0]
     _check_alike(who, models)
-    for model in models if "classes_" in first.__dict__ else ():
+    for model in models if hasattr(first, "classes_") else ():
         validate.comparable(who, model.classes_, first.classes_, "classes of the other model")
 
 
