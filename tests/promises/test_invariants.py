@@ -300,7 +300,7 @@ def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     lambda: onlinecls.AROWClassifier(forgetting=0.1),
 ])
 def test_classes_that_join_one_by_one_make_the_model_of_one_call(make):
-    """In front of, between and behind the others, with more columns than are copied at a time."""
+    """They join in front of, between and behind the others, in a model of more columns than are copied at a time."""
     d, order, random = 20_000, [5, 2, 9, 0, 7, 3, 1, 8, 6, 4], np.random.default_rng(0)
     X = scipy.sparse.random(200, d, 0.002, "csr", random_state=0, data_rvs=lambda n: random.normal(size=n))
     y = np.concatenate([np.array(order[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
