@@ -481,15 +481,28 @@ FORGED = {
     "labels wider than memory": setting("told", "classes", "<U999999999999"),
     "a weight that is NaN": poking("values", 3, np.nan),
     "more mistakes than rounds": poking("counters", 1, 1e6),
+    "another rule": setting("learnt_with", "rule", "pa1"),
+    "an unknown geometry": setting("learnt_with", "geometry", "round"),
+    "an infinite bias": setting("learnt_with", "bias", {"float": "inf"}),
+    "a text as a number": setting("learnt_with", "bias", "1"),
+    "an unknown field": setting("learnt_with", "more", 1.0),
+    "labels out of order": poking("classes", 0, 7, "i8"),
+    "a weight beyond its reach": poking("values", 1, 1e6),
+    "a variance of 0": poking("values", 4, 0.0),
+    "an array of a dtype that it cannot have": placing("values", dtype="I64"),
+    "an array outside the file": placing("classes", data_offsets=[10**9, 10**9 + 24]),
     "an array left out": leaving_out("classes"),
     "a shape whose size overflows": placing("correction", shape=[0, 2**62, 2**62]),
     "arrays that overlap": placing("counts", data_offsets=[0, 24]),
 }
 FORGED_FULL = {
     "a covariance beyond twice the first variance": poking("sigma", 6, -2.1),
+    "a covariance of other columns": placing("sigma", shape=[1, 6, 18]),
     "features past memory": resizing(2**40),
 }
 FORGED_ASCENT = {
+    "the other construction": setting("state", "joint", False),
+    "another normaliser": poking("shared", 5, 1e3),
     "the other regularizer": setting("learnt_with", "entropic", 0),
     "a power that is not the weight's": poking("values", 2, 0.25),
 }

@@ -188,13 +188,6 @@ def test_scores_are_the_members_by_their_weights():
     assert_allclose(found, X @ model.coef_.T + model.intercept_, rtol=1e-9, atol=1e-9)
 
 
-def test_it_follows_the_member_that_follows_change():
-    X, y = drifting(4000, 30, seed=2)
-    model = CommitteeClassifier([AROWClassifier(0.1), AROWClassifier(0.1, forgetting=0.02)]).partial_fit(X, y)
-    static, follower = model.member_mistakes_
-    assert follower < static and model.n_mistakes_ < 1.1 * follower
-
-
 # --- parameters ----------------------------------------------------------------------------------------------------------------
 
 

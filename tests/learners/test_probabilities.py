@@ -225,20 +225,6 @@ def test_scores_and_weights_of_any_size_leave_finite_probabilities(tmp_path):
             assert fingerprint(through_a_file(learner)) == fingerprint(learner)
 
 
-@pytest.mark.parametrize("estimator", [onlinecls.Perceptron, onlinecls.SecondOrderPerceptron, onlinecls.AdaGradClassifier])
-def test_rows_and_weights_of_any_size_leave_models_that_can_be_saved(estimator, tmp_path):
-    """Squares may underflow where products do not."""
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        rows = rng.normal(size=(30, 4)) * 10.0 ** rng.uniform(-150, 150, size=(30, 4) if seed % 2 else (30, 1))
-        ends = [5e-324, 1e-310, 1e-300, 1, 1e150, 1e300, 1.7e308]
-        weights = rng.choice(ends, 30) if seed % 4 < 2 else 10.0 ** rng.uniform(-300, 300, 30)
-        learner = estimator(probability=True, dtype="float64")
-        learner.partial_fit(rows, rng.integers(0, 4, 30), sample_weight=weights)
-        learner.save(tmp_path / "model")
-        assert fingerprint(onlinecls.load(tmp_path / "model")) == fingerprint(learner)
-
-
 def test_calibration_of_any_numbers_stays_finite():
     for number, column, y in product([1e300, -1e300, 0.0, 1e-300], range(calibration.SIZE), (TWO, FOUR)):
         learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)

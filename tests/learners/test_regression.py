@@ -122,13 +122,6 @@ def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
 
 
-@pytest.mark.parametrize("scale", [0.125, 1024.0])
-def test_arow_regression_is_linear_in_the_targets(scale):
-    X, y = problem(100, 7, seed=8)
-    one, other = AROWRegressor(0.5).partial_fit(X, y), AROWRegressor(0.5).partial_fit(X, scale * y)
-    assert (other.coef_ == scale * one.coef_).all() and (other.covariance_ == one.covariance_).all()
-
-
 def test_pa_equals_scikit_learn_s_without_an_intercept():
     linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
     if not hasattr(linear_model, "PassiveAggressiveRegressor"):
