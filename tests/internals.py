@@ -52,7 +52,10 @@ def state_of(learner):
 
 
 def _parts(learner):
-    return {**learner._state.parts(), **({"units": learner._units[:2]} if hasattr(learner, "_units") else {})}
+    found, youth = learner._state.parts(), learner._state.youth
+    if youth is not None:
+        found = {**found, "first rows": [youth.rows.data, youth.rows.indices, youth.rows.indptr, youth.targets, youth.weights]}
+    return {**found, **({"units": learner._units[:2]} if hasattr(learner, "_units") else {})}
 
 
 def stored(learner):

@@ -29,6 +29,17 @@ def fingerprint(learner):
     return {name: bits(part) for name, part in parts.items()}
 
 
+def but_for_history(learner):
+    """Return the fingerprint without what counts rows as they came: `fit` knows the units from its first row on."""
+    history = [at for name, at in internals.COUNTERS.items() if name in ("mistakes", "loss", "squared", "absolute")]
+    parts = {**internals.stored(learner), **shown(learner, SHOWN), **shown(learner, COUNTERS)}
+    for name, part in parts.items():
+        if name.endswith("counters"):
+            parts[name] = np.delete(part, history)
+    left_out = ("n_iter_", "n_mistakes_")
+    return {name: bits(part) for name, part in parts.items() if name not in left_out and not name.endswith("calibration")}
+
+
 def is_finite(learner):
     """Return whether all numbers of the model, stored and public, are finite."""
     parts = {**internals.stored(learner), **shown(learner, (*SHOWN, "covariance_", "dual_coef_"))}

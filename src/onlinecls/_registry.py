@@ -99,9 +99,10 @@ class Either(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Scale of X estimated from the first row of weight > 0 that is not all zeros; 0 until then.
+    """Scale of X estimated from its first 16 rows of weight > 0, those of zeros left out; 0 before there is one.
 
-    scale : the power of two nearest to the row's length ||x||. constant : that nearest to the root mean square of its non-zeros.
+    scale : the power of two nearest to their median length ||x||. constant : that nearest to the median root mean square of the
+    non-zeros of a row.
     epochs : how often each row is shown: `max_iter` of the `fit` that began the model.
     """
 
@@ -275,7 +276,7 @@ class Algorithm(NamedTuple):
         return {**values, **found}
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
-        """Return True if a number of the model depends on the first row."""
+        """Return True if a number of the model depends on the units of X."""
         constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
         return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
 

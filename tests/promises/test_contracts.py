@@ -142,7 +142,9 @@ def test_ctrl_c_while_labels_join(multi_class, nth):
         y[:2] = 0, 1
         return X, y
 
-    make = lambda: onlinecls.NAROWClassifier(multi_class=multi_class, average=True)  # noqa: E731
+    make = lambda: onlinecls.NAROWClassifier(  # noqa: E731
+        b=1.0, initial_variance=1.0, intercept_scaling=1.0, multi_class=multi_class, average=True
+    )
     learner, X, y = interrupted(make, problem, n=2**15, nth=nth)
     rows = learner.t_
     assert 0 < rows < len(y) and len(learner.classes_) == nth + 1
@@ -168,7 +170,7 @@ def test_ctrl_c_just_before_the_first_row_of_a_new_label(known):
 
 
 def test_ctrl_c_leaves_no_stale_sparse_coef():
-    begun = lambda: onlinecls.AROWClassifier().partial_fit(np.zeros((1, 100)), [0], classes=[0, 1]).sparsify()  # noqa: E731
+    begun = lambda: onlinecls.AROWClassifier(r=1.0, intercept_scaling=1.0).partial_fit(np.zeros((1, 100)), [0], classes=[0, 1]).sparsify()  # noqa: E731
     learner, _, _ = interrupted(begun, lambda n: plain_rows(n, 2), n=2**15)
     assert learner.t_ > 1
     shown = learner.coef_.toarray() if sparse.issparse(learner.coef_) else learner.coef_

@@ -7,10 +7,11 @@ The flow is one way: an estimator's parameters and input are read and checked he
 from __future__ import annotations
 
 import inspect
+import warnings
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from math import nan, prod
 from operator import is_, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +29,7 @@ from .._registry import AUTO, Units, select
 from . import exporting, merging, saving, threads
 from .routing import Routing
 from .sparse_arrays import most_frequent
-from .units import first_row, units_of
+from .units import N_ROWS, Youth, dominant_column, first_row, first_rows, median_units, units_of
 
 if TYPE_CHECKING:
     import os
@@ -545,7 +546,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if first:
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
         self._learn(params, rows, targets, weights, NO_WEIGHTS)
-        self._enable_fast_path()
+        self._end_call()
 
     @exclusive
     def _fit(
@@ -574,6 +575,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
         self._begin(X, rows, params, state, units, classes)
         self._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+        self._warn_of_column()
         return self
 
     def _can_go_on(self, params: dict) -> bool:
@@ -619,18 +621,29 @@ class OnlineLearner(saving.Describing, Estimator):
 
         Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
         """
-        at, in_order = first_row(rows, weights), not (self.shuffle or self.early_stopping)
-        live = int((weights > 0.0).argmax()) if len(weights) else 0
-        units = units_of(rows, -1 if in_order and at > live else at, float(getattr(self, "max_iter", 1)))
+        epochs, firsts = float(getattr(self, "max_iter", 1)), first_rows(rows, weights)
+        units = median_units(rows, firsts if self._awaits_scale() else firsts[:1], epochs)
+        if len(firsts) == N_ROWS:
+            self._dominant = dominant_column(rows.take(firsts))
+        if not units.scale and (self.shuffle or self.early_stopping):
+            units = units_of(rows, first_row(rows, weights), epochs)
         return self._kernel_params(units), units
 
+    def _awaits_scale(self) -> bool:
+        """Return True if a default of a new model depends on the units of X."""
+        return select(type(self), self._parameters()).awaits_scale(self._parameters())
+
     def _begin(
-        self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units = UNKNOWN, classes: np.ndarray | None = None,
+        self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units | None = None, classes: np.ndarray | None = None,
         is_open: bool = False,
     ) -> None:
-        """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join."""
+        """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join.
+
+        Without units, its first rows determine them if a parameter depends on them.
+        """
         names = validate.feature_names(type(self).__name__, X)
-        state.params, state.params_of, state.units = params, (None,), units
+        state.params, state.params_of, state.units = params, (None,), UNKNOWN if units is None else units
+        state.youth = Youth.begin(rows) if units is None and self._awaits_scale() else None
         state.classes, state.is_open = classes, is_open
         self.n_features_in_, self.n_iter_ = rows.n_features, 1
         self.__dict__.pop("feature_names_in_", None)
@@ -645,8 +658,11 @@ class OnlineLearner(saving.Describing, Estimator):
     ) -> dict:
         """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)
 
-        Returns the parameters to go on with: the first row that is not all zeros may tell the units that they are in.
+        Returns the parameters to go on with: the first rows determine the units that they are in.
         """
+        if self._state.youth is not None and not len(order):
+            at, params = self._learn_young(params, rows, targets, weights, class_weights, predictions)
+            rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
         at = -1 if self._units.scale or len(order) else first_row(rows, validate.row_weights(weights, class_weights, targets))
         if at > 0:
             self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
@@ -656,9 +672,80 @@ class OnlineLearner(saving.Describing, Estimator):
         self._pass(params, rows, targets, weights, class_weights, order, predictions)
         return params
 
+    def _learn_young(
+        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
+        predictions: np.ndarray,
+    ) -> tuple[int, dict]:
+        """Learn row by row as long as the model is young; return how many rows, and the parameters to go on with."""
+        live, at = validate.row_weights(weights, class_weights, targets), 0
+        params = self._relearn(params)
+        while at < rows.n_rows and self._state.youth is not None:
+            one, row = slice(at, at + 1), rows.part(at, at + 1)
+            if not len(live) or live[at] > 0.0:
+                youth = self._state.youth.with_row(row, self._kept_target(targets[one]), weights[at] if len(weights) else 1.0)
+                learn = partial(self._pass, rows=row, targets=targets[one], weights=weights[one], class_weights=class_weights,
+                                order=NO_ORDER, predictions=predictions[one])
+                params = self._learn_young_row(params, youth, learn)
+            at += 1
+        return at, params
+
+    def _kept_target(self, target: np.ndarray) -> np.ndarray:
+        """Return the target of a row, which stays what it is when classes join."""
+        return target
+
+    def _learn_young_row(self, params: dict, youth: Youth, learn: Callable[[dict], None]) -> dict:
+        """Learn one row, the last of `youth`, in the units before it; return the parameters to go on with."""
+        before, units = self.t_, youth.units(self._units.epochs)
+        is_due = units != self._units
+        if not self._units.scale:  # no row has moved the model yet; those of zeros have waited for the constant feature
+            params, is_due = self._set_units(params, units), is_due and youth.rows.n_rows > 1
+        try:
+            learn(params)
+        finally:  # (an interrupt may come before the row)
+            if self.t_ > before:
+                self._state.youth = youth._replace(is_due=is_due)
+        return self._relearn(params)
+
+    def _relearn(self, params: dict) -> dict:
+        """Return the parameters in the units by the first rows.
+
+        Where these have changed, the model becomes what the rows make of one that begins with the new ones.
+        """
+        youth = self._state.youth
+        if youth is not None and youth.is_due:
+            units = youth.units(self._units.epochs)
+            found = self._kernel_params(units)
+            if found == params and units != self._units:
+                self._state.units = units
+            else:
+                self._state = self._relearnt(youth, units)
+            params, youth = found, youth._replace(is_due=False)
+            self._state.youth = youth
+        if youth is not None and youth.is_over:
+            self._state.youth, self._dominant = None, dominant_column(youth.rows)
+        return params
+
+    def _relearnt(self, youth: Youth, units: Units) -> Any:
+        """Return what the rows make of a new model with these units, with the counts of the first time."""
+        twin = self._sharing()
+        for name in ("_state", "_lock", "_sparse_coef"):
+            twin.__dict__.pop(name, None)
+        twin._learn_again(youth, units, self._state)
+        twin._state.keep_history(self._state)
+        return twin._state
+
+    def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
+        """Begin a model with these units, and learn these rows. before : the model that has learnt them."""
+        params, rows = self._kernel_params(units), youth.rows
+        self._begin(rows, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype), units)
+        self._learn(params, rows, youth.targets, youth.weights, NO_WEIGHTS)
+
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
         """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
-        units = units_of(rows, at, self._units.epochs)
+        return self._set_units(params, units_of(rows, at, self._units.epochs))
+
+    def _set_units(self, params: dict, units: Units) -> dict:
+        """Set the units of X and return the parameters in these units. No row has moved the model by then."""
         before, found = self._kernel_params(), self._kernel_params(units)
         if found != before:
             found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
@@ -685,6 +772,23 @@ class OnlineLearner(saving.Describing, Estimator):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
 
+    def _end_call(self, named: ArrayLike | None = None) -> None:
+        """End a `partial_fit` that came the long way. named : see `_enable_fast_path`."""
+        self._enable_fast_path(named)
+        self._warn_of_column()
+
+    def _warn_of_column(self) -> None:
+        """Warn once if one column holds nearly all of the squared length of each of the first rows."""
+        column = self.__dict__.pop("_dominant", None)
+        if column is not None:
+            who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
+            shown = column if names is None else repr(str(names[column]))
+            warnings.warn(
+                f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
+                f"each of the first {N_ROWS} rows, which hides the others. Standardise the columns before "
+                "(scikit-learn's StandardScaler).", stacklevel=4,
+            )
+
     def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
         """Let the model take small calls by itself as long as they need none of the checks and steps of this class.
 
@@ -694,7 +798,8 @@ class OnlineLearner(saving.Describing, Estimator):
         if not hasattr(state, "enable_fast_path"):
             return
         cls = type(self)
-        ordinary = cls._pass is OnlineLearner._pass and self._units.scale and cls._read_rows is OnlineLearner._read_rows
+        known = self._units.scale and state.youth is None
+        ordinary = cls._pass is OnlineLearner._pass and known and cls._read_rows is OnlineLearner._read_rows
         compiled = state.params_of[0] is not None and self._compiled[2] is state.params_of[0]
         classes = state.classes
         n_known = 1 if classes is None else len(classes)
@@ -835,8 +940,8 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @property
     def scale_(self) -> float:
-        """The power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros: the unit of the defaults. NaN
-        before that row."""
+        """The power of two nearest to the median length of the first 16 rows of weight > 0, those of zeros left out: the unit of
+        the defaults. NaN before there is one."""
         return self._fitted_state().units.scale or nan
 
     @property

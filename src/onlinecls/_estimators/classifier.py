@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix, Params
+    from .._registry import Units
+    from .units import Youth
 
 NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
 
@@ -105,11 +107,26 @@ class OnlineClassifier(WithWeights):
                     state = self._start(params, rows.n_features, len(known), rows.data.dtype)
                     self._begin(X, rows, params, state, classes=known, is_open=is_open)
                 self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
-                self._enable_fast_path(classes)
+                self._end_call(classes)
                 return predictions
         self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
-        self._enable_fast_path()
+        self._end_call()
         return predictions
+
+    def _kept_target(self, target: np.ndarray) -> np.ndarray:
+        return self.classes_[target]
+
+    def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
+        """Begin a model with these units, and learn these rows; it has the classes of the model before."""
+        classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
+        if before.is_open:
+            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units)
+            self._join(classes)
+            return
+        class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
+        state = self._start(params, rows.n_features, len(classes), rows.data.dtype)
+        self._begin(rows, rows, params, state, units, classes)
+        self._learn(params, rows, np.searchsorted(classes, y).astype(np.int32), youth.weights, class_weights)
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
         """Return the classes argument as a sorted array; None if it was not given."""
@@ -131,7 +148,7 @@ class OnlineClassifier(WithWeights):
 
     def _learn_with_newcomers(
         self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
-        predictions: np.ndarray,
+        predictions: np.ndarray, units: Units | None = None,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
         who = type(self).__name__
@@ -168,17 +185,13 @@ class OnlineClassifier(WithWeights):
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
-            self._begin(X, rows, params, state, classes=stages[0][2], is_open=True)
+            self._begin(X, rows, params, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
             self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
-                self._state = self._state.writable()
-                self._state.count_rows(int(live[start:stop].sum()), int(not len(known)))
-                at = -1 if self._units.scale else first_row(rows.part(start, stop), weights[start:stop])
-                if at >= 0:
-                    params = self._set_scale(params, rows, start + at)
+                params = self._learn_only_class(params, rows.part(start, stop), weights[start:stop], not len(known))
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -199,6 +212,24 @@ class OnlineClassifier(WithWeights):
                         learner._state = rest
                     self.__dict__.update(learner.__dict__)
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
+
+    def _learn_only_class(self, params: Params, rows: Rows, weights: np.ndarray, is_new: bool) -> Params:
+        """Count rows of the only class there is, which determine the units all the same; return the parameters to go on with."""
+        live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
+        if self._state.youth is None and not self._units.scale and (at := first_row(rows, weights)) >= 0:
+            params = self._set_scale(params, rows, at)
+        params = self._relearn(params)
+        while self._state.youth is not None and len(live):
+            at, live = live[0], live[1:]
+            youth = self._state.youth.with_row(rows.part(at, at + 1), self.classes_, weights[at])
+            params = self._learn_young_row(params, youth, lambda _, n_new=n_new: self._count_only_class(1, n_new))
+            n_new = 0
+        self._count_only_class(len(live), n_new)
+        return params
+
+    def _count_only_class(self, n_rows: int, n_new: int) -> None:
+        self._state = self._state.writable()
+        self._state.count_rows(n_rows, n_new)
 
     def _join_singly(self, params: dict) -> bool:
         """Return True if a class that has not joined yet would change updates in which it is not the argmax."""

@@ -19,7 +19,6 @@ from .base import _MUCH, OnlineLearner, WithWeights
 from .parameters import estimator
 from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
-from .units import units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -288,8 +287,10 @@ class _Committee(WithWeights):
         self._width = rows.n_features
         return super()._for_fit(rows, weights)
 
-    def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
-        units = units_of(rows, at, self._units.epochs)
+    def _awaits_scale(self) -> bool:
+        return self.members == "auto" or any(member._awaits_scale() for _, member in self._named())
+
+    def _set_units(self, params: dict, units: Units) -> dict:
         before, found = self._kernel_params(), self._kernel_params(units)
         self._state = self._state.writable()
         self._state.set_scales(found, before)
@@ -370,10 +371,12 @@ class _Committee(WithWeights):
             header, parts = member._described({})
             headers.append(header)
             arrays.update({f"{at}.{name}": part for name, part in parts.items()})
+        if state.youth is not None:
+            arrays.update(state.youth.arrays(state.classes))
         return {
             "library": __version__, "estimator": who, "parameters": saving.packed_parameters(who, own), "members": given,
             "models": headers, "names": list(self._params["names"]), "width": self._width,
-            "sparse": "_sparse_coef" in self.__dict__, "metadata": metadata,
+            "young": state.youth is not None, "sparse": "_sparse_coef" in self.__dict__, "metadata": metadata,
         }, arrays
 
     @classmethod
@@ -389,6 +392,7 @@ class _Committee(WithWeights):
         require(type(header["sparse"]) is bool, "sparse true or false", header["sparse"])
         require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
         learner._width = width
+        young = saving.youth_in(header, arrays)
         team: list[Any] = []
         for at, model in enumerate(models):
             require(model["estimator"] != who, "a linear learner as a member", who)
@@ -416,6 +420,7 @@ class _Committee(WithWeights):
         state.classes, state.is_open, state.units = first._state.classes, first._state.is_open, first._units
         learner.__dict__.update({name: first.__dict__[name] for name in _COMMON if name in first.__dict__})
         learner._state = state
+        learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner
 
     @staticmethod

@@ -195,6 +195,7 @@ def _merged(who: str, models: list[Any]) -> Any:
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
     state.params, state.classes, state.is_open = base._params, classes, all(model._state.is_open for model in models)
     state.units = next((model._units for model in (base, *models) if model._units.scale), base._units)
+    state.youth = None
     state.merge(shards)
     if not state.is_in_range():
         raise ValueError(
@@ -205,7 +206,10 @@ def _merged(who: str, models: list[Any]) -> Any:
 
 
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
-    """A model with all classes, in the units of `base`."""
+    """Return a model with all classes, in the units of `base`; a young one learns its rows again in them."""
+    if model._state.youth is not None and model._units != base._units and base._units.scale:
+        older = model._sharing()
+        older._state, model = model._relearnt(model._state.youth, base._units), older
     state, params, waits = model._state, model._params, _waits(model) and not _waits(base)
     if classes is not None and len(classes) != len(model.classes_):
         state = model._grown(np.searchsorted(classes, model.classes_), len(classes))

@@ -68,7 +68,7 @@ fit_intercept : bool, default=True
     Learn an intercept: the weight of a constant feature, a feature like any other (it is in the norm of x and has a variance).
 intercept_scaling : float or "auto", default="auto"
     Value of the constant feature, > 0, in units of the features. "auto": the power of two nearest to the root mean square
-    of the non-zeros in the row that tells `scale_`.
+    of the non-zeros of a row, the median of the rows that determine `scale_`.
 max_iter : int, default={max_iter}
     Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
 tol : float or None, default=1e-3
@@ -114,9 +114,9 @@ LEANING = """
 
 SCALE = """
 scale_ : float
-    s, the unit of the defaults: the power of two nearest to ||x|| of the first row of weight > 0 that is not all zeros (in `fit`,
-    in the order of X). Rows of zeros before it change nothing but counters. NaN before it. If that row is many times longer
-    than most, the defaults are too cautious for them: begin with a typical one.
+    s, the unit of the defaults: the power of two nearest to the median length ||x|| of the first 16 rows of weight > 0, those of
+    zeros left out (in `fit`, in the order of X). Until 16 have come, `partial_fit` keeps them, and learns them again where the
+    next one changes s. If all 16 are zeros, the first one that is not determines it. NaN before that.
 {names} : float
     What the model takes for {these}."""
 

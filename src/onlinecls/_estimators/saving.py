@@ -23,7 +23,7 @@ from .._input.compat import not_fitted, random_state
 from .._registry import COMPOSED, ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .sparse_arrays import to_dense, to_sparse
-from .units import FARTHEST
+from .units import FARTHEST, YOUTH, Youth
 
 if TYPE_CHECKING:
     from typing import IO, Any, Literal, Self, TypeAlias
@@ -69,6 +69,8 @@ class Describing:
 
         def get_params(self, deep: bool = True) -> dict: ...
 
+        def _awaits_scale(self) -> bool: ...
+
         @classmethod
         def _parameter_names(cls) -> list[str]: ...
 
@@ -86,6 +88,8 @@ class Describing:
         state = self._state.in_file()
         arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
         code, classes = packed_classes(who, self._state.classes)
+        if self._state.youth is not None:
+            arrays.update(self._state.youth.arrays(self._state.classes))
         return {
             "library": __version__,
             "estimator": who,
@@ -96,6 +100,7 @@ class Describing:
             "feature_names": None if names is None else list(names),
             "n_iter": self.n_iter_,
             "units": list(self._units),
+            "young": self._state.youth is not None,
             "open": self._state.is_open,
             "sparse": "_sparse_coef" in self.__dict__,
             "metadata": metadata,
@@ -122,6 +127,7 @@ class Describing:
         require((header["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", header["classes"])
         classes = read_classes(who, header["classes"], arrays.pop("classes")) if is_classifier else None
         learnt = cls._read_learnt(header["learnt_with"], compiled)
+        young = youth_in(header, arrays)
         n_classes = 1 if classes is None else len(classes)
         state = cls._state_class(learnt).of_file(header["state"], arrays, n_classes, learnt)
         for name in ("open", "sparse"):
@@ -141,7 +147,14 @@ class Describing:
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
         state.classes, state.is_open = classes, header["open"]
         learner._take_model(state, learnt, units)
+        learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner
+
+    def _take_youth(self, arrays: dict[str, np.ndarray]) -> None:
+        """Become young, with the first rows of a file; without any, stay as it is."""
+        if arrays:
+            require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
+            self._state.youth = Youth.of_arrays(arrays, self._state)
 
     def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
         """Become fitted with a model from a file, which was learnt with these parameters."""
@@ -176,6 +189,12 @@ class Describing:
             raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
+
+
+def youth_in(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Take the first rows of a young model out of the arrays of a file."""
+    require(type(header["young"]) is bool, "young true or false", header["young"])
+    return {name: arrays.pop(name) for name in YOUTH} if header["young"] else {}
 
 
 def packed_parameters(who: str, values: dict) -> dict:

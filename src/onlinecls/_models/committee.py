@@ -74,6 +74,11 @@ class CommitteeState(State, combine.CommitteeModel):
                 member.set_scale(own)
         self._seat(self.members)
 
+    def keep_history(self, before: Any) -> None:
+        super().keep_history(before)
+        for member, its_before in zip(self.members, before.members, strict=True):
+            member.keep_history(its_before)
+
     def count_rows(self, n_rows: int, n_new: int) -> None:
         for each in self.members:
             each.count_rows(n_rows, n_new)

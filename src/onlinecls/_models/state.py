@@ -68,16 +68,17 @@ class Counted:
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
     params : the parameters that it was last learnt with. classes : the labels, sorted; None without labels. is_open : whether
-    more may join. units : the units of X. They are here so that a reader has them of the very model that it reads.
+    more may join. units : the units of X. youth : the first rows, as long as they may change these. They are here so that a reader has them of the very model that it reads.
     """
 
     PARTS: tuple[str, ...] = ()  # all there is to a model but what it is learnt with
-    LEARNT_WITH = ("params", "classes", "is_open", "units")
+    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth")
     COUNTERS = model.COUNTERS
     params: Any
     classes: np.ndarray | None = None
     is_open = False
     units: Any = None
+    youth: Any = None
     params_of: tuple = (None,)  # what the parameters of the last pass were computed from
     counts: np.ndarray
     counters: np.ndarray
@@ -127,6 +128,11 @@ class Counted:
         self.counters[self.COUNTERS["seen"]] = 1.0
         self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
+
+    def keep_history(self, before: Any) -> None:
+        """Take over what was counted when the rows of this model came, before they were learnt again."""
+        for name in ("t", "mistakes", "loss", "squared", "absolute"):
+            self.counters[self.COUNTERS[name]] = before.counters[self.COUNTERS[name]]
 
     def stays_in_range(self, params: dict) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype."""
@@ -248,6 +254,10 @@ class State(OfFile, model.Model):
 
     def prepare(self, foresight: int, depth: int) -> None:
         """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
+
+    def keep_history(self, before: Any) -> None:
+        super().keep_history(before)
+        self.calibration = before.calibration
 
     def set_scale(self, params: dict) -> None:
         """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
