@@ -56,7 +56,7 @@ MAKES = {
 
 @pytest.mark.parametrize("name", MAKES)
 def test_a_young_model_is_the_same_however_its_rows_are_grouped(name, tmp_path):
-    """... in calls of 1, 3, 15, 16 and 17 rows, sparse or dense, through a pickle or a file at the seventh row."""
+    """Calls of 1 to 17 rows, sparse and dense ones, a pickle and a file at the seventh row give the same bits."""
     make, (X, y, weights) = MAKES[name], problem()
     whole = fingerprint(streamed(make, X, y, [], sample_weight=weights))
     for n in (1, 3, 7, 15, 16, 17):
@@ -65,7 +65,8 @@ def test_a_young_model_is_the_same_however_its_rows_are_grouped(name, tmp_path):
         assert fingerprint(streamed(make, kind(X), y, [2, 9], sample_weight=weights)) == whole, kind
     young = make().partial_fit(X[:7], y[:7], sample_weight=weights[:7])
     young.save(tmp_path / "model")
-    for again in (pickle.loads(pickle.dumps(young)), onlinecls.load(tmp_path / "model"), onlinecls.load(tmp_path / "model", mmap=True)):
+    loaded = [onlinecls.load(tmp_path / "model", mmap=mmap) for mmap in (False, True)]
+    for again in (pickle.loads(pickle.dumps(young)), *loaded):
         assert fingerprint(again) == fingerprint(young)
         assert fingerprint(again.partial_fit(X[7:], y[7:], sample_weight=weights[7:])) == whole
 
@@ -109,7 +110,7 @@ def test_the_units_are_the_lower_median_of_the_first_sixteen_rows_of_weight():
 
 
 def test_counts_of_mistakes_and_losses_are_those_of_the_first_time():
-    """What is learnt again is no second chance; the updates are those that made the model."""
+    """Rows that are learnt again are not counted again; the updates are those that made the model."""
     X, y, _ = problem(2, n=16)
     learner, wrong = AROWClassifier(), 0
     for t in range(16):

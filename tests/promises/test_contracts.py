@@ -170,7 +170,10 @@ def test_ctrl_c_just_before_the_first_row_of_a_new_label(known):
 
 
 def test_ctrl_c_leaves_no_stale_sparse_coef():
-    begun = lambda: onlinecls.AROWClassifier(r=1.0, intercept_scaling=1.0).partial_fit(np.zeros((1, 100)), [0], classes=[0, 1]).sparsify()  # noqa: E731
+    def begun():
+        learner = onlinecls.AROWClassifier(r=1.0, intercept_scaling=1.0)
+        return learner.partial_fit(np.zeros((1, 100)), [0], classes=[0, 1]).sparsify()
+
     learner, _, _ = interrupted(begun, lambda n: plain_rows(n, 2), n=2**15)
     assert learner.t_ > 1
     shown = learner.coef_.toarray() if sparse.issparse(learner.coef_) else learner.coef_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, overload
 
@@ -222,12 +223,12 @@ class OnlineClassifier(WithWeights):
         while self._state.youth is not None and len(live):
             at, live = live[0], live[1:]
             youth = self._state.youth.with_row(rows.part(at, at + 1), self.classes_, weights[at])
-            params = self._learn_young_row(params, youth, lambda _, n_new=n_new: self._count_only_class(1, n_new))
+            params = self._learn_young_row(params, youth, partial(self._count_only_class, n_rows=1, n_new=n_new))
             n_new = 0
-        self._count_only_class(len(live), n_new)
+        self._count_only_class(params, len(live), n_new)
         return params
 
-    def _count_only_class(self, n_rows: int, n_new: int) -> None:
+    def _count_only_class(self, params: Params, n_rows: int, n_new: int) -> None:
         self._state = self._state.writable()
         self._state.count_rows(n_rows, n_new)
 

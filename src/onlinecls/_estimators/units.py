@@ -104,7 +104,7 @@ class Youth(NamedTuple):
         require(all(part.ndim == 1 for part in arrays.values()), "first rows as flat arrays", "others")
         require(n < N_ROWS and n == state.count("t"), f"first rows, fewer than {N_ROWS}, one for each round", n)
         ends = len(indptr) == n + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
-        require(ends and (np.diff(indptr) >= 0).all(), "ends of the first rows", indptr.tolist())
+        require(bool(ends and (np.diff(indptr) >= 0).all()), "ends of the first rows", indptr.tolist())
         rising = np.diff(indices) > 0
         rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(data))] - 1] = True
         inside = ((indices >= 0) & (indices < state.n_features)).all()
