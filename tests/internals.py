@@ -12,6 +12,7 @@ from onlinecls._estimators import base
 from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import threads as threads
+from onlinecls._estimators.units import Youth as Youth
 from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models import dual_ascent as ascent_state

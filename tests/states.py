@@ -36,7 +36,7 @@ def but_for_history(learner):
     for name, part in parts.items():
         if name.endswith("counters"):
             parts[name] = np.delete(part, history)
-    left_out = ("n_iter_", "n_mistakes_")
+    left_out = ("n_iter_", "n_mistakes_", "units")  # (nothing of a model with explicit numbers depends on units)
     return {name: bits(part) for name, part in parts.items() if name not in left_out and not name.endswith("calibration")}
 
 

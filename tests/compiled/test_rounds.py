@@ -71,7 +71,7 @@ def test_the_reach_of_summed_rows_is_the_sum_of_their_lengths():
     """θ of a potential, z of dual averaging: c ||x|| of each step; the curvature, c² ||x||², is no less than any G."""
     for make in (
         lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **ONE), lambda: onlinecls.NAROWClassifier(2.0, **ONE),
-        lambda: onlinecls.AdaGradClassifier(update="dual_averaging", **NO),
+        lambda: onlinecls.AdaGradClassifier(eta0=1.0, delta=1.0, update="dual_averaging", **NO),
     ):
         learner, way, square = make(), 0.0, 0.0
         for x, _, c, updated, *_ in rounds(learner):

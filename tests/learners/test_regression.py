@@ -86,7 +86,9 @@ def test_weighted_rows_equal_the_slow_twin(case):
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_needed(loss, epsilon, fit_intercept):
     X, y = problem(200, 13, seed=5)
-    learner = PassiveAggressiveRegressor(float("inf"), epsilon=epsilon, loss=loss, fit_intercept=fit_intercept)
+    learner = PassiveAggressiveRegressor(
+        float("inf"), epsilon=epsilon, loss=loss, fit_intercept=fit_intercept, intercept_scaling=1.0
+    )
     updates, old = 0, np.zeros(14)
     for x, target, before in rows_in_turn(learner, X, y):
         z, now = np.append(x, float(fit_intercept)), np.append(learner.coef_, learner.intercept_)

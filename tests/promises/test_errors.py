@@ -853,7 +853,8 @@ def test_labels_that_would_become_one_do_not_join(first, second):
 
 
 def test_a_list_of_labels_beside_a_class_beyond_int64():
-    learner = onlinecls.AROWClassifier().partial_fit(np.eye(3), np.array([2**64 - 1, 2, 3], "u8"))
+    learner = onlinecls.AROWClassifier(r=1.0, fit_intercept=False)
+    learner.partial_fit(np.eye(3), np.array([2**64 - 1, 2, 3], "u8"))
     with pytest.raises(ValueError, match="become float64"):
         learner.partial_fit(np.eye(3), [1, 2, 3])
     assert learner.partial_fit(np.eye(3), [2, 3, 2]).t_ == 6

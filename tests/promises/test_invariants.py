@@ -149,7 +149,7 @@ def test_cw_meets_its_constraint_with_equality(variant, eta):
 @within(C=[0.01, 0.2, 3.0])
 def test_scw1_never_steps_further_than_c(C):
     X, y = continuous_problem(200, 13, seed=61)
-    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, fit_intercept=False), 0
+    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, fit_intercept=False), 0
     learner.partial_fit(X[:0], y[:0], classes=[-1, 1])
     for x, label in zip(X, y, strict=True):
         old, sigma = learner.coef_[0].copy(), learner.covariance_[0].copy()

@@ -68,7 +68,8 @@ class Counted:
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
     params : the parameters that it was last learnt with. classes : the labels, sorted; None without labels. is_open : whether
-    X
+    more may join. units : the units of X. youth : the first rows, as long as they may change these. They are here so that a
+    reader has them of the very model that it reads.
     """
 
     PARTS: tuple[str, ...] = ()  # all there is to a model but what it is learnt with
