@@ -317,7 +317,7 @@ class _Committee(WithWeights):
         mine, state, found = self.__dict__, self._state, []
         for member, own, part in zip(team, state.params["members"], state.members, strict=True):
             learner = member._sharing()
-            learner._state = part.sharing(**{**state.learnt_with(), "params": own})
+            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "youth": None})
             learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             found.append(learner)
         return found

@@ -236,6 +236,8 @@ class DualAscentRegressor(_DualAscent, LinearParameters, AscentRegressor):
     11.0
     """
 
+    _poor_score = True  # (on small sets of one column that matters it depends on the unit of X within its factor of two)
+
     sigma: FloatOrAuto | None = None
     _: KW_ONLY
     regularizer: Literal["euclidean", "entropic"] = "euclidean"

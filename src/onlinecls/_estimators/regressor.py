@@ -26,10 +26,11 @@ class OnlineRegressor(WithWeights):
     """Base of all regressors. A subclass is its docstring and its parameters; the registry knows the rest."""
 
     _estimator_type = "regressor"
+    _poor_score = False
     _flat = True
 
     def __sklearn_tags__(self) -> Tags:
-        return regressor_tags(False)
+        return regressor_tags(self._poor_score)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
