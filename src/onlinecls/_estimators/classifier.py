@@ -122,7 +122,7 @@ class OnlineClassifier(WithWeights):
         classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
         if before.is_open:
             self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units)
-            self._join(classes)
+            self._state = self._with_classes(classes)._state
             return
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
         state = self._start(params, rows.n_features, len(classes), rows.data.dtype)
