@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from onlinecls import AROWClassifier, load
 from onlinecls.streams import options_of, read
@@ -68,6 +69,67 @@ def test_a_table_has_the_same_rows_and_kinds_of_columns_in_every_format():
             text = "".join(json.dumps({"label": 1, "features": each}) for each in values).encode()
             same = whole(text, "jsonl", n_features=64)[0][0] if values else np.zeros(64)
             assert row.tolist() == same.tolist()
+
+
+FRAMES = {
+    "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(columns, index=[7, 5, 3, 1]),
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "pyarrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+    "a reader": lambda columns: pytest.importorskip("pyarrow").table(columns).to_reader(max_chunksize=3),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_tables_in_memory_are_read_as_files_are(kind):
+    """Data frames and Arrow tables give the rows, labels and kinds that a Parquet file of them gives."""
+    for rows, options in ((FLAT, {}), ([{"label": "x", "text": "a b"}] * 4, {"n_features": 64}), (FLAT, {"label": "size"})):
+        rows = [{name: 0.0 if value is None and name == "size" else value for name, value in row.items()} for row in rows]
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        with read(FRAMES[kind](columns), **options) as stream, read(io.BytesIO(parquet_of(rows)), "parquet", **options) as file:
+            (X, y), (expected, labels) = (
+                (sparse.vstack([X for X, _, _ in batches]), np.concatenate([y for _, y, _ in batches]))
+                for batches in (list(stream), list(file))
+            )
+            assert (stream.format, stream.features, stream.feature_names) == ("arrow", file.features, file.feature_names)
+            assert X.shape == expected.shape and (X != expected).nnz == 0
+            assert y.tolist() == labels.tolist()
+            assert str(options_of(stream.metadata)) == str({**options_of(file.metadata), "likely": "arrow"})
+
+
+def test_a_frame_of_two_rows_is_no_pair():
+    polars = pytest.importorskip("polars")
+    with read(polars.DataFrame({"label": ["a", "b"], "size": [1.0, 2.0]})) as stream:
+        assert next(stream).X.toarray().tolist() == [[1.0], [2.0]]
+    with pytest.raises(ValueError, match="<Series>: not a readable table of columns"):
+        read(polars.DataFrame({"size": [1.0]})["size"])
+    with pytest.raises(ValueError, match="format must be 'auto' or 'arrow' for a table in memory, got 'csv'"):
+        read(polars.DataFrame({"label": ["a"], "size": [1.0]}), "csv")
+
+
+def test_batches_of_a_generator_are_read_one_by_one():
+    """Memory holds a few batches, however many the generator would make."""
+    pa = pytest.importorskip("pyarrow")
+    batch, made = pa.record_batch({"label": [0, 1], "size": [1.0, 2.0]}), []
+    reader = pa.RecordBatchReader.from_batches(batch.schema, (made.append(k) or batch for k in range(10**6)))
+    with read(reader, prefetch=False) as stream:
+        for k in range(3):
+            assert next(stream).X.toarray().tolist() == [[1.0], [2.0]], k
+            assert len(made) <= k + 2, k
+
+
+def test_a_column_of_texts_never_swallows_others():
+    """Texts are read alone: where there are other columns, somebody must say so."""
+    rows = [{"label": "x", "text": "good", "size": 1.0}, {"label": "y", "text": "bad", "size": 2.0}]
+    for format, data in (("csv", csv_of(rows)), ("jsonl", jsonl_of(rows)), ("parquet", parquet_of(rows))):
+        words = r"a column of texts is read alone, got \['size'\] beside 'text'\. Give text='text' for the texts alone"
+        with pytest.raises(ValueError, match=words):
+            read(io.BytesIO(data), format)
+        for options, width in (
+            ({"text": "text"}, 64), ({"ignore": ["text"]}, 1), ({"features": ["size"]}, 1), ({"ignore": ["size"]}, 64),
+            ({"weight": "size"}, 64), ({"categories": ["text"]}, 65),
+        ):
+            with read(io.BytesIO(data), format, n_features=64, **options) as stream:
+                assert next(stream).X.shape == (2, width), (format, options)
 
 
 def test_each_number_of_a_list_has_a_column():

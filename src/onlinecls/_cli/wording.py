@@ -10,6 +10,7 @@ _WORDS = {
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",
     "class_weight": "--param class_weight", "covariance": "--param covariance=",
+    "alone": "--text with its name for the texts alone, --ignore with its name for the others",
     "X": "Give rows like those that the model has learnt from.",
 }
 

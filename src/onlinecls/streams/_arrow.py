@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import Counter
 from itertools import chain
 
@@ -25,20 +26,38 @@ def _pyarrow(who: str):
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
-        raise ImportError(f'{who}: pyarrow is needed to read Parquet and Arrow files: pip install "onlinecls[arrow]"') from None
+        raise ImportError(
+            f'{who}: pyarrow is needed to read Parquet and Arrow files and data frames: pip install "onlinecls[arrow]"'
+        ) from None
     return pyarrow
 
 
 @contextlib.contextmanager
-def _readable(pa, name: str, format: str):
-    """Turn pyarrow's errors about a damaged file into a ValueError that names the file; leave the system's OSErrors, which have
-    an errno, as they are."""
+def _readable(pa, name: str, what: str):
+    """Turn pyarrow's errors about a damaged file or table into a ValueError that names it; leave the system's OSErrors, which
+    have an errno, as they are."""
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, LookupError, OverflowError, MemoryError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{name}: not a readable {format} file: {escaped(str(error))}") from None
+        raise ValueError(f"{name}: not a readable {what}: {escaped(str(error))}") from None
+
+
+class InMemory(list):
+    """Stand for the files of a stream where there is a table in memory: the list of one source."""
+
+    def __init__(self, table) -> None:
+        super().__init__([self])
+        self.table, self.name, self.claimed = table, f"<{type(table).__name__}>", 0
+
+    def size_of(self, source) -> None:
+        """Return that nobody knows the size in bytes."""
+
+
+def is_table(source) -> bool:
+    """Return True for a data frame of pandas, and for whatever gives its rows as a stream of Arrow batches."""
+    return hasattr(source, "__arrow_c_stream__") or isinstance(source, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
 
 class Table:
@@ -46,10 +65,19 @@ class Table:
 
     def __init__(self, source, format: str):
         pa = self._pa = _pyarrow(source.name)
+        if isinstance(source, InMemory):
+            self.n_rows, self._file, self._reading = None, None, lambda: _readable(pa, source.name, "table of columns")
+            with self._reading():
+                if isinstance(source.table, getattr(sys.modules.get("pandas"), "DataFrame", ())):
+                    reader = pa.Table.from_pandas(source.table, preserve_index=False).to_reader()
+                else:
+                    reader = pa.RecordBatchReader.from_stream(source.table)
+            self._batches, self._schema, self.names = reader, reader.schema, list(reader.schema.names)
+            return
         if source.packed and format == "parquet":
             raise ValueError(f"{source.name}: Parquet is read in pieces from its end, got a compressed file. Unpack it first.")
         place, self.n_rows = source.path or source.file, None
-        self._reading = lambda: _readable(pa, source.name, format)
+        self._reading = lambda: _readable(pa, source.name, f"{format} file")
         with self._reading():
             if format == "parquet":
                 self._file = pa.parquet.ParquetFile(place)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
     Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"]
 
+    class ArrowStream(Protocol):
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
     class Vectorizer(Protocol):
         def transform(self, X: Iterable[Any], /) -> Any: ...
 
@@ -47,8 +50,8 @@ _VW_LABEL = re.compile(rb"[ \t]*([^\s|']\S*)[ \t]+[^|]*\|")
 
 
 def read(
-    source: Source | Sequence[Source] | Iterable[tuple[str, Any]], format: Format = "auto", *, likely: str | None = None,
-    n_features: int | None = None, batch_rows: int = 4096,
+    source: Source | Sequence[Source] | Iterable[tuple[str, Any]] | ArrowStream, format: Format = "auto", *,
+    likely: str | None = None, n_features: int | None = None, batch_rows: int = 4096,
     dtype: FloatType = "float32", labels: Literal["auto", "first", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
@@ -57,16 +60,18 @@ def read(
     delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
-    """Read files, a pipe or pairs as a stream of batches, in memory that does not depend on their size.
+    """Read files, a pipe, a table or pairs as a stream of batches, in memory that does not depend on their size.
 
     A thread reads and parses ahead while the caller learns; both release the GIL. Rows are in the order of the files, and
     neither `prefetch` nor `block_bytes` changes any batch.
 
     Parameters
     ----------
-    source : path, "-", binary file object, list of these, or iterable of (text, label)
+    source : path, "-", binary file object, list of these, data frame or Arrow table, or iterable of (text, label)
         "-" is standard input. Files may be compressed (gzip, bzip2, xz, Zstandard), which is detected from their first bytes.
-        Several files make one stream, and must have one format. An iterable is consumed in the thread.
+        Several files make one stream, and must have one format. A pandas data frame, and anything with ``__arrow_c_stream__``
+        (tables of polars, pyarrow, DuckDB; a `pyarrow.RecordBatchReader`, which is read batch by batch), is read by its columns
+        as an Arrow file is. An iterable is consumed in the thread.
     format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" detects it by the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
         suffix of compression), else by its first lines. ``help(onlinecls.streams)`` shows a line of each.
@@ -91,8 +96,9 @@ def read(
     vectorizer : object with ``transform(texts)``, default=None
         Makes the rows of texts. None: an `onlinecls.text.HashingVectorizer` of n_features and dtype.
     label, text, weight : str or int, default=None
-        Columns or keys of the labels (default "label"; 0 in a CSV file without a header), the texts (default "text" if there is
-        such a column, else the table holds numbers) and the weights (default none). In CSV, JSON lines, Parquet and Arrow.
+        Columns or keys of the labels (default "label"; 0 in a CSV file without a header), the texts, which are read alone
+        (default "text" if there is such a column and no other to read, else the table holds numbers) and the weights (default
+        none). In CSV, JSON lines, Parquet and Arrow.
     features : list of str or int, dict or str, default=None
         The columns of a table (default all but label and weight). A dict, such as `Stream.features` of a model's training data,
         is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a missing
@@ -193,6 +199,13 @@ class _Reader(SimpleNamespace):
 
     def stream(self, source: Any, prefetch: bool) -> Stream:
         stop = threading.Event()
+        if _arrow.is_table(source) and not hasattr(source, "read"):
+            _require(self.format in ("auto", "arrow"), "format", "'auto' or 'arrow' for a table in memory", self.format)
+            batches = self._arrow(_arrow.InMemory(source))
+            return Stream(
+                "arrow", self.n_features, None, self._counted(batches, None), None, stop, prefetch,
+                self._columns_and_metadata("arrow"),
+            )
         if not _is_files(source):
             if self.format != "auto":
                 kind = type(source).__name__
@@ -303,7 +316,10 @@ class _Reader(SimpleNamespace):
         for line in files.current.peek_lines():
             with suppress(_records.WrongRecordError):
                 objects += [_records.json_object(line)] if line.strip() else []
-        if self.text is not None or isinstance(self.features, str) or not objects or {text, features} & objects[0].keys():
+        if self.text is not None or isinstance(self.features, str) or not objects or features in objects[0]:
+            return None
+        if _tables.takes_text(files.current.name, text, list(objects[0]), self, label):
+            self.text = text  # (so that a model of it reads no more where there is more)
             return None
         layout = self._layout(files.current.name, list(objects[0]), label)
         for record in objects:
@@ -312,9 +328,10 @@ class _Reader(SimpleNamespace):
         layout.close()
         return layout
 
-    def _columnar(self, files: Files, format: str) -> Iterator[Any]:
-        table = _arrow.Table(files.current, format)
-        layout = self._layout(files.current.name, table.names, "label")
+    def _columnar(self, files: Files | _arrow.InMemory, format: str) -> Iterator[Any]:
+        source = files if isinstance(files, _arrow.InMemory) else files.current
+        table = _arrow.Table(source, format)
+        layout = self._layout(source.name, table.names, "label")
         table.infer_kinds(layout)
         labels = _records.LabelReader(self._kind("auto"))
         return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.counts)
@@ -322,7 +339,7 @@ class _Reader(SimpleNamespace):
     def _parquet(self, files: Files) -> Iterator[Any]:
         return self._columnar(files, "parquet")
 
-    def _arrow(self, files: Files) -> Iterator[Any]:
+    def _arrow(self, files: Files | _arrow.InMemory) -> Iterator[Any]:
         return self._columnar(files, "arrow")
 
     # --- parts of these methods -------------------------------------------------------------------------------------------------
@@ -362,6 +379,7 @@ class _Reader(SimpleNamespace):
 
     def _layout(self, who: str, names: list[Any], label: str | int) -> _tables.Layout:
         self.layout = _tables.Layout(who, names, self, self.label if self.label is not None else label)
+        self.text = self.layout.text
         return self.layout
 
     def _content(self, layout: _tables.Layout) -> Any:

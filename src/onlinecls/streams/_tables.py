@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 
 from .._input.rows import Rows
+from .._input.validate import ParameterError
 from ._errors import HINTS
 from ._features import FeatureRows
 from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
@@ -56,7 +57,7 @@ class Layout:
         self.label = label if reader.labelled else None
         self.skipped = (label,)
         self.weight, self.text = reader.weight, reader.text
-        if self.text is None and reader.features is None and "text" in names:
+        if self.text is None and takes_text(who, "text", names, reader, label):
             self.text = "text"
         self.is_strict = self.text is None and (known or reader.features is None)
         self.kinds = dict(reader.features) if known and self.text is None else {}
@@ -127,6 +128,20 @@ class Layout:
     @property
     def has_categories(self) -> bool:
         return CATEGORY in self.kinds.values()
+
+
+def takes_text(who: str, text, names, reader, label) -> bool:
+    """Return True if a column of texts is read though nobody has named it; raise if there is more to read beside it.
+
+    Texts are read alone: whoever has other columns must say which are meant, as neither choice is right for all.
+    """
+    if text not in names or reader.features is not None or text in (*reader.ignore, *reader.categories):
+        return False
+    others = [name for name in names if name not in (text, label, reader.weight, *reader.ignore)]
+    if others and (label in names or not reader.labelled):
+        hint = f"text={text!r} for the texts alone, ignore=[{text!r}] for the others"
+        raise ParameterError(f"{who}: a column of texts is read alone, got {others} beside {text!r}. Give {hint}.", "alone", hint)
+    return True
 
 
 def with_kinds(layout: Layout, rows, value_of):
