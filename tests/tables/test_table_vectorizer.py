@@ -414,14 +414,21 @@ def test_parameters_that_do_not_go_together():
 def test_merged_statistics_are_those_of_all_rows():
     """Counts, means and deviations add up; features of the second part get slots behind those of the first."""
     rows = some_rows(80)
-    for row in rows[40:]:
-        row["new"] = 3.0 * len(row["id"])
+    for t, row in enumerate(rows[40:]):
+        row["new"] = 3.0 * t
+    for t, row in enumerate(rows):
+        row["when"] = dt.date(2024, 1, 1) + dt.timedelta(days=3 * t)
     whole = TableVectorizer(bits=4).fit(rows)
     merged = TableVectorizer(bits=4).fit(rows[:40]).merge(TableVectorizer(bits=4).fit(rows[40:]), TableVectorizer(bits=4))
     assert merged.statistics_.keys() == whole.statistics_.keys()
     for name, expected in whole.statistics_.items():
         np.testing.assert_allclose(merged.statistics_[name], expected, rtol=1e-12, err_msg=name)
     np.testing.assert_allclose(merged.transform(rows).toarray(), whole.transform(rows).toarray(), atol=1e-12)
+    crowded = [TableVectorizer(bits=2, slots=1).fit(part) for part in (rows[:40], rows[40:])]
+    with pytest.raises(ValueError, match=r"slots for dates that begin on different days, got 'when\.days' without one"):
+        crowded[0].merge(crowded[1])
+    one, other, both = (TableVectorizer(bits=2, slots=1, ignore=["when"]).fit(part) for part in (rows[:40], rows[40:], rows))
+    np.testing.assert_allclose(one.merge(other).transform(rows).toarray(), both.transform(rows).toarray(), atol=1e-9)
     with pytest.raises(ValueError, match="merge must have vectorizers of the same parameters"):
         merged.merge(TableVectorizer(bits=5))
     with pytest.raises(ValueError, match="merge must have statistics of all rows alike"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._saving import require
+from ._cells import column_of
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -79,7 +80,10 @@ class Learnt:
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def take_in(self, other: Learnt) -> None:
-        """Add what another one has learnt from rows of its own: Chan's sums, and its features behind the ones here."""
+        """Add what another one has learnt from rows of its own: Chan's sums, and its features behind the ones here.
+
+        Its days since the first date become days since the first date here.
+        """
         for name, kinds in other.kinds.items():
             self.kinds.setdefault(name, ())
             for kind in kinds:
@@ -90,11 +94,25 @@ class Learnt:
         for feature in other.slots:
             if feature not in self.names and not self.is_full:
                 self.add_slot(feature, feature in other.numbers)
-        pairs = [(self.numbers[feature], at) for feature, at in other.numbers.items() if feature in self.numbers]
-        pairs += [(self.add_hashed(column), at) for column, at in other.hashed.items()]
-        for mine, its in pairs:
+        moved = {f"{name}.days": origin - self.origins[name] for name, origin in other.origins.items()}
+        unmoved = (name for name, by in moved.items() if by and not (name in self.numbers and name in other.numbers))
+        lost = next(unmoved, None)
+        if lost is not None:  # (who knows what of a hashed column's mean is days)
+            raise ValueError(
+                f"TableVectorizer: merge must have slots for dates that begin on different days, got {lost!r} without one. Give "
+                "more slots, or learn in one stream."
+            )
+        slots, bits = self.shape
+        pairs = [(self.add_hashed(column), at, 0.0) for column, at in other.hashed.items()]
+        for feature, at in other.numbers.items():
+            mine = self.numbers.get(feature)
+            if mine is None and bits:
+                mine = self.add_hashed(column_of(feature, slots, 1 << bits)[0])
+            if mine is not None:
+                pairs.append((mine, at, moved.get(feature, 0.0)))
+        for mine, its, shift in pairs:
             a, b = self.records[mine], other.records[its]
-            n, d = a[0] + b[0], b[1] - a[1]
+            n, d = a[0] + b[0], b[1] + shift - a[1]
             if b[0] > 0.0:
                 self.records[mine] = (n, a[1] + d * (b[0] / n), a[2] + b[2] + d * d * (a[0] * b[0] / n), max(a[3], b[3]))
         self.t += other.t
