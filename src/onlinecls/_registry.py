@@ -160,11 +160,13 @@ COMMON = {
     "n_iter_no_change": Integer(1),
     "verbose": Either((Boolean(), Integer(0))),
     "probability": Boolean(),
-    "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
+    "covariance": Options(("diagonal", "full", "auto"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
+
+NARROW = 300  # features up to which covariance="auto", and a committee that chooses its members, takes full covariances
 
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")

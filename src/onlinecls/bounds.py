@@ -144,6 +144,8 @@ def _unfitted(who: str, learner: Any) -> Any:
     if learner.__sklearn_is_fitted__():
         raise ValueError(f"{who}: learner must not be fitted, got {learner!r}. The bounds are for weights from 0 on.")
     require(who, learner, PLAIN)
+    if getattr(learner, "covariance", None) == "auto":
+        raise ValueError(f"{who}: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.")
     return copy.deepcopy(learner)
 
 

@@ -650,6 +650,8 @@ ERRORS = {
         lambda: bounds.follow(PLAIN, X, Y, u=[np.nan, 1.0]),
     "onlinecls.bounds: learner must be a classifier with a theorem, got PassiveAggressiveRegressor(":
         lambda: bounds.follow(PassiveAggressiveRegressor(**NO), X, Y, u=[0.0, 1.0]),
+    "onlinecls.bounds: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.":
+        lambda: bounds.follow(AROWClassifier(1.0, covariance="auto", **NO), X, Y),
     "onlinecls.bounds: covariance must be 'full', got covariance='diagonal'":
         lambda: bounds.follow(AROWClassifier(1.0, **NO), X, Y, u=[0.0, 1.0]),
     "onlinecls.bounds.arow: r1 must be None, got r1=2.0": lambda: bounds.arow(

@@ -209,7 +209,7 @@ def test_numbers_that_no_learning_leaves_are_neither_saved_nor_loaded(what, tmp_
         with pytest.raises(ValueError, match=refusal):
             learner.save(tmp_path / "model")
         with monkeypatch.context() as blind:  # who can write a file need not look
-            blind.setattr(internals.saving, "rebuilt", lambda told, arrays: None)
+            blind.setattr(internals.saving, "rebuilt", lambda told, arrays, composed=False: None)
             learner.save(tmp_path / "model")
         with pytest.raises(ValueError, match=re.escape(f"could have saved, got one that is not ({required})")):
             load(tmp_path / "model")

@@ -1,5 +1,6 @@
 """A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
 
+import copy
 import tracemalloc
 from itertools import product
 from math import sqrt
@@ -382,6 +383,51 @@ def test_a_third_label_whose_covariance_does_not_fit_is_refused(half_a_gigabyte)
     raises_word_for_word(message, learner.partial_fit, X[:8], learner_of_8)
     assert fingerprint(learner) == before and learner.classes_.tolist() == [0, 1]
     learner.partial_fit(X, y)
+
+
+def test_partial_fit_refuses_another_covariance_and_fit_starts_again():
+    X, y = continuous_problem(30, 5, seed=37)
+    for now, then in (("full", "diagonal"), ("diagonal", "full")):
+        learner = onlinecls.AROWClassifier(covariance=now).partial_fit(X, y)
+        before = fingerprint(learner)
+        with pytest.raises(ValueError, match=r"^AROWClassifier: partial_fit must go on with the kind of model it began with"):
+            learner.set_params(covariance=then).partial_fit(X, y)
+        assert fingerprint(learner) == before
+        assert learner.fit(X, y).covariance_.ndim == 2 and learner.covariance_.shape[0] == (5 if then == "full" else 1)
+
+
+@pytest.mark.parametrize("name", ["AROWClassifier", "AROWRegressor", "NAROWClassifier", "SecondOrderPerceptron",
+                                  "ConfidenceWeightedClassifier", "SCWClassifier"])
+def test_auto_is_full_up_to_300_features(name, tmp_path):
+    """Learning, fit, files, copies, merging and other parameters meet the form that the width of X chose."""
+    rng = np.random.default_rng(0)
+    estimator = getattr(onlinecls, name)
+    for width, form in ((300, "full"), (301, "diagonal")):
+        X = rng.standard_normal((40, width))
+        y = X[:, 0] if name == "AROWRegressor" else (X[:, 0] > 0).astype(int)
+        expected = estimator(covariance=form).partial_fit(X, y)
+        found = estimator(covariance="auto").partial_fit(X[:17], y[:17])
+        found.save(tmp_path / "model")
+        found = copy.deepcopy(onlinecls.load(tmp_path / "model")).partial_fit(X[17:], y[17:])
+        assert_allclose(found.coef_, expected.coef_, rtol=1e-7, atol=1e-10, err_msg=str(width))
+        assert found.covariance_.shape == expected.covariance_.shape, width
+        found.set_params(covariance=form).partial_fit(X[:5], y[:5]).set_params(covariance="auto").partial_fit(X[:5], y[:5])
+        parts = [estimator(covariance="auto").partial_fit(X[part], y[part]) for part in (slice(0, 20), slice(20, 40))]
+        assert onlinecls.merge(parts).partial_fit(X, y).covariance_.shape == expected.covariance_.shape, width
+        other = 601 - width
+        shape = found.fit(rng.standard_normal((40, other)), y).covariance_.shape
+        assert shape == ((300, 300) if other == 300 else found.coef_.shape), other
+
+
+def test_members_of_a_committee_choose_by_the_width_too(tmp_path):
+    X, y = continuous_problem(60, 5, seed=37)
+    members = [onlinecls.AROWClassifier(covariance="auto"), onlinecls.SCWClassifier()]
+    learner = onlinecls.CommitteeClassifier(members).partial_fit(X[:30], y[:30])
+    learner.save(tmp_path / "model")
+    learner = onlinecls.load(tmp_path / "model").partial_fit(X[30:], y[30:])
+    assert learner.members_[0].covariance_.shape == (5, 5)
+    alone = onlinecls.AROWClassifier(covariance="full").partial_fit(X, y)
+    assert_allclose(learner.members_[0].coef_, alone.coef_, rtol=1e-9)
 
 
 # --- numbers that hurt ---------------------------------------------------------------------------------------------------------

@@ -514,7 +514,7 @@ OUT_OF_RANGE = {
         "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
     "regularizer": (["l2", None], "regularizer must be one of 'euclidean', 'entropic', got regularizer={!r}."),
     "learning_rate": (["constant", None], "learning_rate must be one of 'strongly_convex', 'sqrt', got learning_rate={!r}."),
-    "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', got covariance={!r}. "
+    "covariance": (["dense", None, True], "covariance must be one of 'diagonal', 'full', 'auto', got covariance={!r}. "
         "'full' keeps n_features² numbers for each vector of weights."),
 }
 ONE_R = "r is the noise variance of one row: 0.01 to 10 times the squared length of a row."

@@ -25,7 +25,7 @@ from .._input import validate
 from .._input.compat import data_frame_columns, not_fitted, random_state
 from .._models.state import NO_ORDER, Counted
 from .._models.states import STATES
-from .._registry import AUTO, Units, select
+from .._registry import AUTO, NARROW, Units, select
 from . import exporting, merging, saving, threads
 from .routing import Routing
 from .sparse_arrays import most_frequent
@@ -319,6 +319,7 @@ class OnlineLearner(saving.Describing, Estimator):
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _are_seen = False  # whether the rows of a pass have been learnt before: probabilities then learn nothing from them
     _kept: tuple[str, ...] = ("geometry", "average_from", "probability")  # compiled parameters fixed for a model
+    _width = NARROW + 1  # features of X, as far as covariance="auto" depends on them
     _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
 
     if TYPE_CHECKING:  # what the tasks define
@@ -370,6 +371,8 @@ class OnlineLearner(saving.Describing, Estimator):
         self._check_parameters(values)
         # (A subclass may have fewer parameters than the class that it extends.)
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
+        if values.get("covariance") == "auto":
+            values["covariance"] = "full" if self._width <= NARROW else "diagonal"
         params = self._params_from(algorithm, algorithm.in_units(values, units))
         if not units.scale and algorithm.awaits_scale(values):  # without an intercept, rows of zeros move nothing
             params["bias"] = 0.0
@@ -377,6 +380,13 @@ class OnlineLearner(saving.Describing, Estimator):
                 params["variance"] = 0.0
         self._compiled = found, units, params
         return params
+
+    def _know_width(self, n_features: int) -> None:
+        """Take the width of X, on which the meaning of covariance="auto" depends."""
+        if self._width != n_features:
+            self._width = n_features
+            if getattr(self, "covariance", None) == "auto":
+                self.__dict__.pop("_compiled", None)
 
     def _parameters(self) -> dict:
         """Return the constructor's parameters by name, and those that a subclass has only from the learner it extends."""
@@ -565,6 +575,7 @@ class OnlineLearner(saving.Describing, Estimator):
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
         targets, classes, class_weights = self._targets_of_fit(targets, weights, again)
         if not again:
+            self._know_width(rows.n_features)
             params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, targets))
         train, held_out = self._split(targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         validation = rows.take(held_out) if len(held_out) else None
@@ -602,6 +613,9 @@ class OnlineLearner(saving.Describing, Estimator):
                 "Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, first)
+        if first:
+            self._know_width(rows.n_features)
+            params = self._kernel_params()
         if changed:
             self._check_range(self._with_constant(params), rows.data.dtype)
         return params, rows, first
@@ -1074,7 +1088,7 @@ class WithWeights(OnlineLearner):
 class WithVariances(OnlineLearner):
     """A learner that keeps a variance for each weight."""
 
-    covariance: Literal["diagonal", "full"] = "diagonal"
+    covariance: Literal["diagonal", "full", "auto"] = "diagonal"
 
     @property
     def covariance_(self) -> NDArray[np.floating]:

@@ -12,7 +12,7 @@ import numpy as np
 from .._input import validate
 from .._models.committee import CommitteeState
 from .._models.state import read_only
-from .._registry import ALGORITHMS, ESTIMATORS, Units, estimator_class, select
+from .._registry import ALGORITHMS, ESTIMATORS, NARROW, Units, estimator_class, select
 from .._saving import is_json, require
 from . import saving
 from .base import _MUCH, OnlineLearner, WithWeights
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Members = Literal["auto"] | list[Any]
 
 _COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # what members have as the committee has it
-NARROW = 300  # features up to which the automatic members have full covariances
 
 
 class Automatic(NamedTuple):
@@ -99,7 +98,6 @@ class _Committee(WithWeights):
     average = early_stopping = False  # no parameters, as the next
     tol, intercept_scaling = None, "auto"
     _kind = "members, of combine, of probability or of dtype"
-    _width: int
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -142,15 +140,16 @@ class _Committee(WithWeights):
         """Check all parameters, the members' too, and return those of the committee with the members' among them."""
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
         units = self._units if units is None else units
-        width = self.__dict__.get("_width", NARROW + 1)
+        width = self._width
         if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
-            if remembered[2]["width"] == width or self.members != "auto":
+            if remembered[2]["width"] == width:
                 return remembered[2]
         who, values = type(self).__name__, self._parameters()
         select(type(self), values)
         validate.read_dtype(who, self.dtype)
         team, own = self._team(units, width <= NARROW), []
         for name, member in team:
+            member._know_width(width)
             try:
                 own.append(member._kernel_params(units))
             except ValueError as error:

@@ -119,6 +119,7 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
         found["feature_names_in_"] = named.feature_names_in_
     learner.__dict__.pop("_sparse_coef", None)
     learner.__dict__.update(found)
+    learner._know_width(learner.n_features_in_)
     return learner
 
 

@@ -60,10 +60,11 @@ forgetting : float, default=0.0
     learning where labels change their meaning: what is older than about 1/lambda rows counts little.
 r1, r2 : float or None, default=None
     In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
-covariance : {"diagonal", "full"}, default="diagonal"
+covariance : {"diagonal", "full", "auto"}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes have one
     vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
-    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit.
+    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit. "auto": full where X has at most 300
+    features.
 fit_intercept : bool, default=True
     Learn an intercept: the weight of a constant feature, a feature like any other (it is in the norm of x and has a variance).
 intercept_scaling : float or "auto", default="auto"

@@ -71,6 +71,8 @@ class Describing:
 
         def _awaits_scale(self) -> bool: ...
 
+        def _know_width(self, n_features: int) -> None: ...
+
         @classmethod
         def _parameter_names(cls) -> list[str]: ...
 
@@ -145,6 +147,7 @@ class Describing:
         require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
 
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
+        learner._know_width(state.n_features)
         state.classes, state.is_open = classes, header["open"]
         learner._take_model(state, learnt, units)
         learner._take_youth(young)
