@@ -161,6 +161,7 @@ class _Reader(SimpleNamespace):
 
     dtype: Any
     n_features: Any
+    text: str | None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
