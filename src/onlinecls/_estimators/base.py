@@ -761,8 +761,10 @@ class OnlineLearner(saving.Describing, Estimator):
     def _set_units(self, params: dict, units: Units) -> dict:
         """Set the units of X and return the parameters in these units. No row has moved the model by then."""
         before, found = self._kernel_params(), self._kernel_params(units)
+        if params is before:
+            params = found  # (the same numbers perhaps, but those that are remembered now)
         if found != before:
-            found = found if params is before else {**params, **{k: value for k, value in found.items() if value != before[k]}}
+            found = found if params is found else {**params, **{k: value for k, value in found.items() if value != before[k]}}
             self._state = self._state.writable()
             self._state.set_scale(found)
             self._state.params_of = (None,)

@@ -212,6 +212,7 @@ class OnlineClassifier(WithWeights):
                         rest.classes = classes[came]
                         learner._state = rest
                     self.__dict__.update(learner.__dict__)
+                    self.__dict__.pop("_sparse_coef", None)
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _learn_only_class(self, params: Params, rows: Rows, weights: np.ndarray, is_new: bool) -> Params:
