@@ -81,9 +81,11 @@ class Watched:
         self.learner, self.size, self.done = learner, size, 0
         twin, right = copy.deepcopy(learner), []
         for X, y in calls(size):
-            twin.partial_fit(X, y)
-            said = twin.predict(csr_matrix(ROWS))
-            right.append(said == LABELS)
+            found = []  # (a reader may come after any row of a call)
+            for at in range(len(y)):
+                twin.partial_fit(X[at : at + 1], y[at : at + 1])
+                found.append(twin.predict(csr_matrix(ROWS)) == LABELS)
+            right.append(np.all(found, axis=0))
         wrong = ~np.array(right)
         self.known_from = np.array([0 if not of_row.any() else np.flatnonzero(of_row)[-1] + 1 for of_row in wrong.T])
         self.model = copy.deepcopy(learner)
