@@ -109,6 +109,14 @@ def test_the_units_are_the_lower_median_of_the_first_sixteen_rows_of_weight():
         assert AROWClassifier(shuffle=shuffle, random_state=0).fit(X, y).scale_ == 2.0 ** (6 + 4)
 
 
+def test_rows_of_zeros_before_the_first_move_the_intercept_once_its_unit_is_known():
+    X, y = np.vstack([np.zeros((3, 2)), np.tile([3.0, 4.0], (4, 1))]), [1, 1, 0, 1, 0, 1, 1]
+    learner = AROWClassifier().partial_fit(X, y, classes=[0, 1])
+    explicit = AROWClassifier(r=learner.r_, intercept_scaling=learner.intercept_scaling_).partial_fit(X, y, classes=[0, 1])
+    assert_array_equal(learner.coef_, explicit.coef_)
+    assert_array_equal(learner.intercept_, explicit.intercept_)
+
+
 def test_counts_of_mistakes_and_losses_are_those_of_the_first_time():
     """Rows that are learnt again are not counted again; the updates are those that made the model."""
     X, y, _ = problem(2, n=16)
