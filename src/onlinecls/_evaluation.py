@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._input.types import XY, XYWeight
+    from .measures import ClassificationMeasures, DriftAlarm, RegressionMeasures
 
 _WHO = "progressive_validation"
 
@@ -48,6 +50,10 @@ class ProgressiveResult:
     by_row : bool
         True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
         (learners of other libraries), so that early mistakes depend on the size of the batches.
+    predictions : ndarray of object, shape (n_rows,), or None
+        Label predicted for each row before it was learnt, None where there was none (a weight of 0, or no classes yet).
+    alarms : tuple of int
+        Numbers of the rows of weight > 0 (from 1) where the alarm was raised.
     """
 
     examples: np.ndarray
@@ -57,6 +63,8 @@ class ProgressiveResult:
     updates: np.ndarray | None
     seconds: np.ndarray
     by_row: bool
+    predictions: np.ndarray | None = None
+    alarms: tuple[int, ...] = ()
 
     @property
     def error(self) -> np.ndarray:
@@ -98,8 +106,8 @@ class ProgressiveErrors:
         Number of them that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
-    by_row : bool
-        As of ProgressiveResult.
+    by_row, predictions, alarms :
+        As of ProgressiveResult; predictions are numbers.
     """
 
     examples: np.ndarray
@@ -108,6 +116,8 @@ class ProgressiveErrors:
     updates: np.ndarray | None
     seconds: np.ndarray
     by_row: bool
+    predictions: np.ndarray | None = None
+    alarms: tuple[int, ...] = ()
 
     @property
     def mse(self) -> np.ndarray:
@@ -125,44 +135,28 @@ class ProgressiveErrors:
         return float(self.mae[-1])
 
 
-@dataclass
-class _Tally:
-    """Counters so far, and the points of the curve."""
+class _Curve:
+    """Totals so far, of which the first is the rows of weight > 0, the seconds they took, and the points of the curve."""
 
-    examples: int = 0
-    mistakes: int = 0
-    weight: float = 0.0
-    weighted_mistakes: float = 0.0
-    updates: int | None = None
-    seconds: float = 0.0
-    points: list[tuple] = field(default_factory=list)
+    def __init__(self, n_totals: int) -> None:
+        self.totals, self.seconds, self.n_rows = np.zeros(n_totals), 0.0, 0
+        self.points: list[tuple] = []
 
-    def add(self, live: np.ndarray, wrong: np.ndarray, weights: np.ndarray) -> None:
-        wrong = wrong & live
-        self.examples += int(np.count_nonzero(live))
-        self.mistakes += int(np.count_nonzero(wrong))
-        self.weight += float(weights[live].sum()) if len(weights) else float(np.count_nonzero(live))
-        self.weighted_mistakes += float(weights[wrong].sum()) if len(weights) else float(np.count_nonzero(wrong))
+    def mark(self) -> bool:
+        """Add a point to the curve if rows were counted since the last one; return whether it was so."""
+        if self.totals[0] <= (self.points[-1][0] if self.points else 0):
+            return False
+        self.points.append((*self.totals, self.seconds))
+        return True
 
-    def mark(self) -> None:
-        """Add a point to the curve if rows were counted since the last one."""
-        if self.examples > (self.points[-1][0] if self.points else 0):
-            self.points.append(
-                (self.examples, self.mistakes, self.weight, self.weighted_mistakes, self.updates or 0, self.seconds)
-            )
-
-    def result(self, by_row: bool) -> ProgressiveResult:
-        kinds = np.int64, np.int64, float, float, np.int64, float
-        columns: list[Any] = [np.array(column, kind) for column, kind in zip(zip(*self.points, strict=True), kinds, strict=True)]
-        if self.updates is None:
-            columns[4] = None
-        examples, mistakes, weight, weighted_mistakes, updates, seconds = columns
-        return ProgressiveResult(examples, mistakes, weight, weighted_mistakes, updates, seconds, by_row)
+    def columns(self) -> np.ndarray:
+        """Return the totals and the seconds at each point."""
+        if not self.points:
+            raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
+        return np.array(self.points).T
 
 
-def _batches(
-    stream: Any, read: Callable[[str, Any, int], np.ndarray] = validate.read_labels, tables: bool = False
-) -> Iterable[tuple]:
+def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:
     """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one.
 
     read : reader of y. tables : whether X may be of any kind that steps of a pipeline read.
@@ -226,111 +220,210 @@ class _CleanLabels:
             raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
 
 
-def _by_row(
-    learner: OnlineClassifier, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
-    counters: _Tally,
-) -> None:
-    """Learn and count a batch by row: learners of this package predict inside the training loop."""
-    start, updates = time.perf_counter(), learner.n_updates_ if learner.__sklearn_is_fitted__() else 0
-    predicted = predict_and_learn(learner, X, y, classes, weights if len(weights) else None)
-    counters.seconds += time.perf_counter() - start
-    live = predicted != NO_ROUND
-    if not live.any():
-        return
-    counters.updates = (counters.updates or 0) + learner.n_updates_ - updates
-    wrong = predicted < 0
-    wrong |= learner.classes_[np.maximum(predicted, 0)] != clean
-    counters.add(live, wrong, weights)
+class _Watch:
+    """Hand rows and points of a curve to measures, an alarm, and a function that was given."""
+
+    def __init__(
+        self, curve: _Curve, measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
+        on_batch: Callable[[dict], object] | None,
+    ) -> None:
+        self.curve, self.measures, self.alarm, self.scores, self.on_batch = curve, measures, alarm, scores, on_batch
+        self.predictions: list[np.ndarray] | None = [] if predictions else None
+        self.every_row = measures is not None or predictions  # does each row's prediction matter, and not whether it is right?
+        self.rows: list[tuple] = []  # arguments of `measures.update`
+
+    def add(self, truth: np.ndarray, predicted: Any, losses: np.ndarray, live: np.ndarray, weights: np.ndarray,
+            scored: tuple = ()) -> None:
+        """Note rows. predicted : None where nobody asked. live : those of weight > 0."""
+        if self.alarm is not None:
+            self.alarm.update(losses[live])
+        if self.predictions is not None:
+            self.predictions.append(predicted)
+        if self.measures is not None and live.any():
+            self.rows.append(tuple(column[live] for column in (truth, predicted, *scored, weights)))
+
+    def mark(self) -> None:
+        """Count what came since the last point, and tell who asked."""
+        for _, alike in groupby(self.rows, key=len):  # (those before the first model have no scores)
+            truth, predicted, *scored, weights = (np.concatenate(column) for column in zip(*alike, strict=True))
+            self.measures.update(truth, predicted, *scored, sample_weight=weights)
+        self.rows = []
+        if self.curve.mark() and self.on_batch is not None:
+            names = ("examples", *_NAMES[len(self.curve.totals)], "seconds")
+            point: dict[str, Any] = dict(zip(names, (float(value) for value in self.curve.points[-1]), strict=True))
+            if self.measures is not None:
+                point["measures"] = self.measures.as_dict()
+            if self.alarm is not None:
+                point["alarms"] = list(self.alarm.alarms)
+            self.on_batch(point)
+
+    def found(self) -> dict[str, Any]:
+        """Return the fields of a result."""
+        self.mark()
+        predictions = None if self.predictions is None else np.concatenate([np.zeros(0, object), *self.predictions])
+        return {"predictions": predictions, "alarms": () if self.alarm is None else tuple(self.alarm.alarms)}
 
 
-def _by_row_of_pipeline(
-    pipeline: StreamPipeline, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None,
-    counters: _Tally,
-) -> None:
-    """Learn and count a batch by row, each predicted by what the steps and the learner have learnt before it."""
-    start = time.perf_counter()
-    said = learn_predicting_all(pipeline, X, y, classes, weights)
-    counters.seconds += time.perf_counter() - start
-    wrong = np.array([each is None or each != label for each, label in zip(said, clean, strict=True)], bool)
-    counters.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), wrong, weights)
+_NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("squared", "absolute", "updates")}
 
 
-def _by_batch(
-    learner: Any, X: Any, y: np.ndarray, clean: np.ndarray, weights: np.ndarray, classes: ArrayLike | None, fitted: bool,
-    counters: _Tally,
-) -> None:
-    """Predict a batch, then learn it, for any learner with the two methods."""
-    start = time.perf_counter()
-    wrong = learner.predict(X) != clean if fitted else np.ones(len(y), bool)
-    arguments: dict[str, Any] = {"sample_weight": weights} if len(weights) else {}
-    if not fitted:
-        arguments["classes"] = classes
-    learner.partial_fit(X, y, **arguments)
-    counters.seconds += time.perf_counter() - start
-    counters.add(weights > 0.0 if len(weights) else np.ones(len(y), bool), np.asarray(wrong), weights)
+def _parts(
+    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: _Kind, watch: _Watch, clean: _CleanLabels,
+) -> Iterator[tuple]:
+    """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
 
-
-def _regression(learner: Any, stream: Any, every: int) -> ProgressiveErrors:
-    """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
-    counts_rows, composed = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
-    by_row, fitted, rows, seconds = counts_rows or composed, hasattr(learner, "coef_"), 0, 0.0
-    places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
-    points: list[tuple] = []
-    own = np.zeros(4)  # the same counts, of a learner of another library
-
-    def counts() -> np.ndarray:
-        return own if not counts_rows else state_of(learner).counters[places] if learner.__sklearn_is_fitted__() else np.zeros(4)
-
-    before = counts().copy()
-
-    def mark() -> None:
-        found = counts() - before
-        if found[0] > (points[-1][0] if points else 0):
-            points.append((*found, seconds))
-
-    for X, y, weights in _batches(stream, validate.read_targets, composed):
-        X, start = validate.as_csr(_WHO, X) if issparse(X) and X.format != "csr" else X, 0
+    Learners that predict a part before they learn it get no more rows than came before; where each row is to be scored by the
+    model before it, a part is one row.
+    """
+    curve = watch.curve
+    for X, y, weights in _batches(stream, read, kind.is_pipeline):
+        truth, start = clean.of(y), 0
+        cut = not kind.by_row or kind.one_by_one or len(y) > every - curve.n_rows % every
+        if issparse(X) and X.format != "csr":
+            X = validate.as_csr(_WHO, X)
+        elif issparse(X) and not isinstance(X, Rows) and cut:
+            validate.read_structure(_WHO, X)
         while start < len(y):
-            stop = min(start + every - rows % every, len(y))
-            stop = stop if by_row else min(stop, start + max(rows, 1))
-            part, begun = slice(start, stop), time.perf_counter()
-            these = part_of_table(X, start, stop) if composed else part_of(X, start, stop)
-            if composed:
-                found = learn_predicting_all(learner, these, y[part], None, weights[part])
-                predicted: Any = np.array([0.0 if each is None else each for each in found])
-            elif not by_row:
-                predicted = learner.predict(these) if fitted else 0.0
-            if not counts_rows:
-                errors = (y[part] - predicted)[weights[part] > 0.0 if len(weights) else ...]
-                fitted = True
-                own += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
-            if not composed:
-                learner.partial_fit(these, y[part], **({"sample_weight": weights[part]} if len(weights) else {}))
-            seconds += time.perf_counter() - begun
-            rows, start = rows + stop - start, stop
-            if rows % every == 0:
-                mark()
-    mark()
-    if not points:
-        raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
-    n, squared, absolute, updates, passed = (np.array(column) for column in zip(*points, strict=True))
-    n_updates = updates.astype(np.int64) if counts_rows else None
-    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, passed, by_row)
+            stop = min(start + every - curve.n_rows % every, len(y))
+            if not kind.by_row:
+                stop = min(stop, start + max(curve.n_rows, 1))
+            elif kind.one_by_one:
+                stop = start + 1
+            part = slice(start, stop)
+            yield (part_of_table if kind.is_pipeline else part_of)(X, start, stop), y[part], truth[part], weights[part]
+            curve.n_rows, start = curve.n_rows + stop - start, stop
+            if curve.n_rows % every == 0:
+                watch.mark()
+
+
+@dataclass
+class _Kind:
+    """Describe how a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
+
+    is_pipeline: bool
+    by_row: bool
+    one_by_one: bool
+
+
+def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
+    return weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+
+
+def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
+    """Return the labels of predicted classes as objects, None where there is none."""
+    found = np.full(len(codes), None, object)
+    found[codes >= 0] = learner.classes_[codes[codes >= 0]]
+    return found
+
+
+def _scored(learner: Any, X: Any, n_rows: int) -> tuple:
+    """Return the scores and, where the learner gives them, the probabilities of rows, a column a class."""
+    scores = learner.decision_function(X).reshape(n_rows, -1)
+    return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
+
+
+def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, watch: _Watch) -> ProgressiveResult:
+    """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
+    is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
+    is_own = isinstance(learner[-1] if is_pipeline else learner, OnlineClassifier)
+    counts = is_own and not is_pipeline
+    if not (is_own or fitted) and classes is None:
+        if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
+            raise ValueError(
+                f"{_WHO}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
+                "Its first partial_fit needs them."
+            )
+        classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
+    if watch.scores and not fitted and classes is None:
+        raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
+    clean, curve, kind = _CleanLabels(y_clean), watch.curve, _Kind(is_pipeline, counts or is_pipeline, watch.scores)
+    for X, y, truth, weights in _parts(stream, validate.read_labels, every, kind, watch, clean):
+        fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
+        scored = _scored(learner, X, len(y)) if watch.scores and fitted else ()
+        begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
+        if counts:
+            before = learner.n_updates_ if fitted else 0
+            codes = predict_and_learn(learner, X, y, None if fitted else classes, weights if len(weights) else None)
+            curve.seconds += time.perf_counter() - begun
+            live = codes != NO_ROUND
+            if live.any():
+                updates = learner.n_updates_ - before
+                wrong = (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)
+                predicted = _named(learner, codes) if watch.every_row else None
+            else:
+                wrong, predicted = live, np.full(len(y), None, object)
+        elif is_pipeline:
+            predicted = learn_predicting_all(learner, X, y, classes, weights)
+            curve.seconds += time.perf_counter() - begun
+            wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)
+        else:
+            predicted = np.asarray(learner.predict(X)).astype(object) if fitted else np.full(len(y), None, object)
+            wrong = np.asarray(predicted != truth, bool)
+            named = {} if fitted else {"classes": classes}
+            learner.partial_fit(X, y, **named, **({"sample_weight": weights} if len(weights) else {}))
+            curve.seconds, fitted = curve.seconds + time.perf_counter() - begun, True
+        c = weights if len(weights) else np.ones(len(y))
+        wrong = wrong & live
+        curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
+        watch.add(truth, predicted, wrong, live, c, scored)
+    clean.end()
+    also = watch.found()
+    examples, mistakes, weight, weighted_mistakes, n_updates, seconds = curve.columns()
+    return ProgressiveResult(
+        examples.astype(np.int64), mistakes.astype(np.int64), weight, weighted_mistakes,
+        n_updates.astype(np.int64) if counts else None, seconds, kind.by_row, **also,
+    )
+
+
+def _regression(learner: Any, stream: Any, every: int, watch: _Watch) -> ProgressiveErrors:
+    """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
+    counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
+    fitted, curve = hasattr(learner, "coef_"), watch.curve
+    asked = watch.every_row or watch.alarm is not None
+    kind = _Kind(is_pipeline, counts or is_pipeline, counts and asked)
+    places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
+    before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
+    for X, y, _, weights in _parts(stream, validate.read_targets, every, kind, watch, _CleanLabels(None)):
+        live, predicted = _live(weights, len(y)), np.zeros(len(y))
+        begun = time.perf_counter()
+        if is_pipeline:
+            found = learn_predicting_all(learner, X, y, None, weights)
+            predicted = np.array([0.0 if each is None else each for each in found])
+        else:
+            if (asked or not counts) and (learner.__sklearn_is_fitted__() if counts else fitted):
+                predicted = np.asarray(learner.predict(X), float)
+            learner.partial_fit(X, y, **({"sample_weight": weights} if len(weights) else {}))
+        fitted, curve.seconds = True, curve.seconds + time.perf_counter() - begun
+        errors = (y - predicted)[live]
+        if not counts:
+            curve.totals += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
+        elif learner.__sklearn_is_fitted__():
+            curve.totals = state_of(learner).counters[places] - before
+        if asked:
+            watch.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
+    also = watch.found()
+    n, squared, absolute, updates, seconds = curve.columns()
+    n_updates = updates.astype(np.int64) if counts else None
+    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, seconds, kind.by_row, **also)
 
 
 @overload
 def progressive_validation(
     estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
-    classes: None = None, every: int = 1000,
+    classes: None = None, every: int = 1000, measures: RegressionMeasures | None = None, alarm: DriftAlarm | None = None,
+    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
 ) -> ProgressiveErrors: ...
 @overload
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
-    classes: ArrayLike | None = None, every: int = 1000,
+    classes: ArrayLike | None = None, every: int = 1000, measures: ClassificationMeasures | None = None,
+    alarm: DriftAlarm | None = None, predictions: bool = False, scores: bool = False,
+    on_batch: Callable[[dict], object] | None = None,
 ) -> ProgressiveResult: ...
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
-    classes: ArrayLike | None = None, every: int = 1000,
+    classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, alarm: DriftAlarm | None = None,
+    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
 ) -> ProgressiveResult | ProgressiveErrors:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
@@ -352,6 +445,18 @@ def progressive_validation(
         those of y where the stream is one (X, y).
     every : int, default=1000
         Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
+    measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
+        Updated with every row: precision, recall, F1 and confusion, over all rows, a window or fading.
+    alarm : onlinecls.measures.DriftAlarm, default=None
+        Updated with every row's mistake (a regressor's absolute error); ``result.alarms`` has its rows.
+    predictions : bool, default=False
+        Keep the prediction of every row in ``result.predictions``.
+    scores : bool, default=False
+        Give `measures` the scores and probabilities of each row too, for the AUC and the log loss. Rows are then scored one by
+        one, some 30 µs each; name the classes.
+    on_batch : callable, default=None
+        Called at each point of the curve with a dict of its numbers (`examples`, `mistakes`, `seconds`, ...), of `measures` by
+        name, and of the alarms so far. What it raises ends the run.
 
     Returns
     -------
@@ -385,6 +490,11 @@ def progressive_validation(
     >>> result = progressive_validation(AROWClassifier(), (X, y), every=4)
     >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
     ([4, 8], [3, 3], 0.375)
+    >>> from onlinecls.measures import ClassificationMeasures
+    >>> last = ClassificationMeasures(window=4)
+    >>> result = progressive_validation(AROWClassifier(), (X, y), measures=last, predictions=True)
+    >>> result.predictions[-2:].tolist(), last.error, last.recall("spam")
+    (['ham', 'spam'], 0.0, 1.0)
     """
     if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
@@ -394,50 +504,17 @@ def progressive_validation(
                 f"{_WHO}: estimator must have partial_fit and predict, got {type(estimator).__name__} without {method}. "
                 "Only learners that go on learning can be validated on the way."
             )
+    if measures is None and scores:
+        raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
+    watch = _Watch(_Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
+    wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
+    if measures is not None and type(measures).__name__ != wanted:
+        raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
     if kind == "regressor":
         if y_clean is not None or classes is not None:
             raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
-        return _regression(estimator, stream, every)
+        return _regression(estimator, stream, every, watch)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
-    composed = isinstance(estimator, StreamPipeline)
-    counts, fitted = isinstance(estimator, OnlineClassifier), hasattr(estimator, "classes_")
-    by_row = counts or composed
-    if not (isinstance(estimator[-1] if composed else estimator, OnlineClassifier) or fitted) and classes is None:
-        if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
-            raise ValueError(
-                f"{_WHO}: classes must name all labels for {type(estimator).__name__} on a stream of batches, got None. "
-                "Its first partial_fit needs them."
-            )
-        classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    clean_labels, counters = _CleanLabels(y_clean), _Tally(updates=0 if counts else None)
-    rows = 0
-    for X, y, weights in _batches(stream, tables=composed):
-        clean, start = clean_labels.of(y), 0
-        if issparse(X) and X.format != "csr":
-            X = validate.as_csr(_WHO, X)
-        elif issparse(X) and not isinstance(X, Rows) and (not by_row or len(y) > every - rows % every):  # it will be cut
-            validate.read_structure(_WHO, X)
-        while start < len(y):
-            stop = min(start + every - rows % every, len(y))
-            if not by_row:
-                stop = min(stop, start + max(rows, 1))
-            part = slice(start, stop)
-            these = part_of_table(X, start, stop) if composed else part_of(X, start, stop)
-            if composed:
-                _by_row_of_pipeline(estimator, these, y[part], clean[part], weights[part], classes, counters)
-            elif by_row:
-                named = None if estimator.__sklearn_is_fitted__() else classes
-                _by_row(estimator, these, y[part], clean[part], weights[part], named, counters)
-            else:
-                _by_batch(estimator, these, y[part], clean[part], weights[part], classes, fitted, counters)
-                fitted = True
-            rows, start = rows + stop - start, stop
-            if rows % every == 0:
-                counters.mark()
-    clean_labels.end()
-    counters.mark()
-    if not counters.points:
-        raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {rows} rows. Give it rows to learn.")
-    return counters.result(by_row)
+    return _classes(estimator, stream, y_clean, classes, every, watch)

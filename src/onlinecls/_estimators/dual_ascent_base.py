@@ -12,7 +12,6 @@ from .._estimators.base import WithWeights
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.regressor import OnlineRegressor
 from .._estimators.saving import AVERAGE_FROM, FLAG, or_as
-from .._input import validate
 from .._models.dual_ascent import AscentState, EntropicState, UnsignedEntropicState
 from .._registry import NOT_NEGATIVE, POSITIVE, algorithms_of
 from .._saving import require
@@ -34,6 +33,7 @@ class AscentLearner(WithWeights):
         "sigma": POSITIVE, "margin": POSITIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
     }
     _schedules = ("fixed", "auto")
+    _kept = ("entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound")
 
     if TYPE_CHECKING:
 
@@ -96,15 +96,8 @@ class AscentLearner(WithWeights):
             )
 
     def _is_another_kind(self, params: dict) -> bool:
-        kind = ["entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound"]
-        kind += ["sigma"] if params["entropic"] else []
-        dtype = validate.read_dtype(type(self).__name__, self.dtype)
-        other_simplex = params["entropic"] and (params["bias"] > 0.0) != (self._state.bias > 0.0)
-        return (
-            other_simplex
-            or [params[name] for name in kind] != [self._params[name] for name in kind]
-            or not (dtype is None or dtype == self._state.dtype)
-        )
+        other_simplex = params["sigma"] != self._params["sigma"] or (params["bias"] > 0.0) != (self._state.bias > 0.0)
+        return bool(params["entropic"] and other_simplex) or super()._is_another_kind(params)
 
     def _join_singly(self, params: dict) -> bool:
         """A class's weights of 0 are in the joint learner's simplex, and its score of 0 in a softmax."""

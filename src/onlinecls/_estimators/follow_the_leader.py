@@ -96,6 +96,7 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     random_state, early_stopping, shuffle = None, False, False  # no parameters
+    _kept = ("loss", "joint", "sigma", "bias")
     _fields = {
         "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
         "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
@@ -129,13 +130,6 @@ class FoReLClassifier(OnlineClassifier):
             "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
             "geometry": model.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
         }
-
-    def _is_another_kind(self, params: dict) -> bool:
-        kind = "loss", "joint", "sigma", "bias"
-        dtype = validate.read_dtype(type(self).__name__, self.dtype)
-        return [params[name] for name in kind] != [self._params[name] for name in kind] or not (
-            dtype is None or dtype == self._state.dtype
-        )
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Check nothing: the model grows with the rows, and its size is not known before."""
