@@ -43,6 +43,7 @@ DOCTESTED = [
     "", "._estimators.baselines", "._estimators.dual_ascent", "._estimators.follow_the_leader", "._estimators.first_order",
     "._estimators.merging",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
+    ".measures._comparison", ".measures._counts", ".measures._drift",
     "._evaluation", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
 ]
 

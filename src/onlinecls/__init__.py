@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
     from . import bounds as bounds
     from . import datasets as datasets
+    from . import measures as measures
     from . import parallel as parallel
     from . import plotting as plotting
     from . import reference as reference
@@ -42,7 +43,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "parallel", "plotting", "reference", "streams", "tables", "text")
+_SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
     "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline",

@@ -1,0 +1,124 @@
+"""Two learners compared on one stream, at any time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+_RANGE = 2.0  # width of [-1, 1], where the difference of two 0-1 losses lies
+_BETS = 0.9 / _RANGE * 0.5 ** np.arange(14)  # λ of the mixture, each below 1 / _RANGE
+
+
+class ErrorComparison:
+    """Compare the errors of two learners on one stream, at a level that holds whenever one looks.
+
+    d_t is 1 where only the first learner errs, -1 where only the second does. With γ_t the mean of the d before row t,
+    V = Σ (d_t - γ_t)² and ψ(λ) = (-ln(1 - 2λ) - 2λ) / 4, the process exp(λ Σ (d_t - E_t d_t) - ψ(λ) V) is a nonnegative
+    supermartingale for each λ in [0, 1/2), and so is a mean of several; E_t is the expectation given the rows before. Therefore
+
+        P(at all times, |Σ d_t - Σ E_t d_t| <= u(V)) >= 1 - level, with u such that the mean over λ of
+        exp(λ u - ψ(λ) V) is 2 / level.
+
+    The rows need not be independent nor alike, one may look after every row, and stop when the answer is there.
+
+    Parameters
+    ----------
+    level : float in (0, 1), default=0.05
+        Probability that the interval ever misses.
+
+    Attributes
+    ----------
+    examples : int
+        Rows so far.
+    difference : float
+        Error of the first learner less that of the second, so far.
+    low, high : float
+        Interval for the mean of E_t d_t.
+
+    Raises
+    ------
+    ValueError
+        If level is out of its range, or the arrays are not of equal length.
+
+    References
+    ----------
+    Y. J. Choe, A. Ramdas: Comparing sequential forecasters, 2021, Theorem 2 (with a mixture over 14 values of λ).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinecls.measures import ErrorComparison
+    >>> generator = np.random.default_rng(0)
+    >>> found = ErrorComparison().update(generator.random(20_000) < 0.10, generator.random(20_000) < 0.08)
+    >>> found.better
+    'second'
+    """
+
+    def __init__(self, level: float = 0.05) -> None:
+        if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
+            raise ValueError(f"ErrorComparison: level must be a number in (0, 1), got level={level!r}.")
+        self.level, self.examples = level, 0
+        self._sum = self._variance = 0.0
+
+    def update(self, first_wrong: ArrayLike, second_wrong: ArrayLike) -> Self:
+        """Count rows.
+
+        Parameters
+        ----------
+        first_wrong, second_wrong : array-like of bool, shape (n_rows,)
+            Where each learner, having learnt the rows before, predicted wrong.
+
+        Returns
+        -------
+        self : ErrorComparison
+        """
+        first, second = np.asarray(first_wrong, bool), np.asarray(second_wrong, bool)
+        if first.shape != second.shape or first.ndim != 1:
+            raise ValueError(
+                f"ErrorComparison: first_wrong and second_wrong must have an entry for each row, got {first.shape} and "
+                f"{second.shape}. Give both learners the same rows."
+            )
+        d = first.astype(float) - second
+        sums = np.cumsum([self._sum, *d])
+        before = np.arange(self.examples, self.examples + len(d))
+        self._variance = float(np.cumsum([self._variance, *(d - sums[:-1] / np.maximum(before, 1)) ** 2])[-1])
+        self._sum = float(sums[-1])
+        self.examples += len(d)
+        return self
+
+    @property
+    def difference(self) -> float:
+        """Error of the first learner less that of the second, so far; 0 before the first row."""
+        return self._sum / max(self.examples, 1)
+
+    @property
+    def _width(self) -> float:
+        """Half the width of the interval: u(V) / n, at most 2."""
+        penalties = (-np.log1p(-_RANGE * _BETS) - _RANGE * _BETS) / _RANGE**2 * self._variance
+        wanted = np.log(2.0 / self.level) + np.log(len(_BETS))
+        low, high = 0.0, float(np.min((wanted + penalties) / _BETS))  # (one λ alone reaches it there)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if np.logaddexp.reduce(_BETS * middle - penalties) >= wanted else (middle, high)
+        return min(high / max(self.examples, 1), _RANGE)
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval for the difference."""
+        return max(self.difference - self._width, -1.0)
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval for the difference."""
+        return min(self.difference + self._width, 1.0)
+
+    @property
+    def better(self) -> str | None:
+        """The learner that errs less, "first" or "second"; None where the interval holds 0."""
+        return "second" if self.low > 0.0 else "first" if self.high < 0.0 else None

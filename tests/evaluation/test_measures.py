@@ -1,0 +1,296 @@
+"""Measures of a stream: scikit-learn's numbers, windows and fading against the definition, and what holds at any time."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn import linear_model, metrics
+
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    CommitteeClassifier,
+    Perceptron,
+    make_stream_pipeline,
+    progressive_validation,
+)
+from onlinecls.measures import ClassificationMeasures, DriftAlarm, ErrorComparison, RegressionMeasures
+from onlinecls.tables import TableVectorizer
+
+CLASSES = ["a", "b", "c"]
+
+
+def stream(n=300, seed=0):
+    """Return true and predicted labels, scores, probabilities and weights; "d" is no class of the learner."""
+    generator = np.random.default_rng(seed)
+    y, predicted = generator.choice([*CLASSES, "d"], n, p=[0.5, 0.3, 0.15, 0.05]), generator.choice(CLASSES, n)
+    scores = generator.normal(size=(n, 3)) + (y[:, None] == CLASSES)
+    probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return y, predicted, scores, probabilities, generator.integers(0, 4, n) / 2.0
+
+
+def chance_of_truth(y, probabilities):
+    """Return the probability of each row's label, 1e-15 for a label that the learner does not know."""
+    return np.array([dict(zip(CLASSES, row, strict=True)).get(label, 1e-15) for label, row in zip(y, probabilities, strict=True)])
+
+
+def in_batches(found, columns, cuts=(1, 2, 50, 51, 200)):
+    for part in zip(*(np.split(column, cuts) for column in columns), strict=True):
+        found.update(*part)
+    return found
+
+
+def as_measured(weights, y, predicted):
+    """Return the measures of these rows by scikit-learn's functions."""
+    labels = [*CLASSES, "d"]
+    matrix = metrics.confusion_matrix(y, predicted, labels=labels, sample_weight=weights)
+    precision, recall, f1, support = metrics.precision_recall_fscore_support(
+        y, predicted, labels=labels, sample_weight=weights, zero_division=0.0
+    )
+    error = 1.0 - metrics.accuracy_score(y, predicted, sample_weight=weights)
+    return matrix, precision, recall, f1, support, error
+
+
+def assert_agrees(found, weights, y, predicted):
+    matrix, precision, recall, f1, support, error = as_measured(weights, y, predicted)
+    order = [found.labels.index(label) for label in [*CLASSES, "d"]]
+    np.testing.assert_allclose(found.confusion[np.ix_(order, order)], matrix, rtol=1e-10, atol=1e-12)
+    assert found.error == pytest.approx(error, abs=1e-12)
+    for k, label in enumerate([*CLASSES, "d"]):
+        assert (found.precision(label) or 0.0) == pytest.approx(precision[k]), label
+        assert found.recall(label) == pytest.approx(recall[k]), label
+        assert found.f1(label) == pytest.approx(f1[k]), label
+        assert found.support(label) == pytest.approx(support[k]), label
+    assert found.macro_f1 == pytest.approx(f1.mean())
+
+
+def test_measures_of_all_rows_are_those_of_scikit_learn():
+    y, predicted, scores, probabilities, weights = stream()
+    found = in_batches(ClassificationMeasures(CLASSES), (y, predicted, scores, probabilities, weights))
+    assert_agrees(found, weights, y, predicted)
+    assert found.examples == np.count_nonzero(weights)
+    areas = [metrics.roc_auc_score(y == label, scores[:, k], sample_weight=weights) for k, label in enumerate(CLASSES)]
+    assert found.auc == pytest.approx(np.mean(areas), abs=1e-3)
+    right = chance_of_truth(y, probabilities)
+    assert found.log_loss == pytest.approx(np.average(-np.log(right), weights=weights))
+
+
+@pytest.mark.parametrize("window", [1, 60, 10_000])
+def test_measures_of_a_window_are_those_of_its_rows(window):
+    y, predicted, scores, probabilities, weights = stream()
+    found = in_batches(ClassificationMeasures(CLASSES, window=window), (y, predicted, scores, probabilities, weights))
+    last = np.flatnonzero(weights)[-window:]
+    assert found.error == pytest.approx(np.average(y[last] != predicted[last], weights=weights[last]))
+    right = chance_of_truth(y, probabilities)
+    assert found.log_loss == pytest.approx(np.average(-np.log(right[last]), weights=weights[last]))
+    if window > 1:
+        assert_agrees(found, weights[last], y[last], predicted[last])
+
+
+def test_fading_measures_weigh_a_row_by_the_rows_that_came_after_it():
+    y, predicted, _, _, weights = stream()
+    found = ClassificationMeasures(CLASSES, fading=0.02)
+    for part in np.split(np.arange(len(y)), (1, 2, 50, 51, 200)):
+        found.update(y[part], predicted[part], sample_weight=weights[part])
+    live = np.flatnonzero(weights)
+    faded = weights[live] * 0.98 ** np.arange(len(live) - 1, -1, -1.0)
+    assert_agrees(found, faded, y[live], predicted[live])
+
+
+def test_a_row_without_a_prediction_is_a_mistake_of_no_class():
+    found = ClassificationMeasures(["a", "b"]).update(["a", "b", "a"], [None, "b", "b"])
+    assert (found.error, found.recall("a"), found.precision("b")) == (pytest.approx(2 / 3), 0.0, 0.5)
+
+
+def test_scores_of_two_classes_may_be_one_column():
+    y, scores = np.array([0, 1, 1, 0, 1]), np.array([-1.0, 2.0, 0.5, 0.7, -3.0])
+    found = ClassificationMeasures([0, 1]).update(y, scores > 0, scores)
+    assert found.auc == pytest.approx(metrics.roc_auc_score(y, scores))
+
+
+@pytest.mark.parametrize("how", [{}, {"window": 37}, {"fading": 0.01}])
+def test_measures_of_numbers_are_those_of_scikit_learn(how):
+    generator = np.random.default_rng(1)
+    y, weights = 1e6 + generator.normal(size=200), generator.integers(0, 3, 200).astype(float)
+    predicted = y + generator.normal(scale=0.5, size=200)
+    found = RegressionMeasures(**how)
+    for part in np.split(np.arange(200), (1, 3, 100)):
+        found.update(y[part], predicted[part], weights[part])
+    live = np.flatnonzero(weights)[-how.get("window", 200) :]
+    c = weights[live] * (1.0 - how.get("fading", 0.0)) ** np.arange(len(live) - 1, -1, -1.0)
+    assert found.mse == pytest.approx(metrics.mean_squared_error(y[live], predicted[live], sample_weight=c))
+    assert found.mae == pytest.approx(metrics.mean_absolute_error(y[live], predicted[live], sample_weight=c))
+    assert found.r2 == pytest.approx(metrics.r2_score(y[live], predicted[live], sample_weight=c))
+
+
+def test_an_interval_for_a_difference_of_errors_hardly_ever_misses_however_often_one_looks():
+    # The learners are equally good on the mean of E_t d_t, but by turns: rows are neither independent nor alike.
+    missed, n, level = 0, 2_000, 0.2
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        lead = 0.3 * np.sign(np.sin(np.arange(n) / 40.0))  # E_t d_t
+        draw = generator.random(n)
+        first, second = draw < 0.5 + lead / 2, draw > 0.5 + lead / 2
+        found, outside = ErrorComparison(level), False
+        for part in np.split(np.arange(n), 40):
+            found.update(first[part], second[part])
+            truth = np.mean(lead[: part[-1] + 1])
+            outside |= not found.low <= truth <= found.high
+        missed += outside
+    assert missed <= 100 * level, missed
+
+
+def test_a_learner_that_errs_less_is_found():
+    generator = np.random.default_rng(0)
+    found = ErrorComparison(0.05).update(generator.random(3_000) < 0.1, generator.random(3_000) < 0.2)
+    assert found.better == "first" and found.high < 0.0
+    assert found.low < -0.1 < found.high
+
+
+def test_the_width_of_an_interval_is_where_the_mixture_reaches_its_level():
+    found = ErrorComparison(0.05).update([True] * 30 + [False] * 70, [False] * 50 + [True] * 50)
+    lambdas, d = 0.45 * 0.5 ** np.arange(14), np.r_[np.ones(30), np.zeros(20), -np.ones(50)]
+    means = np.array([np.mean(d[:t]) if t else 0.0 for t in range(100)])
+    psi = (-np.log(1 - 2 * lambdas) - 2 * lambdas) / 4
+    u = (found.high - found.low) / 2 * 100
+    assert np.mean(np.exp(lambdas * u - psi * np.sum((d - means) ** 2))) == pytest.approx(2 / 0.05, rel=1e-6)
+
+
+def slow_alarms(losses, tolerance, threshold, least):
+    """Return the alarms of Page and Hinkley, by the definition, one row after the other."""
+    alarms, n, total, m, lowest = [], 0, 0.0, 0.0, 0.0
+    for t, x in enumerate(losses, 1):
+        n, total = n + 1, total + x
+        m += x - total / n - tolerance
+        lowest = min(lowest, m)
+        if m - lowest > threshold and n >= least:
+            alarms.append(t)
+            n, total, m, lowest = 0, 0.0, 0.0, 0.0
+    return alarms
+
+
+def test_alarms_are_those_of_the_definition_whatever_the_batches():
+    generator = np.random.default_rng(3)
+    losses = (generator.random(4_000) < np.repeat([0.1, 0.4, 0.1, 0.5], 1_000)).astype(float)
+    wanted = slow_alarms(losses, 0.005, 20.0, 30)
+    assert wanted
+    for size in (1, 7, 4_000):
+        alarm = DriftAlarm(threshold=20.0)
+        raised = [alarm.update(losses[at : at + size]) for at in range(0, 4_000, size)]
+        assert alarm.alarms == wanted and any(raised), size
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ClassificationMeasures(fading=1.0), "fading"),
+        (lambda: ClassificationMeasures(window=0), "window"),
+        (lambda: ClassificationMeasures(fading=0.5, window=3), "window"),
+        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], [[1.0, 2.0, 3.0]]), "scores"),
+        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a", "b"]), "y_pred"),
+        (lambda: RegressionMeasures().update([1.0], [np.nan]), "y_pred"),
+        (lambda: ErrorComparison(0.0), "level"),
+        (lambda: ErrorComparison().update([True], [True, False]), "first_wrong"),
+        (lambda: DriftAlarm(threshold=0.0), "threshold"),
+        (lambda: DriftAlarm().update([np.nan]), "losses"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_name(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def rows_of_a_stream(n=120, seed=4):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 3))
+    scores = X @ [1.0, -1.0, 0.5] + generator.normal(size=n)
+    return X, np.array(CLASSES)[np.clip(scores.round(), -1, 1).astype(int) + 1], generator
+
+
+def in_a_loop(learner, X, y, weights, measures, alarm):
+    """Predict, count and learn row by row; return the predictions."""
+    predictions = []
+    for i in range(len(y)):
+        row, predicted = slice(i, i + 1), None
+        if weights[i]:
+            if learner.__sklearn_is_fitted__():
+                predicted = learner.predict(X[row])[0]
+                scores = learner.decision_function(X[row]), learner.predict_proba(X[row])
+            else:  # named classes: the first of them; no scores yet
+                predicted, scores = CLASSES[0], ()
+            measures.update(y[row], [predicted], *scores, sample_weight=weights[row])
+            alarm.update([predicted != y[i]])
+            learner.partial_fit(X[row], y[row], None if learner.__sklearn_is_fitted__() else CLASSES, weights[row])
+        predictions.append(predicted)
+    return predictions
+
+
+@pytest.mark.parametrize("make", [lambda: AROWClassifier(probability=True), lambda: CommitteeClassifier(probability=True)])
+def test_what_watches_a_stream_sees_each_row_before_it_is_learnt(make):
+    X, y, generator = rows_of_a_stream()
+    weights = generator.integers(0, 3, len(y)).astype(float)
+    for how in ({}, {"window": 50}, {"fading": 0.1}):
+        slow, slow_alarm = ClassificationMeasures(CLASSES, **how), DriftAlarm(threshold=2.0, least=5)
+        predictions = in_a_loop(make(), X, y, weights, slow, slow_alarm)
+        for scores in (False, True):
+            found, alarm = ClassificationMeasures(CLASSES, **how), DriftAlarm(threshold=2.0, least=5)
+            result = progressive_validation(
+                make(), ((X[at], y[at], weights[at]) for at in np.split(np.arange(len(y)), [1, 50])), classes=CLASSES, every=7,
+                measures=found, alarm=alarm, predictions=True, scores=scores,
+            )
+            assert result.predictions.tolist() == predictions, (how, scores)
+            np.testing.assert_allclose(found.confusion, slow.confusion, atol=1e-12)
+            assert result.alarms == tuple(alarm.alarms) == tuple(slow_alarm.alarms) != ()
+            if scores:
+                assert found.auc == pytest.approx(slow.auc)
+                assert found.log_loss == pytest.approx(slow.log_loss)
+            else:
+                assert found.auc is None and found.log_loss is None
+
+
+def test_a_pipeline_and_learners_of_others_are_watched():
+    X, y, _ = rows_of_a_stream()
+    table = {"a": X[:, 0], "b": X[:, 1]}
+    pipeline, other = make_stream_pipeline(TableVectorizer(), AROWClassifier()), linear_model.SGDClassifier(random_state=0)
+    for learner, rows in ((pipeline, table), (other, X)):
+        found = ClassificationMeasures()
+        result = progressive_validation(learner, (rows, y), classes=CLASSES, measures=found, predictions=True)
+        assert found.error == pytest.approx(result.progressive_error) == np.mean(result.predictions != y)
+
+
+def test_a_regressor_is_watched_row_by_row():
+    X, _, generator = rows_of_a_stream()
+    y, weights = X @ [1.0, 2.0, -1.0] + generator.normal(size=len(X)), generator.integers(0, 2, len(X)).astype(float)
+    table = {name: X[:, k] for k, name in enumerate("abc")}
+    pipeline = make_stream_pipeline(TableVectorizer(), AROWRegressor())
+    for learner, rows in ((AROWRegressor(), X), (pipeline, table)):
+        found, alarm = RegressionMeasures(), DriftAlarm(threshold=1.0, least=5)
+        result = progressive_validation(learner, (rows, y, weights), every=10, measures=found, alarm=alarm, predictions=True)
+        live = weights > 0.0
+        assert result.squared[-1] == pytest.approx(np.sum((y - result.predictions.astype(float))[live] ** 2))
+        assert found.mse == pytest.approx(result.mse[-1]) and found.examples == live.sum()
+    assert alarm.examples == live.sum()
+
+
+def test_a_callback_gets_every_point_of_the_curve():
+    X, y, _ = rows_of_a_stream()
+    points, rows, found = [], [], ClassificationMeasures()
+    alarm = DriftAlarm(threshold=2.0, least=5, on_alarm=rows.append)
+    result = progressive_validation(Perceptron(), (X, y), every=25, measures=found, alarm=alarm, on_batch=points.append)
+    assert [point["examples"] for point in points] == result.examples.tolist() == [25, 50, 75, 100, 120]
+    assert [point["mistakes"] for point in points] == result.mistakes.tolist()
+    assert points[-1]["measures"]["error"] == pytest.approx(result.progressive_error) and points[-1]["alarms"] == rows != []
+    assert json.loads(json.dumps(points[0])) == points[0]
+
+
+def test_what_cannot_be_measured_is_refused_before_anything_is_learnt():
+    X, y, _ = rows_of_a_stream()
+    for arguments, words in (
+        ({"scores": True}, "measures must be given where scores=True"),
+        ({"scores": True, "measures": ClassificationMeasures(CLASSES)}, "classes must name all labels where scores=True"),
+        ({"measures": RegressionMeasures()}, "measures must be ClassificationMeasures for this estimator, got"),
+    ):
+        learner = AROWClassifier()
+        with pytest.raises((TypeError, ValueError), match=words):
+            progressive_validation(learner, (X, y), **arguments)
+        assert not learner.__sklearn_is_fitted__()
