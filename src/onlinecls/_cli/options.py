@@ -216,7 +216,9 @@ def _output_options(parser) -> None:
         "--every", type=_every, metavar="N|TIME", help="print a line every N examples or 30s (when examples double, or 60s)"
     )
     group.add_argument("--quiet", action="store_true", help="print no lines and no bar on standard error")
-    group.add_argument("--json", action="store_true", help="print one JSON object on standard output at the end")
+    group.add_argument(
+        "--json", action="store_true", help="print a JSON object on standard output at the end, with --every one a line too"
+    )
 
 
 def _trust_option(parser) -> None:
@@ -247,6 +249,10 @@ def _add_train(parser) -> None:
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
     parser.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
+    parser.add_argument(
+        "--predictions", metavar="FILE", help="write the prediction of each row just before it is learnt (first pass)"
+    )
+    parser.add_argument("--alarm", action="store_true", default=None, help="say where the error rose (Page-Hinkley)")
 
 
 def _add_predict(parser) -> None:

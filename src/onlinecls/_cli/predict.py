@@ -9,7 +9,7 @@ from .inputs import load_model, shown_label
 from .progress import Progress
 from .report import skipped_lines
 
-_NONE = "NA"  # printed for a line without a row
+NONE = "NA"  # printed for a line without a row
 
 
 def predict(options) -> None:
@@ -22,7 +22,7 @@ def predict(options) -> None:
         headings = ["prediction", *(heading for heads, _ in columns for heading in heads(labels))]
         if columns:
             print("\t".join(headings), flush=stream.bytes_total is None)
-        lines = _Lines(stream, "\t".join([_NONE] * len(headings)))
+        lines = Lines(stream, "\t".join([NONE] * len(headings)))
         try:
             for X, _, _ in stream.batches_of_rows():
                 lines.write(_prediction_lines(learner, X, labels, columns))
@@ -45,11 +45,12 @@ def _prediction_lines(learner, X, labels: dict, columns: list) -> list[str]:
     return lines
 
 
-class _Lines:
+class Lines:
     """Writes one line for each line of the input, a placeholder for lines without a row."""
 
-    def __init__(self, stream, placeholder: str):
+    def __init__(self, stream, placeholder: str, file=None):
         self.stream, self.placeholder, self.n_written, self.gaps = stream, placeholder, 0, []
+        self.file = sys.stdout if file is None else file
 
     def write(self, lines: list[str]) -> None:
         """Write the lines of a batch, with placeholders at the gaps that the stream reports."""
@@ -62,7 +63,7 @@ class _Lines:
         self.n_written += len(lines)
         parts += lines[start:]
         if parts:
-            sys.stdout.write("\n".join(parts) + "\n")
+            self.file.write("\n".join(parts) + "\n")
 
 
 def _columns(options, learner) -> list:

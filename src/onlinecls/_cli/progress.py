@@ -83,7 +83,7 @@ class Progress:
 
     def is_due(self) -> bool:
         """Return True if a line is due though there was no mark."""
-        return self.marks and not self.quiet and self._clock.is_due(self.rows)
+        return self.marks and self._clock.is_due(self.rows)
 
     def show(self, stream, note: str = "") -> None:
         """Move the bar to the position of the stream."""

@@ -59,11 +59,15 @@ def _as_labels(given: list, y) -> list:
 
 @dataclass
 class Run:
-    """A learner in a pass over a stream, and its counts in this pass. classes : labels of `--classes`, or None."""
+    """A learner in a pass over a stream, and its counts in this pass.
+
+    classes : labels of `--classes`, or None. watching : what learns in its place and looks at each row, or None.
+    """
 
     name: str
     learner: object
     classes: list | None = None
+    watching: object = None
     seconds: float = 0.0
     start: tuple = ()
     points: list = field(default_factory=list)  # (*counts, seconds)
@@ -88,7 +92,10 @@ class Run:
         began, more = time.perf_counter(), {}
         if self.classes is not None and not self.learner.__sklearn_is_fitted__():
             more["classes"] = self.classes
-        self.learner.partial_fit(X, y, sample_weight=weight, **more)
+        if self.watching is not None:
+            self.watching.learn(self.learner, X, y, weight, **more)
+        else:
+            self.learner.partial_fit(X, y, sample_weight=weight, **more)
         self.seconds += time.perf_counter() - began
         self.points.append((*self.counts, self.seconds))
 

@@ -16,9 +16,10 @@ from .jobs import check as check_jobs
 from .jobs import learn_in_processes
 from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
-from .report import counters_of, skipped_lines, summary
+from .report import counters_of, mean, skipped_lines, summary
 from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
+from .watching import Watching
 
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
@@ -50,7 +51,10 @@ def _check(options) -> None:
         error("argument --from-row: next must have --resume, a model that was interrupted")
     if options.jobs is not None:
         check_jobs(options)
+    if options.predictions is not None and options.from_row is not None:
+        error("argument --predictions: must be left out with --from-row, as it has a line for each row from the first on")
     require_place(options, "save")
+    require_place(options, "predictions")
 
 
 class _Training:
@@ -60,7 +64,9 @@ class _Training:
         self.options, self.reading = options, Reading()
         self.metadata, self.inputs, self.run = _start(options)
         self.learner = self.run.learner
-        self.progress = Progress(options.quiet, options.every, marks=not options.quiet)
+        self.reports = options.json and options.every is not None  # a JSON object for each line of progress?
+        self.progress = Progress(options.quiet, options.every, marks=not options.quiet or self.reports)
+        self.run.watching = Watching.from_options(options)
         self.saving = None if options.save_every is None else Clock(options.save_every)
         self.unsaved: list[str] = []  # checkpoints that could not be written, and why
         self.n_passes, self.first = 0, None  # passes done; counts of the first one
@@ -72,6 +78,8 @@ class _Training:
             )
 
     def line(self) -> str:
+        if self.reports:
+            print(json.dumps(self.point()), flush=True)
         return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
 
     def open(self):
@@ -93,11 +101,15 @@ class _Training:
                 self.progress.restart()
                 stream = self.open()
             self.progress.open(stream, "train")
+            if self.run.watching is not None:
+                self.run.watching.open(stream)
             try:
                 with learning(self.learner, again=number > 0):
                     learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time)
             finally:
                 self.first = self.first or self.run.counts
+                if self.run.watching is not None:
+                    self.run.watching.close()
             self.n_passes = number + 1
 
     def _say_beginning(self, stream) -> None:
@@ -149,6 +161,8 @@ class _Training:
         progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
         if self.reading.skipped:
             progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
+        if self.run.watching is not None and self.run.watching.alarm is not None:
+            progress.say(self.run.watching.report(learner))
         is_learnt = learner.__sklearn_is_fitted__()
         result = self.result(interrupted)
         if options.save and is_learnt:
@@ -169,13 +183,25 @@ class _Training:
             where = f"The whole model is saved in {options.save}" if result["model"] else "There is no model"
             raise OSError(f"{len(self.unsaved)} checkpoints could not be saved, the last: {self.unsaved[-1]}. {where}.")
 
+    def point(self) -> dict:
+        """Return the counts so far in the present pass."""
+        since = mean(tuple(now - then for now, then in zip(self.run.counts, self.run.last, strict=True)), 2)
+        return {
+            "pass": self.n_passes + 1, **counters_of(self.learner, self.run.counts), "error_since_last": since,
+            "seconds": self.progress.seconds, "features": self.reading.features, **self._alarms(),
+        }
+
+    def _alarms(self) -> dict:
+        watching = self.run.watching
+        return {} if watching is None or watching.alarm is None else {"alarms": watching.alarm.alarms}
+
     def result(self, interrupted: bool) -> dict:
         return {
             "algorithm": self.run.name, "parameters": own_parameters(self.learner), **counters_of(self.learner, self.first),
             "seconds": self.progress.seconds, "bytes": self.reading.bytes,
             "features": None if self.options.jobs else self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
-            **(self.place() if interrupted else {}),
+            **self._alarms(), **(self.place() if interrupted else {}),
         }
 
     def tested(self) -> dict:

@@ -1,0 +1,84 @@
+"""`train --predictions` and `--alarm`: what is predicted of each row just before it is learnt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._input.compat import is_regressor
+from .._input.rows import part_of
+from ..measures import DriftAlarm
+from .inputs import shown_label
+from .predict import NONE, Lines
+
+
+class Watching:
+    """Learn rows, write what was predicted of each to a file, and raise an alarm where the error rises: in the first pass.
+
+    path : of the file, or None. alarm : DriftAlarm, or None.
+    """
+
+    def __init__(self, path: str | None, alarm: DriftAlarm | None):
+        self.alarm, self.lines, self.is_over = alarm, None, False
+        self.file = None if path is None else open(path, "w", encoding="utf-8")
+        self.shown: dict = {}
+
+    @classmethod
+    def from_options(cls, options) -> Watching | None:
+        """Return None where nothing is to be watched."""
+        if not (options.predictions or options.alarm):
+            return None
+        return cls(options.predictions, DriftAlarm() if options.alarm else None)
+
+    def open(self, stream) -> None:
+        """Begin with the lines of a stream."""
+        if self.file is not None and self.lines is None:
+            self.lines = Lines(stream, NONE, self.file)
+
+    def close(self) -> None:
+        """Write the gaps at the end of the pass. Later passes predict rows that have been learnt, and are not watched."""
+        self.is_over = True
+        if self.file is not None and not self.file.closed:
+            if self.lines is not None:
+                self.lines.write([])
+            self.file.close()
+
+    def learn(self, learner, X, y, weight, classes=None) -> None:
+        """Do as `partial_fit`, and note what was predicted."""
+        if self.is_over:
+            learner.partial_fit(X, y, sample_weight=weight)
+            return
+        if isinstance(learner, OnlineClassifier):
+            codes = predict_and_learn(learner, X, y, classes, weight)
+            live = codes != NO_ROUND
+            if live.any():
+                found = learner.classes_[np.maximum(codes, 0)]
+                losses = (codes < 0) | (found != y)
+                predicted = [self._shown(label) if code >= 0 else NONE for label, code in zip(found.tolist(), codes, strict=True)]
+            else:
+                losses, predicted = live, [NONE] * len(y)
+        else:
+            live, found = np.ones(len(y), bool) if weight is None else weight > 0.0, np.zeros(len(y))
+            for i in range(len(y)):
+                row = part_of(X, i, i + 1)
+                if learner.__sklearn_is_fitted__():
+                    found[i] = learner.predict(row)[0]
+                learner.partial_fit(row, y[i : i + 1], **({} if weight is None else {"sample_weight": weight[i : i + 1]}))
+            losses, predicted = np.abs(found - y), [repr(value) for value in found.tolist()]
+        if self.alarm is not None:
+            self.alarm.update(losses[live])
+        if self.lines is not None:
+            self.lines.write(predicted)
+
+    def _shown(self, label) -> str:
+        if label not in self.shown:
+            self.shown[label] = shown_label(label)
+        return self.shown[label]
+
+    def report(self, learner) -> str:
+        """Return the line about alarms."""
+        what, rows = "absolute error" if is_regressor(learner) else "error", self.alarm.alarms
+        if not rows:
+            return f"alarm: the {what} has not risen"
+        more = f" ({len(rows)} times in all)" if len(rows) > 5 else ""
+        return f"alarm: the {what} rose, noticed after example {', '.join(f'{row:,}' for row in rows[-5:])}{more}"
