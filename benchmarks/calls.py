@@ -23,9 +23,15 @@ def sparse_rows(n_features, n=N_CALLS):
 
 
 def learner(n_features, n_classes=2, **params):
-    """Make an AROW that has learnt rows of all columns, so that every page of its memory is there."""
-    everything = sp.csr_matrix(np.full((n_classes, n_features), n_features**-0.5, dtype=np.float32))
-    return AROWClassifier(**params).partial_fit(everything, labels(n_classes))
+    """Make an AROW that calls are to reach as they do a server's."""
+    return grown(AROWClassifier(**params), n_features, labels(n_classes))
+
+
+def grown(model, n_features, labels):
+    """Let a model learn the 16 rows that settle the unit of X, and rows of all columns, so that every page of memory is there."""
+    rows = sp.csr_matrix(np.eye(16, n_features, dtype=np.float32))
+    everything = sp.csr_matrix(np.full((len(labels), n_features), n_features**-0.5, dtype=np.float32))
+    return model.partial_fit(rows, np.resize(labels, 16), classes=labels).partial_fit(everything, labels)
 
 
 def labels(n_classes=2):
@@ -82,7 +88,7 @@ def data_frames(n_columns=8):
 
     def case(method, frame, frames):
         def prepare():
-            model = AROWClassifier().partial_fit(frame, labels())
+            model = AROWClassifier().partial_fit(pd.concat([frame] * 8), np.tile(labels(), 8))
             call, more = getattr(model, method), (labels()[1:],) if method == "partial_fit" else ()
             turns = [(frames[i % len(frames)], *more) for i in range(N_CALLS)]
             return lambda: [call(*each) for each in turns]

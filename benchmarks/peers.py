@@ -378,16 +378,13 @@ def one_row_race(n_features, repeats, n_calls=1000):
     """Race calls of one row each, with evenly drawn columns, which is worse for caches than words."""
     labels = np.random.default_rng(0).choice([-1, 1], n_calls)
     rows = [(x, labels[i : i + 1]) for i, x in enumerate(calls.sparse_rows(n_features, n_calls))]
-    # A row of all columns brings every page of the model into memory first.
-    everything = sp.csr_matrix(np.full((1, n_features), n_features**-0.5, dtype=np.float32))
 
-    def prepare(make, calls):
-        model = make()
-        model.partial_fit(everything, labels[:1], classes=[-1, 1])
-        return lambda: [model.partial_fit(X, y) for X, y in calls]
+    def prepare(make, turns):
+        model = calls.grown(make(), n_features, calls.labels())
+        return lambda: [model.partial_fit(X, y) for X, y in turns]
 
-    def contestant(name, make, calls=rows):
-        return Contestant(name, lambda: prepare(make, calls), len(calls))
+    def contestant(name, make, turns=rows):
+        return Contestant(name, lambda: prepare(make, turns), len(turns))
 
     w = np.ones(n_features, dtype=np.float32)
     field = [Contestant(FLOOR, lambda: lambda: [X @ w for X, _ in rows], n_calls)]
