@@ -44,7 +44,7 @@ DOCTESTED = [
     "._estimators.merging",
     "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
     ".measures._comparison", ".measures._counts", ".measures._drift",
-    "._evaluation", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
+    "._evaluation._compare", "._evaluation._progressive", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
 ]
 
 

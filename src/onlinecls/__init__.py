@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.online_to_batch import *  # noqa: F403
     from ._estimators.saving import load as load
     from ._estimators.second_order import *  # noqa: F403
+    from ._evaluation import compare as compare
     from ._evaluation import progressive_validation as progressive_validation
     from ._pipeline import StreamPipeline as StreamPipeline
     from ._pipeline import make_stream_pipeline as make_stream_pipeline
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 _SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
+    "compare": "_evaluation",
     "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline",
 }
 

@@ -26,6 +26,8 @@ _STYLES = ("-", "--", ":", "-.")
 class ProgressiveDisplay:
     """Learning curves: the progressive error of learners over the rows that they have seen.
 
+    Dotted lines are where an alarm was raised.
+
     Make one with `from_results` or `from_estimators`; `plot` draws it again with other options.
 
     Parameters
@@ -157,6 +159,8 @@ class ProgressiveDisplay:
                 "label": f"{name}  {error[-1]:.3g} %" + ("" if result.by_row else " (by batch)"), **kwargs,
             }
             (self.lines_[name],) = ax.plot(result.examples, error, **style)
+            for row in result.alarms:
+                ax.axvline(row, color=style["color"], linestyle=":", linewidth=1.0)
         ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
         _set_scales(ax, log_x, log_y)
         if log_y:  # few ticks are powers of ten within so narrow a range

@@ -31,7 +31,7 @@ PARTS = {
     "datasets/*": "a data set to try things on",
     "reference/*": "the algorithms as one would write them down, slowly",
     "measures/*": "measures of predictions, alarms, and comparisons of learners",
-    "_evaluation.py": "progressive validation",
+    "_evaluation/*": "progressive validation, and learners compared on a stream",
     "plotting.py": "curves of progressive validation",
     "_theorems.py": "the theorems of the papers, along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import product
 
+from .._evaluation import Comparison, Race
 from .._input.compat import is_regressor
 from .inputs import Input, require_place
 from .parameters import CLASSIFIERS, REGRESSORS, make_learner, split_settings
@@ -26,20 +28,29 @@ def compare(options) -> None:
         errors = " ".join(f"{format_error(run.error, learner):>{width}}" for run in runs)
         return f"{runs[0].counts[0]:>12,} {progress.seconds:>9.2f} {errors}"
 
+    race = None if is_regressor(learner) else Race({run.name: run.learner for run in runs}, options.level, bool(options.search))
+
+    def learn_all(X, y, weight) -> None:
+        race.learn(X, y, weight, runs[0].classes)
+        for run, seconds in zip(runs, race.seconds.tolist(), strict=True):
+            run.seconds = seconds
+            run.points.append((*run.counts, seconds))
+
     stream = inputs.open(options.data, options, labels_of(learner, options.classes))
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))
     progress.open(stream, "compare")
-    learn(stream, runs, progress, reading, line)
+    learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all)
     if not runs[0].counts[0]:
         raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is nothing to compare.")
-    runs.sort(key=lambda run: run.error)
+    found = None if race is None else race.result()
+    runs.sort(key=lambda run: run.error if found is None else found.names.index(run.name))
     if reading.skipped:
         progress.say(skipped_lines(reading.skipped, reading.reasons))
     if axes is not None:
         _draw(runs, axes, options.plot)
     results = [
         {"algorithm": run.name, "estimator": repr(run.learner), **counters_of(run.learner, run.counts),
-         "learning_seconds": run.seconds}
+         "learning_seconds": run.seconds, **({} if found is None else {"better_by": found.better_by.get(run.name)})}
         for run in runs
     ]
     if options.json:
@@ -48,18 +59,53 @@ def compare(options) -> None:
         return
     regression = is_regressor(learner)
     headings = f"{'mse':>12} {'mae':>9}" if regression else f"{'mistakes':>12} {'error':>9}"
-    print(f"{'algorithm':<{width}} {headings} {'updates':>12} {'learning s':>11}")
+    more = "" if regression else f"  {'errs more than the first by':<27}  dropped after"
+    print(f"{'algorithm':<{width}} {headings} {'updates':>12} {'learning s':>11}{more}".rstrip())
     for run, result in zip(runs, results, strict=True):
         if regression:
             errors = f"{format_error(run.error, learner):>12} {format_error(result['progressive_mae'], learner):>9}"
         else:
             errors = f"{result['mistakes']:>12,} {format_error(run.error, learner):>9}"
-        print(f"{run.name:<{width}} {errors} {result['updates']:>12,} {run.seconds:>11.2f}")
+        print(f"{run.name:<{width}} {errors} {result['updates']:>12,} {run.seconds:>11.2f}{_beside(run, found)}".rstrip())
+    if found is not None:
+        print(f"\n{_verdict(found, options.level)}")
+
+
+def _beside(run: Run, found: Comparison | None) -> str:
+    """Return how much more a learner errs than the first, and where it was dropped."""
+    if found is None or run.name == found.best:
+        return ""
+    low, high = found.better_by[run.name]
+    n, interval = found.examples[run.name], f"{100 * low:+.2f} to {100 * high:+.2f} %"
+    return f"  {interval:<27}  {f'{n:,}' if n < found.examples[found.best] else ''}"
+
+
+def _verdict(found: Comparison, level: float) -> str:
+    beaten, others = len(found.beaten), len(found.names) - 1
+    sure = f"at any time, all intervals together, with probability {1.0 - level:g}"
+    if not beaten:
+        return f"None of the others is sure to err more than {found.best} ({sure.replace('at any time, ', 'at any time and ')})."
+    if beaten == others:
+        return f"{found.best} errs less than all others ({sure})."
+    return f"{found.best} errs less than {beaten} of the {others} others ({sure}); the rest may be as good."
+
+
+def _settings(spec: str) -> list[str]:
+    """Return the settings of a search: name:p=1,2,q=3,4 stands for four of them."""
+    name, _, settings = spec.partition(":")
+    choices = [
+        [f"{parameter}={value}" for value in (values.split(",") if ":" not in values else [values])]
+        for parameter, _, values in (each.partition("=") for each in split_settings(settings))
+    ]
+    return [":".join([name, *([",".join(chosen)] if chosen else [])]) for chosen in product(*choices)]
 
 
 def _runs(options, dtype: str) -> list[Run]:
     parser, runs = options.parser, []
-    for spec in options.algorithms:
+    if options.search and options.algorithms:
+        parser.error("argument --search: must be without --algorithms; a NAME without values is itself")
+    specs = [each for spec in options.search or () for each in _settings(spec)]
+    for spec in specs or options.algorithms or ["arow", "pa1", "perceptron"]:
         name, _, settings = spec.partition(":")
         if name not in (*CLASSIFIERS, *REGRESSORS):
             parser.error(f"argument --algorithms: must be of {', '.join((*CLASSIFIERS, *REGRESSORS))}, got {name!r}")
@@ -68,6 +114,8 @@ def _runs(options, dtype: str) -> list[Run]:
         runs.append(Run(spec, make_learner(parser, "--algorithms", name, split_settings(settings), dtype), options.classes))
         if is_regressor(runs[-1].learner) != is_regressor(runs[0].learner):
             parser.error(f"argument --algorithms: must learn all classes or all numbers, got {runs[0].name!r} and {spec!r}")
+    if options.search and (len(runs) < 2 or is_regressor(runs[0].learner)):
+        parser.error(f"argument --search: must be two settings or more of learners of classes, got {' '.join(options.search)}")
     return runs
 
 

@@ -165,6 +165,16 @@ def _pattern(text: str) -> str:
     return text
 
 
+def _level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0.0 < level < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
+    return level
+
+
 def _from_row(text: str):
     return text if text == "next" else _at_least(1)(text)
 
@@ -292,9 +302,12 @@ def _add_explain(parser) -> None:
 def _add_compare(parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
-        "--algorithms", nargs="+", default=["arow", "pa1", "perceptron"], metavar="NAME[:P=V,...]",
-        help=f"(arow pa1 perceptron) of {_LEARNERS}",
+        "--algorithms", nargs="+", metavar="NAME[:P=V,...]", help=f"(arow pa1 perceptron) of {_LEARNERS}",
     )
+    parser.add_argument(
+        "--search", nargs="+", metavar="NAME[:P=V,V,...]", help="settings to choose from; those that are beaten are dropped"
+    )
+    parser.add_argument("--level", type=_level, default=0.05, metavar="P", help="probability that an interval misses (0.05)")
     _learner_options(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw learning curves to a file (needs matplotlib)")
     _data_options(parser, trains=True)

@@ -167,8 +167,13 @@ class Reading:
         self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
 
 
-def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None) -> None:
-    """Learn one pass over a stream, or the rest of it. after_batch() is called between batches, where the model is whole."""
+def learn(
+    stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None, learn_rows=None,
+) -> None:
+    """Learn one pass over a stream, or the rest of it.
+
+    after_batch() is called between batches, where the model is whole. learn_rows(X, y, weight) learns rows in place of the runs.
+    """
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream:
         try:
@@ -178,7 +183,8 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, a
                         run.convert_labels(y)
                         require_classes(run.name, run.learner, X, y)
                 for start, stop, marked in progress.cuts(len(y)):
-                    _learn_part(runs, reading, part_of(X, start, stop), y[start:stop], _cut(weight, start, stop))
+                    these = part_of(X, start, stop), y[start:stop], _cut(weight, start, stop)
+                    _learn_part(runs, reading, *these, learn_rows)
                     if marked:
                         progress.say(line())
                 if progress.is_due():
@@ -197,11 +203,14 @@ def learn(stream, runs: list[Run], progress: Progress, reading: Reading, line, a
             reading.reasons = stream.skipped
 
 
-def _learn_part(runs: list[Run], reading: Reading, X, y, weight) -> None:
+def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows) -> None:
     learner = runs[0].learner
     reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
-    for run in runs:
-        run.learn(X, y, weight)
+    if learn_rows is not None:
+        learn_rows(X, y, weight)
+    else:
+        for run in runs:
+            run.learn(X, y, weight)
     reading.end_part(counts_of(learner)[0], whole=True)
 
 

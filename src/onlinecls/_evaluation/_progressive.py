@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from ._compiled.model import COUNTERS
-from ._estimators.base import state_of
-from ._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
-from ._estimators.regressor import OnlineRegressor
-from ._input import validate
-from ._input.compat import issparse, kind_of
-from ._input.rows import Rows, part_of
-from ._pipeline import StreamPipeline, n_rows_of, part_of_table
-from ._pipeline import learn_predicting as learn_predicting_all
+from .._compiled.model import COUNTERS
+from .._estimators.base import state_of
+from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._estimators.regressor import OnlineRegressor
+from .._input import validate
+from .._input.compat import issparse, kind_of
+from .._input.rows import Rows, part_of
+from .._pipeline import StreamPipeline, n_rows_of, part_of_table
+from .._pipeline import learn_predicting as learn_predicting_all
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike
 
-    from ._input.types import XY, XYWeight
-    from .measures import ClassificationMeasures, DriftAlarm, RegressionMeasures
+    from .._input.types import XY, XYWeight
+    from ..measures import ClassificationMeasures, DriftAlarm, RegressionMeasures
 
 _WHO = "progressive_validation"
 
@@ -135,7 +135,7 @@ class ProgressiveErrors:
         return float(self.mae[-1])
 
 
-class _Curve:
+class Curve:
     """Totals so far, of which the first is the rows of weight > 0, the seconds they took, and the points of the curve."""
 
     def __init__(self, n_totals: int) -> None:
@@ -156,7 +156,9 @@ class _Curve:
         return np.array(self.points).T
 
 
-def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:
+def batches(
+    who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool = False,
+) -> Iterator[tuple]:
     """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one.
 
     read : reader of y. tables : whether X may be of any kind that steps of a pipeline read.
@@ -165,27 +167,27 @@ def _batches(stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: b
         stream = [stream]
     if not isinstance(stream, Iterable):
         raise ValueError(
-            f"{_WHO}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {type(stream).__name__}. "
-            "Give arrays as progressive_validation(estimator, (X, y))."
+            f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {type(stream).__name__}. "
+            f"Give arrays as {who}(..., (X, y))."
         )
     for batch in stream:
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
             raise ValueError(
-                f"{_WHO}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, "
+                f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, "
                 f"got {type(batch).__name__ if not isinstance(batch, tuple) else f'a tuple of {len(batch)}'} for a batch. "
-                "Give arrays as progressive_validation(estimator, (X, y))."
+                f"Give arrays as {who}(..., (X, y))."
             )
         X, y, weight = (*batch, None)[:3]
         if tables:
             n_rows = n_rows_of(X)
         else:
             if not hasattr(X, "shape"):
-                X = validate.as_array(f"{_WHO}: X", X, "rows of equal length")
+                X = validate.as_array(f"{who}: X", X, "rows of equal length")
             n_rows = X.shape[0] if X.ndim else 0
-        yield X, read(_WHO, y, n_rows), validate.read_weights(_WHO, weight, n_rows)
+        yield X, read(who, y, n_rows), validate.read_weights(who, weight, n_rows)
 
 
-class _CleanLabels:
+class CleanLabels:
     """Labels to count mistakes against: one array for the whole stream, or one for each batch."""
 
     def __init__(self, y_clean: Any) -> None:
@@ -220,11 +222,11 @@ class _CleanLabels:
             raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
 
 
-class _Watch:
+class Watch:
     """Hand rows and points of a curve to measures, an alarm, and a function that was given."""
 
     def __init__(
-        self, curve: _Curve, measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
+        self, curve: Curve, measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
         on_batch: Callable[[dict], object] | None,
     ) -> None:
         self.curve, self.measures, self.alarm, self.scores, self.on_batch = curve, measures, alarm, scores, on_batch
@@ -267,8 +269,17 @@ class _Watch:
 _NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("squared", "absolute", "updates")}
 
 
-def _parts(
-    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: _Kind, watch: _Watch, clean: _CleanLabels,
+@dataclass
+class Kind:
+    """Describe how a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
+
+    is_pipeline: bool
+    by_row: bool
+    one_by_one: bool
+
+
+def parts(
+    who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: Kind, watch: Watch, clean: CleanLabels,
 ) -> Iterator[tuple]:
     """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
 
@@ -276,13 +287,13 @@ def _parts(
     model before it, a part is one row.
     """
     curve = watch.curve
-    for X, y, weights in _batches(stream, read, kind.is_pipeline):
+    for X, y, weights in batches(who, stream, read, kind.is_pipeline):
         truth, start = clean.of(y), 0
         cut = not kind.by_row or kind.one_by_one or len(y) > every - curve.n_rows % every
         if issparse(X) and X.format != "csr":
-            X = validate.as_csr(_WHO, X)
+            X = validate.as_csr(who, X)
         elif issparse(X) and not isinstance(X, Rows) and cut:
-            validate.read_structure(_WHO, X)
+            validate.read_structure(who, X)
         while start < len(y):
             stop = min(start + every - curve.n_rows % every, len(y))
             if not kind.by_row:
@@ -294,15 +305,6 @@ def _parts(
             curve.n_rows, start = curve.n_rows + stop - start, stop
             if curve.n_rows % every == 0:
                 watch.mark()
-
-
-@dataclass
-class _Kind:
-    """Describe how a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
-
-    is_pipeline: bool
-    by_row: bool
-    one_by_one: bool
 
 
 def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
@@ -322,7 +324,7 @@ def _scored(learner: Any, X: Any, n_rows: int) -> tuple:
     return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
 
 
-def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, watch: _Watch) -> ProgressiveResult:
+def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, watch: Watch) -> ProgressiveResult:
     """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
     is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
     is_own = isinstance(learner[-1] if is_pipeline else learner, OnlineClassifier)
@@ -336,8 +338,8 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
     if watch.scores and not fitted and classes is None:
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    clean, curve, kind = _CleanLabels(y_clean), watch.curve, _Kind(is_pipeline, counts or is_pipeline, watch.scores)
-    for X, y, truth, weights in _parts(stream, validate.read_labels, every, kind, watch, clean):
+    clean, curve, kind = CleanLabels(y_clean), watch.curve, Kind(is_pipeline, counts or is_pipeline, watch.scores)
+    for X, y, truth, weights in parts(_WHO, stream, validate.read_labels, every, kind, watch, clean):
         fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
         scored = _scored(learner, X, len(y)) if watch.scores and fitted else ()
         begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
@@ -375,15 +377,15 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
     )
 
 
-def _regression(learner: Any, stream: Any, every: int, watch: _Watch) -> ProgressiveErrors:
+def _regression(learner: Any, stream: Any, every: int, watch: Watch) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
     fitted, curve = hasattr(learner, "coef_"), watch.curve
     asked = watch.every_row or watch.alarm is not None
-    kind = _Kind(is_pipeline, counts or is_pipeline, counts and asked)
+    kind = Kind(is_pipeline, counts or is_pipeline, counts and asked)
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
-    for X, y, _, weights in _parts(stream, validate.read_targets, every, kind, watch, _CleanLabels(None)):
+    for X, y, _, weights in parts(_WHO, stream, validate.read_targets, every, kind, watch, CleanLabels(None)):
         live, predicted = _live(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
         if is_pipeline:
@@ -507,7 +509,7 @@ def progressive_validation(
     if measures is None and scores:
         raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
-    watch = _Watch(_Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
+    watch = Watch(Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
     wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")

@@ -9,10 +9,24 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 _RANGE = 2.0  # width of [-1, 1], where the difference of two 0-1 losses lies
 _BETS = 0.9 / _RANGE * 0.5 ** np.arange(14)  # λ of the mixture, each below 1 / _RANGE
+
+
+def _half_width(variance: ArrayLike, examples: ArrayLike, level: float) -> NDArray:
+    """Return half the width of intervals, u(V) / n, at most 2."""
+    variances = np.asarray(variance, float)[..., None]
+    penalties = (-np.log1p(-_RANGE * _BETS) - _RANGE * _BETS) / _RANGE**2 * variances
+    wanted = np.log(2.0 / level) + np.log(len(_BETS))
+    high = np.min((wanted + penalties) / _BETS, axis=-1)  # (one λ alone reaches it there)
+    low = np.zeros_like(high)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        reached = np.logaddexp.reduce(_BETS * middle[..., None] - penalties, axis=-1) >= wanted
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return np.minimum(high / np.maximum(examples, 1), _RANGE)
 
 
 class ErrorComparison:
@@ -98,27 +112,54 @@ class ErrorComparison:
         return self._sum / max(self.examples, 1)
 
     @property
-    def _width(self) -> float:
-        """Half the width of the interval: u(V) / n, at most 2."""
-        penalties = (-np.log1p(-_RANGE * _BETS) - _RANGE * _BETS) / _RANGE**2 * self._variance
-        wanted = np.log(2.0 / self.level) + np.log(len(_BETS))
-        low, high = 0.0, float(np.min((wanted + penalties) / _BETS))  # (one λ alone reaches it there)
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if np.logaddexp.reduce(_BETS * middle - penalties) >= wanted else (middle, high)
-        return min(high / max(self.examples, 1), _RANGE)
-
-    @property
     def low(self) -> float:
         """Lower end of the interval for the difference."""
-        return max(self.difference - self._width, -1.0)
+        return max(self.difference - float(_half_width(self._variance, self.examples, self.level)), -1.0)
 
     @property
     def high(self) -> float:
         """Upper end of the interval for the difference."""
-        return min(self.difference + self._width, 1.0)
+        return min(self.difference + float(_half_width(self._variance, self.examples, self.level)), 1.0)
 
     @property
     def better(self) -> str | None:
         """The learner that errs less, "first" or "second"; None where the interval holds 0."""
         return "second" if self.low > 0.0 else "first" if self.high < 0.0 else None
+
+
+class ErrorRace:
+    """Compare the errors of all pairs of learners that are alive, as `ErrorComparison` does of two.
+
+    All intervals hold together with probability 1 - level. γ of a row is the mean of the d before the call that it came with,
+    which is known before the row as well; so the sums of a call are those of a matrix product.
+
+    alive : (n,) bool; whoever drops a learner says so here.
+    """
+
+    def __init__(self, n: int, level: float) -> None:
+        if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
+            raise ValueError(f"compare: level must be a number in (0, 1), got level={level!r}.")
+        self.level, self.alive = level / max(n * (n - 1) // 2, 1), np.ones(n, bool)
+        self._sums, self._variances, self._rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+
+    def update(self, wrong: NDArray[np.bool_]) -> None:
+        """Count rows. wrong : (n_rows, n), where each learner predicted wrong; columns of dropped ones are not read."""
+        found = wrong.astype(float)
+        mistakes, together = found.sum(axis=0), found.T @ found
+        d = mistakes[:, None] - mistakes
+        squares = mistakes[:, None] + mistakes - 2.0 * together
+        means = self._sums / np.maximum(self._rows, 1.0)
+        pairs = np.outer(self.alive, self.alive)
+        self._variances += np.where(pairs, squares - 2.0 * means * d + len(found) * means**2, 0.0)
+        self._sums += np.where(pairs, d, 0.0)
+        self._rows += np.where(pairs, float(len(found)), 0.0)
+
+    def intervals(self) -> tuple[NDArray, NDArray]:
+        """Return the lower and upper ends of the intervals for the error of learner i less that of learner k, at [i, k]."""
+        middle = self._sums / np.maximum(self._rows, 1.0)
+        width = _half_width(self._variances, self._rows, self.level)
+        return np.maximum(middle - width, -1.0), np.minimum(middle + width, 1.0)
+
+    def beaten(self) -> NDArray[np.bool_]:
+        """Return the learners that another one that is alive beats."""
+        return np.any(self.intervals()[0][:, self.alive] > 0.0, axis=1)

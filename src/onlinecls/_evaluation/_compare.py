@@ -1,0 +1,195 @@
+"""Several learners on one stream, each row predicted and then learnt by all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._input import validate
+from .._input.compat import issparse
+from .._input.rows import Rows, part_of
+from ..measures._comparison import ErrorRace
+from ._progressive import batches
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from .._input.types import XY, XYWeight
+
+_WHO = "compare"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners that were compared on a stream, from `compare`.
+
+    Attributes
+    ----------
+    names : list of str
+        Learners, best first; those that were dropped come last, the last to be dropped first.
+    errors : dict of str to float
+        Progressive error of each over the rows that it has learnt.
+    examples : dict of str to int
+        Rows of weight > 0 that each has learnt: all, or those up to where it was dropped.
+    better_by : dict of str to (float, float)
+        Interval for how much more each errs than the first, on the mean over those rows. All intervals hold together, at all
+        times, with probability 1 - level.
+    seconds : dict of str to float
+        Time that each has spent predicting and learning.
+    """
+
+    names: list[str]
+    errors: dict[str, float]
+    examples: dict[str, int]
+    better_by: dict[str, tuple[float, float]]
+    seconds: dict[str, float]
+
+    @property
+    def best(self) -> str:
+        """Name of the learner with the fewest mistakes."""
+        return self.names[0]
+
+    @property
+    def beaten(self) -> list[str]:
+        """Learners that err more than the first at the level of the comparison."""
+        return [name for name in self.names[1:] if self.better_by[name][0] > 0.0]
+
+
+class Race:
+    """Learners side by side, and what is known of their errors.
+
+    drop : a learner that is beaten learns no more. every : rows between two looks at who is.
+    """
+
+    def __init__(self, learners: Mapping[str, Any], level: float, drop: bool, every: int = 1000) -> None:
+        self.learners, self.drop, self.every, n = dict(learners), drop, every, len(learners)
+        self.names, self.race = list(learners), ErrorRace(n, level)
+        self.mistakes, self.examples, self.seconds = np.zeros(n, int), np.zeros(n, int), np.zeros(n)
+        self.n_rows = 0
+        self.waiting: list[np.ndarray] = []  # where each learner was wrong, since the last look
+
+    def learn(self, X: Any, y: np.ndarray, weights: np.ndarray | None, classes: ArrayLike | None) -> None:
+        """Let all learners that are in the race predict and learn rows."""
+        start = 0
+        while start < len(y):
+            stop = min(start + self.every - self.n_rows % self.every, len(y))
+            self._learn(part_of(X, start, stop), y[start:stop], None if weights is None else weights[start:stop], classes)
+            self.n_rows, start = self.n_rows + stop - start, stop
+            if self.n_rows % self.every == 0:
+                self.look()
+
+    def _learn(self, X: Any, y: np.ndarray, weights: np.ndarray | None, classes: ArrayLike | None) -> None:
+        wrong = np.zeros((len(y), len(self.names)), bool)
+        for k in np.flatnonzero(self.race.alive):
+            learner, begun = self.learners[self.names[k]], time.perf_counter()
+            named = None if learner.__sklearn_is_fitted__() else classes
+            codes = predict_and_learn(learner, X, y, named, weights)
+            self.seconds[k] += time.perf_counter() - begun
+            live = codes != NO_ROUND
+            if live.any():
+                wrong[:, k] = live & ((codes < 0) | (learner.classes_[np.maximum(codes, 0)] != y))
+            self.examples[k] += np.count_nonzero(live)
+            self.mistakes[k] += np.count_nonzero(wrong[:, k])
+        rounds = np.ones(len(y), bool) if weights is None else weights > 0.0
+        self.waiting.append(wrong[rounds])
+
+    def look(self) -> None:
+        """Count what came since the last look; drop who is beaten."""
+        if self.waiting:
+            self.race.update(np.concatenate(self.waiting))
+            self.waiting = []
+            if self.drop:
+                self.race.alive &= ~self.race.beaten()
+
+    def result(self) -> Comparison:
+        self.look()
+        errors = self.mistakes / np.maximum(self.examples, 1)
+        order = sorted(range(len(errors)), key=lambda k: (-self.examples[k], errors[k]))
+        low, high = self.race.intervals()
+        return Comparison(
+            [self.names[k] for k in order], {name: float(errors[k]) for k, name in enumerate(self.names)},
+            {name: int(self.examples[k]) for k, name in enumerate(self.names)},
+            {name: (float(low[k, order[0]]), float(high[k, order[0]])) for k, name in enumerate(self.names) if k != order[0]},
+            {name: float(self.seconds[k]) for k, name in enumerate(self.names)},
+        )
+
+
+def compare(
+    learners: Mapping[str, OnlineClassifier], stream: XY | XYWeight | Iterable[XY | XYWeight], *,
+    classes: ArrayLike | None = None, level: float = 0.05, drop: bool = False, every: int = 1000,
+) -> Comparison:
+    """Stream rows once through several classifiers, and tell which of them err less, at a level that holds at any time.
+
+    Each row is predicted, then learnt by each. For learners i and k, d_t is 1 where only i errs and -1 where only k does; the
+    interval for the mean of E_t d_t is that of `onlinecls.measures.ErrorComparison` at level / (K (K - 1) / 2), so that those of
+    all pairs hold together. With `drop` it is a race: every so many rows, who is beaten by another learns no more, and the time
+    goes to the others.
+
+    Parameters
+    ----------
+    learners : dict of str to classifier of this library
+        By the names of the result. They learn in place.
+    stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
+        As of `progressive_validation`.
+    classes : array-like of shape (n_classes,), default=None
+        All labels there will be. None: labels join as they appear.
+    level : float in (0, 1), default=0.05
+        Probability that any of the intervals ever misses.
+    drop : bool, default=False
+        Drop learners that are beaten.
+    every : int, default=1000
+        Rows between two looks, >= 1.
+
+    Returns
+    -------
+    result : Comparison
+
+    Raises
+    ------
+    TypeError
+        If a learner is no classifier of this library.
+    ValueError
+        If there are less than two learners, a parameter is out of its range, or a batch is not valid.
+
+    References
+    ----------
+    O. Maron, A. Moore: Hoeffding races, NIPS 1993, with the intervals of Y. J. Choe, A. Ramdas: Comparing sequential
+    forecasters, 2021, which need no independent rows and may be looked at any number of times.
+
+    Examples
+    --------
+    >>> from onlinecls import AdaGradClassifier, AROWClassifier, compare
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 500, ["ham", "spam"] * 500
+    >>> sparse = AdaGradClassifier(update="dual_averaging", l1=10.0)
+    >>> found = compare({"arow": AROWClassifier(), "sparse": sparse}, (X, y), drop=True, every=100)
+    >>> found.best, found.beaten, found.examples["sparse"]
+    ('arow', ['sparse'], 100)
+    """
+    if not isinstance(learners, Mapping) or len(learners) < 2:
+        raise ValueError(f"{_WHO}: learners must be a dict of two classifiers or more by their names, got {learners!r}.")
+    for name, learner in learners.items():
+        if not isinstance(learner, OnlineClassifier):
+            raise TypeError(
+                f"{_WHO}: learners must be classifiers of this library, got {type(learner).__name__} for {name!r}. "
+                "progressive_validation takes others, one by one."
+            )
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
+    race = Race(learners, level, drop, every)
+    for X, y, weights in batches(_WHO, stream, validate.read_labels):
+        if issparse(X) and X.format != "csr":
+            X = validate.as_csr(_WHO, X)
+        elif issparse(X) and not isinstance(X, Rows):
+            validate.read_structure(_WHO, X)  # it will be cut
+        race.learn(X, y, weights if len(weights) else None, classes)
+    found = race.result()
+    if not max(found.examples.values()):
+        raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got none. Give it rows to learn.")
+    return found
