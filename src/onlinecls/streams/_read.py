@@ -19,6 +19,7 @@ from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Counts, Progress
 from ._lines import Labels
+from ._plain import PlainCsv, PlainJson
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
@@ -274,7 +275,9 @@ class _Reader(SimpleNamespace):
         return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
 
     def _csv(self, files: Files) -> Iterator[Any]:
-        rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes), files.current.name
+        labels = _records.LabelReader(self._kind("str"))
+        plain = PlainCsv(labels, self.dtype, self.delimiter)
+        rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes, plain), files.current.name
         ahead = []
         for item in rows:
             ahead.append(item)
@@ -286,17 +289,20 @@ class _Reader(SimpleNamespace):
         if isinstance(first, Exception):
             raise ValueError(f"{who}: {first}")
         layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
-        rows = _tables.csv_rows(chain(ahead, rows), layout, self.header)
+        rows = _tables.csv_rows(chain(ahead, rows), layout, self.header, plain)
         rows = _tables.with_kinds(layout, rows, _tables.values_of_csv)
-        return self._from_records(_tables.csv_records(rows), self._content(layout), "str", layout.weight is not None)
+        return self._from_records(_tables.csv_records(rows), self._content(layout), labels, layout.weight is not None)
 
     def _jsonl(self, files: Files) -> Iterator[Any]:
         label, text = self.label or "label", self.text or "text"
         features = self.features if isinstance(self.features, str) else "features"
         layout = self._layout_of_objects(files, label, text, features)
         if layout is not None:
-            records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes)
-            return self._from_records(records, self._content(layout), "auto", layout.weight is not None)
+            labels = _records.LabelReader(self._kind("auto"))
+            plain = PlainJson(labels, self.dtype)
+            plain.layout = layout
+            records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes, plain)
+            return self._from_records(records, self._content(layout), labels, layout.weight is not None)
 
         def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
             return record.get(label), record, None if self.weight is None else record.get(self.weight)
@@ -369,8 +375,12 @@ class _Reader(SimpleNamespace):
             return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
         return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
 
-    def _from_records(self, records: Iterable[Any], content: Any, default: str, weighted: bool) -> Iterator[Any]:
-        labels = _records.LabelReader(self._kind(default))
+    def _from_records(
+        self, records: Iterable[Any], content: Any, labels: str | _records.LabelReader, weighted: bool
+    ) -> Iterator[Any]:
+        """Return the batches of records. labels : their reader, or the kind of labels="auto"."""
+        if isinstance(labels, str):
+            labels = _records.LabelReader(self._kind(labels))
         return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.counts))
 
     def _vectorizer(self) -> Vectorizer:

@@ -36,7 +36,7 @@ class LabelReader:
     """
 
     def __init__(self, kind):
-        self.kind, self._wanted = kind, None
+        self.kind, self.wanted = kind, None
 
     def __call__(self, value):
         if self.kind is None:
@@ -44,10 +44,10 @@ class LabelReader:
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
         if self.kind == "auto":
-            self._wanted = _kind_of(value)
-            self.kind = "str" if self._wanted == "a text" else "number"
-        if self._wanted not in (None, _kind_of(value)):
-            raise WrongRecordError(f"expected a label that is {self._wanted}, as the first one, got {shown(value)}", "label")
+            self.wanted = _kind_of(value)
+            self.kind = "str" if self.wanted == "a text" else "number"
+        if self.wanted not in (None, _kind_of(value)):
+            raise WrongRecordError(f"expected a label that is {self.wanted}, as the first one, got {shown(value)}", "label")
         if self.kind == "number":
             try:
                 return exact(value, number(value, "a label"))
@@ -231,6 +231,18 @@ class Batcher:
         self.labels.append(label)
         self.weights.append(weight)
 
+    def add_plain(self, found):
+        """Append rows of a plain block; yield the batches that are full."""
+        start, n = 0, len(found.labels)
+        while start < n:
+            part = slice(start, start + min(self.batch_rows - len(self.labels), self.rows.room))
+            self.rows.add_table(found.numbers[part])
+            self.labels += found.labels[part]
+            self.weights += [None] * len(found.labels[part]) if found.weights is None else found.weights[part].tolist()
+            start = part.stop
+            if self.full:
+                yield self.take()
+
     def leave_out(self) -> None:
         """Note an empty line if labels are not read: predictions keep the numbers of lines."""
         if self.read_label.kind is None:
@@ -249,7 +261,9 @@ def batches(records, batcher: Batcher):
     """Yield batches of (where, record) pairs. When reading fails, yield the rows read so far first."""
     try:
         for where, record in records:
-            if record is NO_ROW:
+            if hasattr(record, "numbers"):
+                yield from batcher.add_plain(record)
+            elif record is NO_ROW:
                 batcher.leave_out()
             elif record is not PAUSE:
                 batcher.add(where, record)
@@ -276,9 +290,11 @@ def pieces_of(source, max_line_bytes: int):
             yield bytes(memoryview(block)[start:stop])
 
 
-def _records_of(files, max_line_bytes: int, read_line):
-    """Yield ((name, number), record) of each line, `NO_ROW` if it is empty, `PAUSE` if a pipe is silent. read_line : makes a
-    record of the bytes of a line."""
+def _records_of(files, max_line_bytes: int, read_line, plain=None):
+    """Yield ((name, number), record) of each line, `NO_ROW` if it is empty, `PAUSE` if a pipe is silent.
+
+    read_line : makes a record of the bytes of a line. plain : reads a block of lines at once; gives None where it cannot.
+    """
 
     def record(line):
         if line is None:
@@ -291,15 +307,20 @@ def _records_of(files, max_line_bytes: int, read_line):
             if piece is PAUSE:
                 yield (source.name, n), PAUSE
                 continue
+            found = None if plain is None or piece is None else plain(piece)
+            if found is not None:
+                yield (source.name, n), found
+                n += len(found.labels)
+                continue
             for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
                 n += 1
                 line = line if line is None else line.removesuffix(b"\r")
                 yield (source.name, n), NO_ROW if line == b"" else lambda line=line: record(line)
 
 
-def jsonl(files, read_object, max_line_bytes: int):
-    """Return the records of lines of a JSON object each. read_object : makes a record of a dict."""
-    return _records_of(files, max_line_bytes, lambda line: read_object(json_object(line)))
+def jsonl(files, read_object, max_line_bytes: int, plain=None):
+    """Return the records of lines of a JSON object each. read_object : makes a record of a dict. plain : see `_records_of`."""
+    return _records_of(files, max_line_bytes, lambda line: read_object(json_object(line)), plain)
 
 
 def json_object(line: bytes) -> dict:
@@ -325,10 +346,14 @@ def tsv(files, labelled: bool, max_line_bytes: int):
 
 
 class _CsvLines:
-    """Iterate over the lines of a file for Python's csv, which may take several for a row. n : lines loaded so far."""
+    """Iterate over the lines of a file for Python's csv, which may take several for a row.
+
+    n : lines loaded so far. passed : those of them in plain blocks, which csv does not see.
+    """
 
     def __init__(self, source, max_line_bytes: int):
-        self._pieces, self._lines, self._most, self.n = pieces_of(source, max_line_bytes), iter(()), max_line_bytes, 0
+        self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
+        self.n = self.passed = 0
 
     def __iter__(self):
         return self
@@ -341,29 +366,38 @@ class _CsvLines:
                 if self.load() is None:
                     raise
 
-    def load(self):
-        """Load the next piece of the file and return it; `PAUSE` if a pipe is silent, None at the end."""
+    def load(self, plain=lambda piece: None):
+        """Load the next piece of the file and return it; `PAUSE` if a pipe is silent, None at the end.
+
+        plain : what it makes of a piece is returned instead.
+        """
         piece = next(self._pieces, b"")
         if piece is None:
             raise WrongRecordError(*too_long(self._most))
         if piece is PAUSE or not piece:
             return piece or None
+        found = plain(piece)
+        if found is not None:
+            self.n, self.passed = self.n + len(found.labels), self.passed + len(found.labels)
+            return found
         lines = list(io.StringIO(piece.decode("utf-8", "surrogateescape"), newline=""))
         self._lines, self.n = iter(lines), self.n + len(lines)
         return piece
 
 
-def rows_of_csv(files, delimiter: str, max_line_bytes: int):
-    """Yield ((name, number of the first line), fields) of each row that is not empty; instead of fields, a WrongRecordError,
-    `PAUSE` or `FILE`."""
+def rows_of_csv(files, delimiter: str, max_line_bytes: int, plain):
+    """Yield ((name, number of the first line), fields) of each row that is not empty.
+
+    Instead of fields: a WrongRecordError, `PAUSE`, `FILE`, or what `plain` makes of a block of lines.
+    """
     for source in files:
         lines, more = _CsvLines(source, max_line_bytes), True
         yield (source.name, 0), FILE
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         while more:
-            where = source.name, reader.line_num + 1
+            where = source.name, reader.line_num + lines.passed + 1
             try:
-                if reader.line_num >= lines.n and (more := lines.load()) in (PAUSE, None):
+                if reader.line_num + lines.passed >= lines.n and not isinstance(more := lines.load(plain), bytes):
                     row = more
                 else:
                     row = next(reader)

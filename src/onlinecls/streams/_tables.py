@@ -11,10 +11,10 @@ from .._input.rows import Rows
 from .._input.validate import ParameterError
 from ._errors import HINTS
 from ._features import FeatureRows
-from ._records import FILE, PAUSE, WrongRecordError, number, shown, utf8
+from ._records import FILE, WrongRecordError, number, shown, utf8
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
-_MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
+MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
 _ROWS_FOR_KINDS = 1000  # first rows, by whose values kinds are inferred
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
@@ -166,7 +166,7 @@ def with_kinds(layout: Layout, rows, value_of):
 
 
 def is_missing(value) -> bool:
-    return value is None or (isinstance(value, str) and value in _MISSING)
+    return value is None or (isinstance(value, str) and value in MISSING)
 
 
 def _is_name(value) -> bool:
@@ -182,6 +182,7 @@ class TableRows:
     def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
         self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
         self.dtype, self.rows, self.must_be_there = np.dtype(dtype), [], layout.missing == "error"
+        self.tables = []  # rows that came as arrays, before those of `rows`
         self.n_numbers = layout.n_numbers
         self.largest = float(np.finfo(self.dtype).max)
         self.hashed, self.n_features = None, self.n_numbers + n_hashed * layout.has_categories
@@ -191,7 +192,21 @@ class TableRows:
 
     @property
     def full(self) -> bool:
-        return len(self.rows) * self.n_numbers >= BATCH_NUMBERS
+        return self.room <= 0
+
+    @property
+    def room(self) -> int:
+        """The rows that the batch may still take."""
+        n_rows = len(self.rows) + sum(map(len, self.tables))
+        return -(-BATCH_NUMBERS // max(self.n_numbers, 1)) - n_rows
+
+    def add_table(self, numbers: np.ndarray) -> None:
+        """Append rows of numbers, all valid."""
+        self.tables += [self._table(), numbers.astype(self.dtype)]
+        self.rows = []
+
+    def _table(self) -> np.ndarray:
+        return np.array(self.rows, dtype=self.dtype).reshape(len(self.rows), self.n_numbers)
 
     def add(self, values) -> None:
         numbers = self._plain_numbers(values) if self.n_numbers == len(self.kinds) and self.hashed is None else None
@@ -250,8 +265,9 @@ class TableRows:
     def take(self):
         if self.hashed is not None:
             return self.hashed.take()[0]
-        rows, self.rows = self.rows, []
-        return Rows.of_table(np.array(rows, dtype=self.dtype).reshape(len(rows), self.n_numbers))
+        found = np.concatenate([*self.tables, self._table()]) if self.tables else self._table()
+        self.rows, self.tables = [], []
+        return Rows.of_table(found)
 
 
 def missing_value(what: str) -> WrongRecordError:
@@ -268,18 +284,23 @@ def category(name, value, what: str) -> bytes:
 # --- records -------------------------------------------------------------------------------------------------------------------
 
 
-def csv_rows(rows, layout: Layout, header: bool):
-    """Yield (where, (columns of the file, fields)) of rows below the headers; skip repeated headers."""
+def csv_rows(rows, layout: Layout, header: bool, plain):
+    """Yield (where, (columns of the file, fields)) of rows below the headers; skip repeated headers.
+
+    plain : reader of plain blocks, which is told the columns; what it reads is handed on.
+    """
     columns, is_new = None, True
     for where, row in rows:
         if row is FILE:
             is_new = header or columns is None
+            plain.columns = None if is_new else columns
         elif is_new and isinstance(row, WrongRecordError):
             raise ValueError(f"{where[0]}: {row}")
         elif not isinstance(row, list):
             yield where, row
         elif is_new:
             columns, is_new = Columns(layout, where[0], row if header else list(range(len(row)))), False
+            plain.layout, plain.columns = layout, columns
             if not header:
                 yield where, (columns, row)
         elif not header or row != columns.names:
@@ -310,7 +331,7 @@ def csv_records(rows):
         return label, content, None if columns.weight is None else row[columns.weight]
 
     for where, row in rows:
-        yield where, PAUSE if row is PAUSE else lambda row=row: record(row)
+        yield where, (lambda row=row: record(row)) if isinstance(row, (tuple, WrongRecordError)) else row
 
 
 def flat_object(record: dict, layout: Layout) -> tuple:
