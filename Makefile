@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads nightly lint bench-smoke bench-compare clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads nightly lint docs bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -76,6 +76,10 @@ lint: $(VENV)/.lint
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 	$(BIN)/python tests/docstrings.py
 
+# The site, in docs/_build/html, with its gallery; nothing is read from the network. Serve it: python -m http.server -d docs/_build/html
+docs: $(VENV)/.package $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -W -n --keep-going -q docs docs/_build/html
+
 # Every benchmark once, on little data; nothing is measured.
 bench-smoke: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/smoke.py
@@ -103,5 +107,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-debug .venv-sanitize-* .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-debug .venv-sanitize-* .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

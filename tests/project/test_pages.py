@@ -1,6 +1,6 @@
 """README and docs: code runs as printed and prints what is shown, commands exist, links lead somewhere, tables are up to date.
 
-Every page is one program, in its order, in an empty directory; it starts from what docs/index.md makes. A ``text`` block behind
+Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block behind
 a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time are
 not compared; a line ``...`` stands for any lines.
 """
@@ -23,7 +23,7 @@ import onlinecls
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-INDEX = DOCS / "index.md"
+START = DOCS / "user_guide.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports"}
@@ -64,9 +64,9 @@ def execute(code, page, line, namespace):
 
 
 def start(namespace):
-    for language, code, line in blocks(INDEX):
+    for language, code, line in blocks(START):
         if language == "python":
-            execute(code, INDEX, line, namespace)
+            execute(code, START, line, namespace)
 
 
 def without_times(text):
@@ -101,7 +101,7 @@ def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command
     namespace = {"__name__": "__main__"}
     found = blocks(page)
     try:
-        if page != INDEX:
+        if page != START:
             start(namespace)
         for i, (language, code, line) in enumerate(found):
             if language == "python":
@@ -179,7 +179,7 @@ def test_links_lead_somewhere(page):
         if not re.match(r"https?:", target):
             path, _, anchor = target.partition("#")
             there = (page.parent / path) if path else page
-            assert there.exists(), target
+            assert there.exists() or path.startswith("auto_examples/") or path == "api.rst", target  # (made by make docs)
             if anchor:
                 headings = re.findall(r"^#+ (.*)", there.read_text(encoding="utf-8"), re.MULTILINE)
                 assert anchor in map(slug, headings), target
@@ -187,11 +187,12 @@ def test_links_lead_somewhere(page):
         assert (ROOT / target).exists(), target
 
 
-def test_the_index_lists_every_page_and_the_readme_the_index():
-    linked = set(re.findall(r"\]\((\w+\.\w+)\)", INDEX.read_text(encoding="utf-8")))
-    there = {path.name for path in DOCS.iterdir() if path.suffix in (".md", ".csv")} - {INDEX.name}
-    assert linked == there
-    assert "(docs/index.md)" in PAGES[0].read_text(encoding="utf-8")
+def test_every_page_is_in_a_table_of_contents():
+    listed = set()
+    for page in DOCS.glob("*.md"):
+        for tree in re.findall(r"^:::\{toctree\}\n(.*?)^:::$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+            listed |= set(re.findall(r"^([\w/]+)$", tree, re.MULTILINE))
+    assert {path.stem for path in DOCS.glob("*.md")} - {"index"} <= listed
 
 
 def script(name):

@@ -1,0 +1,72 @@
+"""Draws the two pictures of the site's first page and of the README, from the tables of docs/speed.md and docs/accuracy.md.
+
+    python benchmarks/home.py
+
+measures nothing: run it after `peers.py --write` or `accuracy.py --write`. It needs matplotlib (the extra `demo`).
+"""
+
+from pages import DOCS, README_STREAM, between, rows
+
+OURS, OTHERS = "#1f77b4", "#b0b0b0"
+SPEED = {  # title of a bar -> row of docs/speed.md
+    "AROW": "**AROW**",
+    "passive-aggressive": "**PA-I (PA with C=inf)**",
+    "scikit-learn SGDClassifier": "scikit-learn SGDClassifier, hinge",
+    "scikit-learn PassiveAggressive": "scikit-learn PassiveAggressiveClassifier",
+    "Vowpal Wabbit, from its cache": "VW hinge, from its binary cache",
+    "river PAClassifier": "river PAClassifier, 1000 rows as dicts",
+}
+MISTAKES = {  # title -> rows of docs/accuracy.md: two classes, several
+    "AROW": ("arow", "arow ovr"),
+    "AdaGrad": ("adagrad_md", "adagrad_md ovr"),
+    "Vowpal Wabbit, hinge": ("VW hinge", "VW oaa"),
+    "passive-aggressive": ("pa1", "pa1 ovr"),
+    "scikit-learn SGDClassifier": ("SGD hinge", "SGD hinge"),
+}
+LIBRARIES = ("scikit-learn", "Vowpal", "river")
+
+
+def bars(ax, values, label):
+    """Draw a bar for each title, ours in colour, with the figure at its end."""
+    names = list(values)
+    colours = [OTHERS if name.startswith(LIBRARIES) else OURS for name in names]
+    drawn = ax.barh(names, list(values.values()), color=colours)
+    ax.bar_label(drawn, labels=[label.format(value) for value in values.values()], padding=4)
+    ax.invert_yaxis()
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    ax.set_xticks([])
+    ax.tick_params(axis="y", length=0)
+
+
+def draw():
+    """Write docs/home_speed.png and docs/home_mistakes.png."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["font.size"] = 11
+    table = next(table for table in between(DOCS / "speed.md", "peers")[1].split("\n\n") if README_STREAM in table)
+    speed = rows(table)
+    figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    bars(ax, {name: float(speed[row][0]) for name, row in SPEED.items()}, "{:,.0f} ns")
+    ax.set_xscale("log")
+    ax.set_xlim(5, 6000)
+    ax.set_xticks([])
+    ax.minorticks_off()
+    ax.set_title("time to learn one non-zero (logarithmic)", loc="left", fontsize=12)
+    figure.savefig(DOCS / "home_speed.png", dpi=110)
+
+    two, several = (rows(between(DOCS / "accuracy.md", name)[1]) for name in ("binary", "multiclass"))
+    figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.2), layout="constrained", sharey=True)
+    for i, (ax, cells, title) in enumerate(zip(axes, (two, several), ("two classes", "several classes"), strict=True)):
+        means = {name: float(cells[found[i]][-1].strip("*")) for name, found in MISTAKES.items()}
+        bars(ax, means, "{:.1f} %")
+        ax.margins(x=0.25)
+        ax.set_title(f"mistakes, {title}", loc="left", fontsize=12)
+    axes[1].invert_yaxis()  # (both share an axis, which has now been turned twice)
+    figure.savefig(DOCS / "home_mistakes.png", dpi=110)
+
+
+if __name__ == "__main__":
+    draw()

@@ -1,0 +1,149 @@
+"""Sphinx's configuration: `make docs` builds the site into docs/_build/html, and needs no network.
+
+The pages are plain Markdown that reads well in any viewer of the repository; what only Sphinx needs is done here.
+"""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import onlinecls
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS))
+
+from equations import as_mathematics  # noqa: E402
+
+project = "onlinecls"
+author = "The developers of onlinecls"
+version = release = onlinecls.__version__
+html_title = "onlinecls"
+
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", "auto_examples/*.md5"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|pandas|pyarrow|matplotlib|collections|os|typing|types)\..*")]
+
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+suppress_warnings = ["config.cache"]
+
+# The reference: every public name, with the members that its class documents.
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+default_role = "code"
+
+# MathJax as one file with its glyphs inside, from a package (extra "docs"); importing it would change other settings.
+_mathjax = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax" / "tex-svg.js"
+mathjax_path = _mathjax.name
+html_static_path = ["_static", str(_mathjax)]
+
+html_theme = "pydata_sphinx_theme"
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navbar_align": "left",
+}
+html_sidebars = {"index": [], "install": [], "changelog": []}
+copyright = "the developers of onlinecls, BSD-3-Clause"
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples" / "gallery"),
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+    "matplotlib_animations": True,
+    "image_srcset": ["2x"],
+}
+
+# Pages that are files of the repository, and what the links of all pages to such files become on the site.
+BORROWED = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md"}
+PLACES = {"README.md": "index.md", **{file: f"{page}.md" for page, file in BORROWED.items()}}
+
+
+def _read_source(app, docname, source):
+    """Put files of the repository in the place of the pages that borrow them, and lead links to where they are."""
+    text = (ROOT / BORROWED[docname]).read_text(encoding="utf-8") if docname in BORROWED else source[0]
+    if docname in BORROWED:
+        text = text.replace("](docs/", "](")
+    for file, page in PLACES.items():
+        text = re.sub(rf"\]\((?:\.\./)?{file}", f"]({page}", text)
+    source[0] = text
+
+
+
+
+def _is_public(module, name):
+    found = getattr(module, name)
+    return callable(found) and name[0] != "_" and getattr(found, "__module__", "").startswith("onlinecls")
+
+
+def _write_reference():
+    """Write docs/api.rst, which lists every public name; autosummary makes a page of each."""
+    kinds = {"Classifiers": "classifier", "Regressors": "regressor", "One class": "outlier_detector"}
+    names = {name: getattr(onlinecls, name) for name in onlinecls.__all__}
+    made = {title: [] for title in [*kinds, "Everything else"]}
+    for name, found in names.items():
+        kind = getattr(found, "_estimator_type", None)
+        made[next((title for title, each in kinds.items() if each == kind), "Everything else")].append(name)
+    sections = [(title, "onlinecls", found) for title, found in made.items() if found]
+    for short in onlinecls._SUBMODULES:
+        module = getattr(onlinecls, short)
+        public = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name)]
+        sections.append((f"onlinecls.{short}", module.__name__, public))
+    text = ["Reference", "=========", "", "Every public name. Learners follow scikit-learn's conventions: ``fit``, ``partial_fit``,",
+            "``predict``, ``score``, ``get_params``, ``clone``.", ""]
+    for title, module, found in sections:
+        text += [title, "-" * len(title), "", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated",
+                 "   :nosignatures:", "", *(f"   {name}" for name in found), ""]
+    page = DOCS / "api.rst"
+    if not page.exists() or page.read_text(encoding="utf-8") != "\n".join(text):
+        page.write_text("\n".join(text), encoding="utf-8")
+
+
+_write_reference()
+
+
+def _process_docstring(app, what, name, obj, options, lines):
+    """Before numpydoc takes a docstring apart."""
+    lines[:] = [re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line) for line in as_mathematics(lines)]
+
+
+def _escape_docstring(app, what, name, obj, options, lines):
+    """After it: bars and final underscores are mathematics and attributes here, never reStructuredText's."""
+    if what in ("property", "attribute") and lines[:1] and lines[0].startswith("partial("):
+        lines[:] = ["The number in use for the parameter of this name, where ``\"auto\"`` has been worked out from the rows."]
+    inside = False
+    for i, line in enumerate(lines):
+        inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
+        if not inside and not line.lstrip().startswith((">>>", "..", ":")):
+            parts = re.split(r"(``.*?``|`.*?`_?)", line)
+            parts[::2] = [re.sub(r"\\?(\||(?<=\w)_(?!\w))", r"\\\1", each) for each in parts[::2]]
+            lines[i] = "".join(parts)
+
+
+def setup(app):
+    app.connect("source-read", _read_source)
+    app.connect("autodoc-process-docstring", _process_docstring, priority=400)
+    app.connect("autodoc-process-docstring", _escape_docstring, priority=600)

@@ -1,0 +1,23 @@
+"""
+Learning curves: who makes the fewest mistakes
+==============================================
+
+Every learner predicts each of 5,574 text messages before it learns it. The curve is the share of mistakes so far: no held-out set,
+and every row counts. Second-order learners (AROW) keep a variance for each weight, and pull ahead within a few hundred messages.
+"""
+
+import matplotlib.pyplot as plt
+
+from onlinecls import AdaGradClassifier, AROWClassifier, PassiveAggressiveClassifier, Perceptron, SCWClassifier
+from onlinecls.datasets import load_sms_spam
+from onlinecls.plotting import ProgressiveDisplay
+
+learners = {
+    "AROW": AROWClassifier(),
+    "AdaGrad": AdaGradClassifier(),
+    "SCW": SCWClassifier(),
+    "passive-aggressive": PassiveAggressiveClassifier(),
+    "Perceptron": Perceptron(),
+}
+ProgressiveDisplay.from_estimators(learners, load_sms_spam(), every=50)
+plt.show()
