@@ -127,17 +127,17 @@ _write_reference()
 
 def _process_docstring(app, what, name, obj, options, lines):
     """Before numpydoc takes a docstring apart."""
+    if any("partial(func" in line for line in lines):  # (a property that is made of functools.partial)
+        lines[:] = ["The number in use for the parameter of this name, where ``\"auto\"`` has been worked out from the rows."]
     lines[:] = [re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line) for line in as_mathematics(lines)]
 
 
 def _escape_docstring(app, what, name, obj, options, lines):
     """After it: bars and final underscores are mathematics and attributes here, never reStructuredText's."""
-    if what in ("property", "attribute") and lines[:1] and lines[0].startswith("partial("):
-        lines[:] = ["The number in use for the parameter of this name, where ``\"auto\"`` has been worked out from the rows."]
     inside = False
     for i, line in enumerate(lines):
         inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
-        if not inside and not line.lstrip().startswith((">>>", "..", ":")):
+        if not inside and not line.lstrip().startswith((">>>", ".. ")):
             parts = re.split(r"(``.*?``|`.*?`_?)", line)
             parts[::2] = [re.sub(r"\\?(\||(?<=\w)_(?!\w))", r"\\\1", each) for each in parts[::2]]
             lines[i] = "".join(parts)
