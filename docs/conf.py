@@ -139,7 +139,7 @@ def _escape_docstring(app, what, name, obj, options, lines):
         inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
         if not inside and not line.lstrip().startswith((">>>", ".. ")):
             parts = re.split(r"(``.*?``|`.*?`_?)", line)
-            parts[::2] = [re.sub(r"\\?(\||(?<=\w)_(?!\w))", r"\\\1", each) for each in parts[::2]]
+            parts[::2] = [re.sub(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=\d)|(?<=[ (])\*+(?=[ )]))", r"\\\1", each) for each in parts[::2]]
             lines[i] = "".join(parts)
 
 
