@@ -132,6 +132,9 @@ def _process_docstring(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line) for line in as_mathematics(lines)]
 
 
+MARKUP = re.compile(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=[\d-]))")
+
+
 def _escape_docstring(app, what, name, obj, options, lines):
     """After it: bars and final underscores are mathematics and attributes here, never reStructuredText's."""
     inside = False
@@ -139,7 +142,7 @@ def _escape_docstring(app, what, name, obj, options, lines):
         inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
         if not inside and not line.lstrip().startswith((">>>", ".. ")):
             parts = re.split(r"(``.*?``|`.*?`_?)", line)
-            parts[::2] = [re.sub(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=\d)|(?<=[ (])\*+(?=[ )]))", r"\\\1", each) for each in parts[::2]]
+            parts[::2] = [MARKUP.sub(lambda found: re.sub(r"(.)", r"\\\1", found[1]), each) for each in parts[::2]]
             lines[i] = "".join(parts)
 
 
