@@ -92,8 +92,6 @@ def _read_source(app, docname, source):
     source[0] = text
 
 
-
-
 def _is_public(module, name):
     found = getattr(module, name)
     return callable(found) and name[0] != "_" and getattr(found, "__module__", "").startswith("onlinecls")
@@ -112,8 +110,8 @@ def _write_reference():
         module = getattr(onlinecls, short)
         public = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name)]
         sections.append((f"onlinecls.{short}", module.__name__, public))
-    text = ["Reference", "=========", "", "Every public name. Learners follow scikit-learn's conventions: ``fit``, ``partial_fit``,",
-            "``predict``, ``score``, ``get_params``, ``clone``.", ""]
+    text = ["Reference", "=========", "", "Every public name. Learners follow scikit-learn's conventions: ``fit``,",
+            "``partial_fit``, ``predict``, ``score``, ``get_params``, ``clone``.", ""]
     for title, module, found in sections:
         text += [title, "-" * len(title), "", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated",
                  "   :nosignatures:", "", *(f"   {name}" for name in found), ""]
@@ -127,8 +125,6 @@ _write_reference()
 
 def _process_docstring(app, what, name, obj, options, lines):
     """Before numpydoc takes a docstring apart."""
-    if any("partial(func" in line for line in lines):  # (a property that is made of functools.partial)
-        lines[:] = ["The number in use for the parameter of this name, where ``\"auto\"`` has been worked out from the rows."]
     lines[:] = [re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line) for line in as_mathematics(lines)]
 
 

@@ -12,7 +12,8 @@ GREEK = dict(zip("αβγζηθλσστφχψεδΣω", (
 NAMES = {"theta", "tau", "eta", "alpha", "delta", "sigma", "beta"}
 FUNCTIONS = {"min", "max", "exp", "log", "cosh", "sinh", "argmin", "sgn", "clip", "soft"}
 TOKEN = re.compile(
-    r'(?P<option>\w+=(?:"[^"]*"|True|False|inf)|[A-Z]+-I+\b|SCW-I+|EG\+-|DA[123])|(?P<over>sum over (?P<set>.*?) of)\b|(?P<sum>sum of|sum)\b|(?P<root>sqrt\(|√\()'
+    r'(?P<option>\w+=(?:"[^"]*"|True|False|inf)|[A-Z]+-I+\b|SCW-I+|EG\+-|DA[123])'
+    r"|(?P<over>sum over (?P<set>.*?) of)\b|(?P<sum>sum of|sum)\b|(?P<root>sqrt\(|√\()"
     r"|(?P<power>\^(?:\(([^()]+)\)|-?\w+))|(?P<index>_(?:\w+))|(?P<norm>\|\|)|(?P<op><=|>=|<-|\+=|-=|\.\.|->)"
     r"|(?P<word>[A-Za-z][a-z]+[a-z_0-9]*(?: [a-z]{2,}\b(?!\())*)|(?P<numbered>[a-z]\d\b)|(?P<space> {2,})|(?P<any>.)"
 )

@@ -3,7 +3,8 @@ Learning curves: who makes the fewest mistakes
 ==============================================
 
 Every learner predicts each of 5,574 text messages before it learns it. The curve is the share of mistakes so far: no held-out set
-is needed, and every row counts. Second-order learners (AROW) keep a variance for each weight, and pull ahead within a few hundred messages.
+is needed, and every row counts. Second-order learners (AROW) keep a variance for each weight, and pull ahead within a few hundred
+messages.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """README and docs: code runs as printed and prints what is shown, commands exist, links lead somewhere, tables are up to date.
 
-Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block behind
-a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time are
-not compared; a line ``...`` stands for any lines.
+Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block
+behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
+are not compared; a line ``...`` stands for any lines.
 """
 
 import contextlib

@@ -195,7 +195,8 @@ def estimator(cls: Any) -> Any:
     worded, kind = worded_defaults(cls.__name__), cls._estimator_type
     for name in (*worded, "intercept_scaling"):
         if name in defaults and not hasattr(cls, name + "_"):
-            setattr(cls, name + "_", property(partial(cls._in_units, name=name)))
+            doc = f"{name} in use: the parameter, or what the unit of X makes of its default."
+            setattr(cls, name + "_", property(partial(cls._in_units, name=name), doc=doc))
     if what is None:  # python -OO
         return cls
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
