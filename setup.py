@@ -7,6 +7,7 @@ Python's own (see `make sanitize`). The flags of a release are those that any ma
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -56,7 +57,15 @@ extensions = [
     for path in MODULES
 ]
 
+# On PyPI the README stands alone: links and pictures lead to the repository.
+PROJECT = "https://github.com/onlinecls/onlinecls"
+README = Path("README.md").read_text(encoding="utf-8")
+README = re.sub(r"!\[([^]]*)\]\((?!https?:)([^)]+)\)", rf"![\1]({PROJECT}/raw/main/\2)", README)
+README = re.sub(r"\]\((?!https?:|#)([^)]+)\)", rf"]({PROJECT}/blob/main/\1)", README)
+
 setup(
+    long_description=README,
+    long_description_content_type="text/markdown",
     ext_modules=cythonize(
         extensions,
         compiler_directives=DIRECTIVES,
