@@ -185,9 +185,9 @@ MORE = "y_clean must have a label for every row of the stream, got more. Give th
         ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
         ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
         ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
-         "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=X)),
+         "Give arrays as progressive_validation(..., (X, y)).", dict(stream=X)),
         ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple of 4 for a batch. "
-         "Give arrays as progressive_validation(estimator, (X, y)).", dict(stream=[(X, Y, Y, Y)])),
+         "Give arrays as progressive_validation(..., (X, y)).", dict(stream=[(X, Y, Y, Y)])),
         ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
          dict(stream=(X, Y[:89]))),
     ],

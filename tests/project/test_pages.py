@@ -73,7 +73,7 @@ def without_times(text):
     """The output of a command with its figures of time, which differ from run to run, replaced by a dash."""
     text = re.sub(r"\d+\.\d\d s\b|\d+ MB/s", "-", text)
     text = re.sub(r"^( *[\d,]+ +)\d+\.\d\d(?= )", r"\1-", text, flags=re.MULTILINE)  # train's column of seconds
-    return re.sub(r"( [\d,]+ +)\d+\.\d\d$", r"\1-", text, flags=re.MULTILINE)  # compare's
+    return re.sub(r"(%  +[\d,]+ +)\d+\.\d\d(?=$| )", r"\1-", text, flags=re.MULTILINE)  # compare's
 
 
 def check_console(code, page, line):

@@ -391,7 +391,7 @@ def test_public_names_and_modules_load_when_asked_for():
         "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n"
     )
     kinds = ast.literal_eval(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-    modules = ["bounds", "datasets", "parallel", "plotting", "reference", "streams", "tables", "text"]
+    modules = ["bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text"]
     assert sorted(kinds) == sorted([*onlinecls.__all__, *modules])
     expected = {name: "module" if name in modules else "type" if name[0].isupper() else "function" for name in kinds}
     assert kinds == expected

@@ -13,7 +13,7 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_lea
 from .._input import validate
 from .._input.compat import issparse
 from .._input.rows import Rows, part_of
-from ..measures._comparison import ErrorRace
+from ..measures import ErrorRace
 from ._progressive import batches
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Measures of predictions along a stream, alarms where they get worse, and two learners compared at any time."""
+"""Measures of predictions along a stream, alarms where they get worse, and learners compared at any time."""
 
-from ._comparison import ErrorComparison
+from ._comparison import ErrorComparison, ErrorRace
 from ._counts import ClassificationMeasures, RegressionMeasures
 from ._drift import DriftAlarm
 
-__all__ = ["ClassificationMeasures", "DriftAlarm", "ErrorComparison", "RegressionMeasures"]
+__all__ = ["ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "RegressionMeasures"]

@@ -128,22 +128,53 @@ class ErrorComparison:
 
 
 class ErrorRace:
-    """Compare the errors of all pairs of learners that are alive, as `ErrorComparison` does of two.
+    """Compare the errors of all pairs of several learners on one stream, as `ErrorComparison` does of two.
 
-    All intervals hold together with probability 1 - level. γ of a row is the mean of the d before the call that it came with,
-    which is known before the row as well; so the sums of a call are those of a matrix product.
+    All intervals hold together, at all times, with probability 1 - level: each has level / (n (n - 1) / 2). The γ_t of
+    `ErrorComparison` is here the mean of the d before the call of `update` that the row came with, which is known before
+    the row as well; so the sums of a call are those of a matrix product.
 
-    alive : (n,) bool; whoever drops a learner says so here.
+    Parameters
+    ----------
+    n : int >= 1
+        Learners.
+    level : float in (0, 1), default=0.05
+        Probability that any of the intervals ever misses.
+
+    Attributes
+    ----------
+    alive : ndarray of bool, shape (n,)
+        Learners that are still compared. Set an entry to False to leave one out from now on.
+
+    Raises
+    ------
+    ValueError
+        If level is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinecls.measures import ErrorRace
+    >>> race = ErrorRace(3)
+    >>> race.update(np.random.default_rng(0).random((20_000, 3)) < [0.10, 0.08, 0.20])
+    >>> race.beaten()
+    array([ True, False,  True])
     """
 
-    def __init__(self, n: int, level: float) -> None:
+    def __init__(self, n: int, level: float = 0.05) -> None:
         if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
-            raise ValueError(f"compare: level must be a number in (0, 1), got level={level!r}.")
+            raise ValueError(f"ErrorRace: level must be a number in (0, 1), got level={level!r}.")
         self.level, self.alive = level / max(n * (n - 1) // 2, 1), np.ones(n, bool)
         self._sums, self._variances, self._rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
 
     def update(self, wrong: NDArray[np.bool_]) -> None:
-        """Count rows. wrong : (n_rows, n), where each learner predicted wrong; columns of dropped ones are not read."""
+        """Count rows.
+
+        Parameters
+        ----------
+        wrong : ndarray of bool, shape (n_rows, n)
+            Where each learner, having learnt the rows before, predicted wrong. Columns of learners left out are not read.
+        """
         found = wrong.astype(float)
         mistakes, together = found.sum(axis=0), found.T @ found
         d = mistakes[:, None] - mistakes
