@@ -3,7 +3,7 @@
 # inputs that break a promise (SECURITY.md).
 
 PYTHON ?= python3
-VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZE),-sanitize-$(ONLINECLS_SANITIZE))
+VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZE),-sanitize-$(ONLINECLS_SANITIZE))$(if $(filter 1,$(ONLINECLS_PORTABLE)),-portable)
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads nightly lint docs bench-smoke bench-compare clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads portable nightly lint docs dist bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -60,6 +60,11 @@ sanitized-threads: $(VENV)/.package $(VENV)/.test
 		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
 		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_serving.py tests/*/test_streams.py tests/*/test_text.py
 
+# The plain C that machines without SSE2 run: its models, and what reads bytes.
+portable:
+	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
+		tests/*/test_multiplicative.py tests/*/test_p_norm.py tests/*/test_streams.py tests/*/test_text.py tests/*/test_rows.py"
+
 # What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
@@ -79,6 +84,16 @@ lint: $(VENV)/.lint
 # The site, in docs/_build/html, with its gallery; nothing is read from the network. Serve it: python -m http.server -d docs/_build/html
 docs: $(VENV)/.package $(VENV)/.docs
 	$(BIN)/python -m sphinx -b html -W -n --keep-going -q docs docs/_build/html
+
+# What goes out, in dist/: the sdist, and this machine's wheel with the tag of the oldest Linux that can load it; both checked.
+# The sdist is unpacked in build/unpacked: what is built and tested there (make -C build/unpacked test) has no file but its own.
+dist: $(VENV)/.package $(VENV)/.dist
+	rm -rf dist build/unpacked && mkdir -p build/unpacked
+	$(BIN)/python -m build --sdist --outdir dist . > build/sdist.log || { cat build/sdist.log; exit 1; }
+	tar -xzf dist/*.tar.gz -C build/unpacked --strip-components=1
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/dist.py $(VENV)/wheel dist
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/python -m twine check --strict dist/*
 
 # Every benchmark once, on little data; nothing is measured.
 bench-smoke: $(VENV)/.package $(VENV)/.bench
@@ -107,5 +122,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-debug .venv-sanitize-* .venv-oldest build src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-debug .venv-sanitize-* .venv-portable .venv-oldest build dist src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

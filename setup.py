@@ -2,22 +2,27 @@
 
 ``ONLINECLS_DEBUG=1`` turns bounds checks on. ``ONLINECLS_SANITIZE=1`` compiles for gcc's AddressSanitizer and
 UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer: their library must then be loaded before
-Python's own (see `make sanitize`). The flags of a release are those that any machine's wheel can carry: no -march=native, no
--ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and without one).
+Python's own (see `make sanitize`). ``ONLINECLS_PORTABLE=1`` takes the plain C that machines without SSE2 get. The flags of a
+release are those that any machine's wheel can carry: no -march=native, no -ffast-math (NaN checks must mean something), no fused
+multiply-add (the same bits with and without one).
 """
 
 import os
 import re
+import shlex
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("ONLINECLS_DEBUG") == "1"
 SANITIZER = os.environ.get("ONLINECLS_SANITIZE", "")
 SANITIZE = {"": [], "1": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"],
             "thread": ["-fsanitize=thread"]}[SANITIZER]
+PORTABLE = os.environ.get("ONLINECLS_PORTABLE") == "1"
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
@@ -35,9 +40,12 @@ if SANITIZE:
     FLAGS = [*FLAGS, "-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZE]
 # The loops over a row are too large for the compiler to inline them by itself: short rows would take a third longer.
 MACROS = [("CYTHON_INLINE", "__inline__ __attribute__((__always_inline__))")] if GNU and not (DEBUG or SANITIZE) else []
+if PORTABLE:
+    MACROS = [*MACROS, ("ONLINECLS_PORTABLE", None)]
 
 # A folder for each kind of build: what one has made is never taken for another's.
-BUILD = f"build/{'debug' if DEBUG else 'release'}" + {"": "", "1": "-sanitize", "thread": "-sanitize-thread"}[SANITIZER]
+BUILD = "build/debug" if DEBUG else "build/release"
+BUILD += "-portable" * PORTABLE + {"": "", "1": "-sanitize", "thread": "-sanitize-thread"}[SANITIZER]
 
 SOURCES = Path("src/onlinecls")
 HEADERS = [str(path) for pattern in ("*.pxd", "*.h") for path in sorted(SOURCES.rglob(pattern))]
@@ -57,20 +65,51 @@ extensions = [
     for path in MODULES
 ]
 
+
+def require_machine() -> None:
+    """Say in one line what is missing to compile, before pages of what was done without it."""
+    if sys.byteorder != "little":
+        sys.exit("onlinecls: a little-endian machine is required (its hashing and its model files are), got a big-endian one.")
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
+    if GNU and not shutil.which(compiler):
+        sys.exit(
+            f"onlinecls: a C compiler is required to install from source, found no {compiler!r}. Install one (Debian: apt-get "
+            "install gcc python3-dev; Fedora: dnf install gcc python3-devel; macOS: xcode-select --install), or set CC."
+        )
+    folders = {sysconfig.get_path(name) for name in ("include", "platinclude")}
+    if GNU and not any(Path(folder, "Python.h").exists() for folder in folders):
+        sys.exit(
+            f"onlinecls: Python's headers are required to install from source, no Python.h in {' or '.join(sorted(folders))}. "
+            "Install them (Debian: apt-get install python3-dev; Fedora: dnf install python3-devel)."
+        )
+
+
+class Build(build_ext):
+    """Translate, then compile. Commands that do neither (sdist, metadata) need not wait for it."""
+
+    def run(self):
+        from Cython.Build import cythonize
+
+        folder = f"{BUILD}/cython"
+        translated = cythonize(self.extensions, compiler_directives=DIRECTIVES, build_dir=folder, nthreads=os.cpu_count())
+        sources = {extension.name: extension.sources for extension in translated}
+        for extension in self.extensions:
+            extension.sources = sources[extension.name]
+        super().run()
+
+
 # On PyPI the README stands alone: links and pictures lead to the repository.
 PROJECT = "https://github.com/onlinecls/onlinecls"
 README = Path("README.md").read_text(encoding="utf-8")
 README = re.sub(r"!\[([^]]*)\]\((?!https?:)([^)]+)\)", rf"![\1]({PROJECT}/raw/main/\2)", README)
 README = re.sub(r"\]\((?!https?:|#)([^)]+)\)", rf"]({PROJECT}/blob/main/\1)", README)
 
+if {"build", "build_ext", "bdist_wheel", "editable_wheel", "develop", "install"} & set(sys.argv):
+    require_machine()
 setup(
     long_description=README,
     long_description_content_type="text/markdown",
-    ext_modules=cythonize(
-        extensions,
-        compiler_directives=DIRECTIVES,
-        build_dir=f"{BUILD}/cython",
-        nthreads=os.cpu_count(),
-    ),
+    ext_modules=extensions,
+    cmdclass={"build_ext": Build},
     options={"build": {"build_base": BUILD}, "build_ext": {"parallel": os.cpu_count()}},
 )

@@ -56,8 +56,8 @@ static ONLINECLS_CLONED void OF(masses)(const real* sinh, double* up, double* do
 {
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        double size = __builtin_fabs((double)sinh[i]), mass, rest;
-        mass = 0.5 * (__builtin_sqrt(size * size + root * root) + size);
+        double size = fabs((double)sinh[i]), mass, rest;
+        mass = 0.5 * (sqrt(size * size + root * root) + size);
         rest = 0.25 * root * root / mass;
         up[i] = sinh[i] > 0 ? mass : rest;
         down[i] = sinh[i] > 0 ? rest : mass;

@@ -1,5 +1,5 @@
 /* Several numbers at a time, with the bits of plain loops: each number goes through the same operations in the same order.
-   SSE2 is part of every x86-64; other machines take the plain versions. */
+   SSE2 is part of every x86-64; other machines take the plain versions, and so does a build with ONLINECLS_PORTABLE. */
 #ifndef ONLINECLS_LANES_H
 #define ONLINECLS_LANES_H
 
@@ -17,7 +17,8 @@
 
 /* --- two doubles side by side ------------------------------------------------------------------------------------------------- */
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(ONLINECLS_PORTABLE)
+#define ONLINECLS_SSE2
 #include <emmintrin.h>
 
 typedef __m128d onlinecls_double2;
@@ -104,7 +105,7 @@ ONLINECLS_PLAIN(double)
 #define V(name) name##_of_double
 #include "steps.h"
 
-#if defined(__SSE2__)
+#if defined(ONLINECLS_SSE2)
 #define set_of_floats _mm_set1_ps
 #define load_of_floats _mm_loadu_ps
 #define store_of_floats _mm_storeu_ps

@@ -2,6 +2,8 @@
 #ifndef ONLINECLS_SIMPLEX_H
 #define ONLINECLS_SIMPLEX_H
 
+#include <math.h>
+
 #include "powers.h"
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
@@ -14,9 +16,9 @@
 #define real float
 #define OF(name) onlinecls_##name##_of_floats
 #define EXP onlinecls_expf
-#define SQRT __builtin_sqrtf
-#define FABS __builtin_fabsf
-#define COPYSIGN __builtin_copysignf
+#define SQRT sqrtf
+#define FABS fabsf
+#define COPYSIGN copysignf
 #define NEAR 1.0
 #include "hyperbolic.h"
 #undef real
@@ -30,9 +32,9 @@
 #define real double
 #define OF(name) onlinecls_##name##_of_doubles
 #define EXP onlinecls_exp
-#define SQRT __builtin_sqrt
-#define FABS __builtin_fabs
-#define COPYSIGN __builtin_copysign
+#define SQRT sqrt
+#define FABS fabs
+#define COPYSIGN copysign
 #define NEAR 0.1
 #include "hyperbolic.h"
 #undef real

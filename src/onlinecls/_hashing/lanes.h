@@ -1,7 +1,9 @@
-/* Loops over many bytes or tokens at once, with versions for AVX2 where the compiler can make them. */
+/* Loops over many bytes or tokens at once, with versions for AVX2 where the compiler can make them; in plain C with
+   ONLINECLS_PORTABLE. */
 #include <stdint.h>
 #include <string.h>
-#if defined(__SSE2__) || defined(_M_X64)
+#if (defined(__SSE2__) || defined(_M_X64)) && !defined(ONLINECLS_PORTABLE)
+#define HAVE_SSE2
 #include <emmintrin.h>
 #endif
 #ifdef _MSC_VER
@@ -60,7 +62,7 @@ CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *
 /* Returns the top bits of 64 bytes, the first in the lowest place. */
 static inline uint64_t top_bits(const unsigned char *at) {
     uint64_t found = 0;
-#if defined(__SSE2__) || defined(_M_X64)
+#if defined(HAVE_SSE2)
     for (int i = 0; i < 4; i++)
         found |= (uint64_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(at + 16 * i))) << (16 * i);
 #else
@@ -158,7 +160,7 @@ INLINE void enqueue(Queue *w, const unsigned char *text, const int32_t *edges, i
 /* Returns a bit for each of 64 slots of two numbers, the first in the lowest place: 1 if the slot's first number is not 0. */
 static inline uint64_t in_use(const uint32_t *slots) {
     uint64_t empty = 0;
-#if defined(__SSE2__) || defined(_M_X64)
+#if defined(HAVE_SSE2)
     for (int i = 0; i < 4; i++, slots += 32) {
         __m128i four[4];
         for (int j = 0; j < 4; j++) {
