@@ -65,12 +65,15 @@ portable:
 	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
 		tests/*/test_multiplicative.py tests/*/test_p_norm.py tests/*/test_streams.py tests/*/test_text.py tests/*/test_rows.py"
 
-# What is random, with other seeds in each run, for an hour or two: the properties of the contracts, the machines above.
+# What takes an hour or two: what is random, with other seeds in each run (the properties of the contracts, the machines above),
+# the build of plain C, the site with its gallery, and the sanitizers.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
 	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
+	$(MAKE) portable
+	$(MAKE) docs
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 

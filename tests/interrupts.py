@@ -62,7 +62,7 @@ def interrupted(make, problem, *, n=2**14, nth=1, **arguments):
     """
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
-    for _ in range(20):
+    for _ in range(100):
         (X, y), learner = problem(n), make()
         try:
             with ctrl_c(internals.kernels(), nth):

@@ -7,9 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from mutate import mutants
 
-import onlinecls
-
-ROOT = Path(onlinecls.__file__).parent
+ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installed package has no .pyx)
 MOST_ROOT_FILES = 14
 
 # A part may import from those above it and from its own folder. A folder is whole on one floor.
