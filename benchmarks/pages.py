@@ -25,6 +25,8 @@ MEASURED = (
     ("Vowpal Wabbit, hinge, from its cache", "VW hinge, from its binary cache", "VW hinge", "VW oaa"),
 )
 
+BEGIN_WITH = ("AROWClassifier", "CommitteeClassifier", "PassiveAggressiveClassifier", "AROWRegressor", "StreamPipeline")
+
 
 def markers(name):
     return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
@@ -100,24 +102,33 @@ def algorithms():
     return "\n".join(lines)
 
 
+def described(names):
+    """Format a table of classes with the first lines of their docstrings."""
+    import onlinecls
+
+    lines = ["| class | what it is |", "|---|---|"]
+    return "\n".join([*lines, *(f"| `{name}` | {inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]} |" for name in names)])
+
+
+def begin_with():
+    """Format the README's table of the classes that most users need."""
+    return described(BEGIN_WITH)
+
+
 def classes():
-    """Format the README's table of classes: first lines of docstrings in the registry's order, wrappers last."""
+    """Format the README's table of the other classes, in the registry's order, wrappers last."""
     import onlinecls
     from onlinecls._registry import ALGORITHMS
 
-    offered = dict.fromkeys(["AROWClassifier", *(algorithm.estimator for algorithm in ALGORITHMS.values()), *onlinecls.__all__])
-    lines = ["| class | what it is |", "|---|---|"]
-    for name in offered:
-        if isinstance(getattr(onlinecls, name), type):
-            what = inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]
-            lines.append(f"| `{name}` | {what}{' **Start here.**' if len(lines) == 2 else ''} |")
-    return "\n".join(lines)
+    offered = dict.fromkeys([*(algorithm.estimator for algorithm in ALGORITHMS.values()), *onlinecls.__all__])
+    return described(name for name in offered if isinstance(getattr(onlinecls, name), type) and name not in BEGIN_WITH)
 
 
 # (page, markers' name, function that makes the text) of all that needs no measuring.
 DERIVED = (
     (DOCS / "algorithms.md", "algorithms", algorithms),
     (README, "measurements", measurements),
+    (README, "begin_with", begin_with),
     (README, "classes", classes),
 )
 

@@ -221,11 +221,6 @@ def test_the_page_of_defaults_says_what_its_data_say():
     assert pages.between(DOCS / "defaults.md", "grids")[1] == defaults.grid_summary(defaults.read_data())
 
 
-def test_the_readme_is_short_without_its_generated_tables():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    text = re.sub(r"<!-- (\w+):begin -->.*?<!-- \1:end -->", "", text, flags=re.DOTALL)
-    assert len(text.splitlines()) <= 120
-
 
 def test_the_learners_to_take_are_there_and_learn():
     rows = re.findall(r"^\| .* \| `(\w+\(.*\))` \|$", (DOCS / "which_learner.md").read_text(encoding="utf-8"), re.MULTILINE)
