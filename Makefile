@@ -73,7 +73,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
 	$(MAKE) portable
-	$(MAKE) docs
+	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 
