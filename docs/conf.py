@@ -37,6 +37,7 @@ suppress_warnings = ["config.cache"]
 # The reference: every public name, with the members that its class documents.
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
