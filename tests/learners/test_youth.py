@@ -118,15 +118,17 @@ def test_rows_of_zeros_before_the_first_move_the_intercept_once_its_unit_is_know
 
 
 def test_counts_of_mistakes_and_losses_are_those_of_the_first_time():
-    """Rows that are learnt again are not counted again; the updates are those that made the model."""
+    """Rows that are learnt again are not counted again; probabilities are calibrated by the scores before the rows were known."""
     X, y, _ = problem(2, n=16)
-    learner, wrong = AROWClassifier(), 0
+    learner, wrong = AROWClassifier(probability=True), 0
     for t in range(16):
         wrong += (learner.predict(X[t : t + 1])[0] if t else 0) != y[t]
         learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
     assert (learner.n_mistakes_, learner.t_) == (wrong, 16)
-    explicit = AROWClassifier(r=learner.r_, intercept_scaling=learner.intercept_scaling_).partial_fit(X, y, classes=[0, 1])
-    assert learner.n_updates_ == explicit.n_updates_
+    explicit = AROWClassifier(r=learner.r_, intercept_scaling=learner.intercept_scaling_, probability=True)
+    explicit.partial_fit(X, y, classes=[0, 1])
+    assert learner.n_updates_ == explicit.n_updates_  # (of the steps that made the model)
+    assert not np.array_equal(learner._state.calibration, explicit._state.calibration)
     assert learner._state.counters[COUNTERS["loss"]] != explicit._state.counters[COUNTERS["loss"]]
 
 
