@@ -59,15 +59,15 @@ class ProgressiveDisplay:
 
     @classmethod
     def from_results(
-        cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, weighted: bool = False, log_x: bool = False,
-        log_y: bool = False, **kwargs: Any,
+        cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, measure: str | None = None,
+        weighted: bool = False, log_x: bool = False, log_y: bool = False, **kwargs: Any,
     ) -> Self:
         """Draw results of `progressive_validation`.
 
         Parameters
         ----------
         results : dict of str to ProgressiveResult
-        ax, weighted, log_x, log_y, **kwargs :
+        ax, measure, weighted, log_x, log_y, **kwargs :
             As in `plot`.
 
         Returns
@@ -77,12 +77,12 @@ class ProgressiveDisplay:
         Raises
         ------
         ValueError
-            If results is not a dict of names and results, or is empty.
+            If results is not a dict of names and results, or is empty, or one of them lacks the measure.
         ImportError
             If matplotlib is not installed.
         """
         _check("ProgressiveDisplay: results", results, "error", "progressive_validation")
-        return cls(results=dict(results)).plot(ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
+        return cls(results=dict(results)).plot(ax, measure=measure, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
 
     @classmethod
     def from_estimators(
@@ -123,7 +123,8 @@ class ProgressiveDisplay:
         return cls.from_results(results, ax=ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
 
     def plot(
-        self, ax: Axes | None = None, *, weighted: bool = False, log_x: bool = False, log_y: bool = False, **kwargs: Any,
+        self, ax: Axes | None = None, *, measure: str | None = None, weighted: bool = False, log_x: bool = False,
+        log_y: bool = False, **kwargs: Any,
     ) -> Self:
         """Draw the curves.
 
@@ -131,6 +132,8 @@ class ProgressiveDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
+        measure : str, default=None
+            Measure to draw in the place of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
         weighted : bool, default=False
             The error in sample weights instead of rows.
         log_x, log_y : bool, default=False
@@ -142,31 +145,42 @@ class ProgressiveDisplay:
         -------
         self : ProgressiveDisplay
         """
+        for name, result in self.results.items() if measure is not None else ():
+            if measure not in result.measures:
+                raise ValueError(
+                    f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
+                    "Give measures=ClassificationMeasures(...) to progressive_validation."
+                )
         plt = _pyplot("ProgressiveDisplay")
         if ax is None:
             _, ax = plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")
 
         def curve(result: ProgressiveResult) -> np.ndarray:
+            if measure is not None:
+                return result.measures[measure]
             return 100 * (result.weighted_error if weighted else result.error)
 
-        ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1])
+        more_is_better = measure in ("auc", "macro_f1", "r2")
+        ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1], reverse=more_is_better)
+        unit = " %" if measure is None else ""
         colours = plt.get_cmap("tab10").colors
         self.lines_ = {}
         for i, (name, result) in enumerate(ranked):
             error = curve(result)
             style = {
                 "color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6,
-                "label": f"{name}  {error[-1]:.3g} %" + ("" if result.by_row else " (by batch)"), **kwargs,
+                "label": f"{name}  {error[-1]:.3g}{unit}" + ("" if result.by_row else " (by batch)"), **kwargs,
             }
             (self.lines_[name],) = ax.plot(result.examples, error, **style)
             for row in result.alarms:
                 ax.axvline(row, color=style["color"], linestyle=":", linewidth=1.0)
-        ax.set(xlabel="examples seen", ylabel=f"{'weighted ' if weighted else ''}mistakes so far, % of examples")
+        ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
+        ax.set(xlabel="examples seen", ylabel=ylabel)
         _set_scales(ax, log_x, log_y)
         if log_y:  # few ticks are powers of ten within so narrow a range
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
-        else:  # the first points, after a handful of rows, would flatten all the rest
+        elif measure is None:  # the first points, after a handful of rows, would flatten all the rest
             settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}

@@ -13,6 +13,7 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import progressive_validation
+from onlinecls.measures import ClassificationMeasures
 
 X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
 RNG = np.random.default_rng(51)
@@ -277,6 +278,20 @@ def test_plotted_lines_equal_the_curves(display):
     assert again is shown and (again.ax_.get_xscale(), again.ax_.get_yscale()) == ("log", "log")
     assert {line.get_linewidth() for line in again.lines_.values()} == {5}
     again.figure_.canvas.draw()
+
+
+def test_measures_are_plotted_the_best_first(display):
+    results = {
+        name: progressive_validation(learner, (X, Y), classes=np.unique(Y), every=10, measures=ClassificationMeasures())
+        for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
+    }
+    shown = display.from_results(results, measure="macro_f1")
+    last = {name: result.measures["macro_f1"][-1] for name, result in results.items()}
+    assert list(shown.lines_) == sorted(last, key=last.get, reverse=True)
+    assert shown.lines_["AROW"].get_ydata().tolist() == results["AROW"].measures["macro_f1"].tolist()
+    assert shown.ax_.get_ylabel() == "macro_f1"
+    with pytest.raises(ValueError, match=r"measure must be one of .*'macro_f1'.* for 'Perceptron', got 'f1'"):
+        display.from_results(results, measure="f1")
 
 
 def test_a_display_draws_on_the_given_axes(display):

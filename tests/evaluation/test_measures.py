@@ -281,6 +281,9 @@ def test_a_callback_gets_every_point_of_the_curve():
     assert [point["mistakes"] for point in points] == result.mistakes.tolist()
     assert points[-1]["measures"]["error"] == pytest.approx(result.progressive_error) and points[-1]["alarms"] == rows != []
     assert json.loads(json.dumps(points[0])) == points[0]
+    assert result.measures["macro_f1"].tolist() == [point["measures"]["macro_f1"] for point in points]
+    assert np.isnan(result.measures["auc"]).all() and "confusion" not in result.measures
+    assert progressive_validation(Perceptron(), (X, y)).measures == {}
 
 
 def test_what_cannot_be_measured_is_refused_before_anything_is_learnt():

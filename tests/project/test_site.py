@@ -1,4 +1,4 @@
-"""The site that `make docs` builds: every page loads in a browser without an error, links and pictures are there, search finds."""
+"""The site that `make docs` builds: pages load in a browser without an error, links and pictures are there, search finds."""
 
 import functools
 import http.server
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not PAGES, reason="needs the site: make docs")
 
 
 class References(HTMLParser):
-    """What a page refers to (href, src, srcset), and the anchors that it has."""
+    """Collect what a page refers to (href, src, srcset), and the anchors that it has."""
 
     def __init__(self, page):
         super().__init__()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import json
 import os
 from functools import partial
 from pathlib import Path
@@ -261,6 +262,22 @@ def test_ray_makes_the_same_model(expected):
             assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
     finally:
         ray.shutdown()
+
+
+def test_sums_so_far_are_handed_out_as_parts_are_learnt():
+    parts, seen = parts_of_arrays(), []
+    parts.insert(2, ("no rows", ()))
+    with pytest.warns(UserWarning, match="part 3"):
+        parallel.fit(make(), parts, on_error="skip", on_batch=seen.append)
+    models = [make().partial_fit(X, y) for X, y in parts_of_arrays()]
+    sums = np.cumsum([(0, 0)] + [(model.t_, model.n_mistakes_) for model in models], axis=0)
+    assert [(point["examples"], point.get("mistakes", 0)) for point in seen] == [tuple(sums[n]) for n in (1, 2, 2, 3, 4, 5)]
+    assert [point["parts"] for point in seen] == [1, 2, 3, 4, 5, 6] and {point["of"] for point in seen} == {6}
+    assert "part 3" in json.loads(json.dumps(seen))[2]["part"]
+    numbers = [(X, y * 2.5) for X, y in parts_of_arrays(2)]
+    parallel.fit(onlinecls.AROWRegressor(r=1.0), numbers, on_batch=seen.append)
+    models = [onlinecls.AROWRegressor(r=1.0).partial_fit(X, y) for X, y in numbers]
+    assert seen[-1]["squared"] == pytest.approx(sum(model.progressive_mse_ * model.t_ for model in models))
 
 
 def test_progress_of_parallel_fit_is_shown(expected, capsys):

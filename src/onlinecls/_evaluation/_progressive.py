@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, overload
 
@@ -54,6 +54,8 @@ class ProgressiveResult:
         Label predicted for each row before it was learnt, None where there was none (a weight of 0, or no classes yet).
     alarms : tuple of int
         Numbers of the rows of weight > 0 (from 1) where the alarm was raised.
+    measures : dict of str to ndarray
+        Each measure that is a number, at each point: NaN where it was None. Empty without `measures`.
     """
 
     examples: np.ndarray
@@ -65,6 +67,7 @@ class ProgressiveResult:
     by_row: bool
     predictions: np.ndarray | None = None
     alarms: tuple[int, ...] = ()
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def error(self) -> np.ndarray:
@@ -106,7 +109,7 @@ class ProgressiveErrors:
         Number of them that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
-    by_row, predictions, alarms :
+    by_row, predictions, alarms, measures :
         As of ProgressiveResult; predictions are numbers.
     """
 
@@ -118,6 +121,7 @@ class ProgressiveErrors:
     by_row: bool
     predictions: np.ndarray | None = None
     alarms: tuple[int, ...] = ()
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def mse(self) -> np.ndarray:
@@ -233,6 +237,7 @@ class Watch:
         self.predictions: list[np.ndarray] | None = [] if predictions else None
         self.every_row = measures is not None or predictions  # does each row's prediction matter, and not whether it is right?
         self.rows: list[tuple] = []  # arguments of `measures.update`
+        self.measured: dict[str, list[float]] = {}  # at each point
 
     def add(self, truth: np.ndarray, predicted: Any, losses: np.ndarray, live: np.ndarray, weights: np.ndarray,
             scored: tuple = ()) -> None:
@@ -250,11 +255,17 @@ class Watch:
             truth, predicted, *scored, weights = (np.concatenate(column) for column in zip(*alike, strict=True))
             self.measures.update(truth, predicted, *scored, sample_weight=weights)
         self.rows = []
-        if self.curve.mark() and self.on_batch is not None:
+        if not self.curve.mark():
+            return
+        now = {} if self.measures is None else self.measures.as_dict()
+        for name, value in now.items():
+            if value is None or isinstance(value, (int, float)):
+                self.measured.setdefault(name, []).append(np.nan if value is None else value)
+        if self.on_batch is not None:
             names = ("examples", *_NAMES[len(self.curve.totals)], "seconds")
             point: dict[str, Any] = dict(zip(names, (float(value) for value in self.curve.points[-1]), strict=True))
             if self.measures is not None:
-                point["measures"] = self.measures.as_dict()
+                point["measures"] = now
             if self.alarm is not None:
                 point["alarms"] = list(self.alarm.alarms)
             self.on_batch(point)
@@ -263,7 +274,9 @@ class Watch:
         """Return the fields of a result."""
         self.mark()
         predictions = None if self.predictions is None else np.concatenate([np.zeros(0, object), *self.predictions])
-        return {"predictions": predictions, "alarms": () if self.alarm is None else tuple(self.alarm.alarms)}
+        measured = {name: np.array(values, float) for name, values in self.measured.items()}
+        alarms = () if self.alarm is None else tuple(self.alarm.alarms)
+        return {"predictions": predictions, "alarms": alarms, "measures": measured}
 
 
 _NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("squared", "absolute", "updates")}

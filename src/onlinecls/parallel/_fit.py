@@ -7,11 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .._estimators.merging import check_alike, check_merges
+from .._input.compat import is_regressor
 from ._dask import is_dask, partitions, tree
 from ._parts import Failure, Learnt, Task, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, Literal, TypeVar
 
     from numpy.typing import ArrayLike
@@ -26,7 +27,8 @@ _DEATHS = 3  # of workers in a row, with no part learnt between them, after whic
 
 def fit(
     estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: ArrayLike | None = None,
-    on_error: Literal["raise", "skip"] = "raise", progress: bool = False, reading: Mapping[str, Any] | None = None,
+    on_error: Literal["raise", "skip"] = "raise", progress: bool = False, on_batch: Callable[[dict], object] | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Model:
     """Learn the parts of a stream in parallel: each in one pass, by a clone of its own; then merge the clones.
 
@@ -51,6 +53,10 @@ def fit(
         another type), raise an error, or leave it out with a warning. Both name the part.
     progress : bool, default=False
         Show a bar of the parts that are learnt (needs tqdm, extra ``progress``).
+    on_batch : callable, default=None
+        Called as each part has been learnt, in their order, with a dict that `json.dumps` can write: "part" (its name), "parts"
+        (so far), "of" (in all), "examples" (rows so far), and "mistakes" of predicting each row before learning it (of
+        regressors "squared", the sum of squared errors). Not for Dask collections, whose parts are merged by workers.
     reading : dict, default=None
         Options of `streams.read` for files and texts: ``{"n_features": 2**22}``.
 
@@ -62,7 +68,8 @@ def fit(
     Raises
     ------
     ValueError
-        If the estimator cannot be merged, there are no parts, or a part cannot be read or learnt.
+        If the estimator cannot be merged, there are no parts, a part cannot be read or learnt, or on_batch is given with a Dask
+        collection.
     RuntimeError
         If workers die repeatedly. (If a worker is killed once, its part is learnt again.)
 
@@ -86,12 +93,15 @@ def fit(
     check_merges(estimator)
     task = Task(estimator, classes, dict(reading or {}))
     if is_dask(parts):
+        if on_batch is not None:
+            raise ValueError(f"{_WHO}: on_batch must be None for Dask collections, got one. Dask's dashboard shows its parts.")
         found = tree(task, partitions(parts))
         _report(found.failures, on_error)
     else:
         listed = parts_of(parts)
         models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
-        found = merge_in_tree(_reported(models, on_error), partial(_merged, on_error))
+        models = _watched(_reported(models, on_error), len(listed), on_batch)
+        found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
     return found.model
@@ -108,6 +118,23 @@ def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
                 found = Learnt(None, (), (not_merged(found.parts, error),))
         first = found.model if first is None else first
         _report(found.failures, on_error)
+        yield found
+
+
+def _watched(models: Iterator[Learnt], total: int, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:
+    """Yield what came of each part; hand the sums so far to who asked."""
+    sums: dict[str, float] = {"examples": 0}
+    for number, found in enumerate(models, 1):
+        if on_batch is not None:
+            if found.model is not None:
+                learner = found.model.steps[-1][1] if hasattr(found.model, "steps") else found.model
+                sums["examples"] += learner.t_
+                if is_regressor(learner):
+                    sums["squared"] = sums.get("squared", 0.0) + learner.progressive_mse_ * learner.t_
+                else:
+                    sums["mistakes"] = sums.get("mistakes", 0) + learner.n_mistakes_
+            name = (*found.parts, *(failure.part for failure in found.failures))[0]
+            on_batch({"part": name, "parts": number, "of": total, **sums})
         yield found
 
 
