@@ -4,8 +4,8 @@ AROW's ellipse, row by row
 
 AROW does not learn one boundary but a whole cloud of them: a Gaussian over weights. On the left are the rows so far and the
 boundaries that are still likely; on the right is the same cloud as an ellipse in the plane of weights. Each row says that the
-shaded half-plane is wrong. The ellipse moves out of it and narrows in the direction of that row, where there is now less left to
-find out. When a wrong label arrives in row 27, the ellipse is small and barely moves.
+shaded half-plane is wrong. The ellipse moves out of it and narrows in the direction of that row, where there is now less left
+to find out. When a wrong label arrives in row 27, the ellipse is small and barely moves.
 """
 
 import matplotlib.pyplot as plt
