@@ -20,7 +20,7 @@ names = FeatureNames()
 X = HashingVectorizer(feature_names=names).transform(texts)
 learner = AROWClassifier().partial_fit(X, y, classes=["ham", "spam"])
 top = names.top_features(learner, k=10_000)
-words = [(each.name, -each.weight, each.std) for each in top["ham"]] + [(each.name, each.weight, each.std) for each in top["spam"]]
+words = [(each.name, sign * each.weight, each.std) for sign, label in ((-1, "ham"), (1, "spam")) for each in top[label]]
 
 # %%
 # Every dot is a word. The words whose weights are farthest from 0, in their own standard deviations, are written first, and

@@ -20,15 +20,12 @@ y = (rng.random(40_000) < 0.4).astype(int)  # two clouds that overlap
 X = rng.normal(size=(40_000, 20)) + 0.3 * y[:, None]
 stream, new = slice(0, 20_000), slice(20_000, None)
 learner = AROWClassifier(probability=True).partial_fit(X[stream], y[stream])
-forecasts = {
-    "sigmoid of the score": ("#a0aec0", expit(learner.decision_function(X[new]))),
-    "probability=True": ("#2b6cb0", learner.predict_proba(X[new])[:, 1]),
-}
+squeezed, learnt = expit(learner.decision_function(X[new])), learner.predict_proba(X[new])[:, 1]
 
 plt.rcParams.update({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False})
 figure, (above, below) = plt.subplots(2, 1, figsize=(6.5, 8), height_ratios=[3.2, 1], sharex=True, layout="constrained")
 above.plot([0, 100], [0, 100], color="#e2e8f0", linewidth=8, zorder=0)
-for name, (colour, said) in forecasts.items():
+for said, colour in ((squeezed, "#a0aec0"), (learnt, "#2b6cb0")):
     happened, forecast = calibration_curve(y[new], said, n_bins=15)
     above.plot(100 * forecast, 100 * happened, "o-", color=colour, linewidth=2.5, markersize=7)
     below.hist(100 * said, bins=50, range=(0, 100), color=colour, alpha=0.7)
