@@ -35,5 +35,6 @@ for learner, title, ax in zip(learners, titles, panels, strict=True):
     ax.contourf(grid, grid, np.tanh(1.5 * score), levels=np.linspace(-1, 1, 21), cmap="RdBu")
     ax.contour(grid, grid, score, levels=[0], colors="#1a202c", linewidths=1.5)
     ax.scatter(*learner.support_vectors_.T, s=14 if learner.budget else 5, color="white", edgecolor="#1a202c", linewidth=0.5)
-    ax.set(title=title, xticks=[], yticks=[], aspect="equal", xlabel=f"{learner.n_support_:,} rows kept\n{learner.n_mistakes_} mistakes")
+    kept = f"{learner.n_support_:,} rows kept\n{learner.n_mistakes_} mistakes"
+    ax.set(title=title, xticks=[], yticks=[], aspect="equal", xlabel=kept)
 plt.show()
