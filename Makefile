@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads portable nightly lint docs dist bench-smoke bench-compare clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads portable nightly lint types docs dist bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -72,6 +72,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
 	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
+	$(MAKE) types
 	$(MAKE) portable
 	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
@@ -81,8 +82,15 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $$(find src -name "*.pyx" -o -name "*.pxd")
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports silent tests/promises/test_typical_code.py
 	$(BIN)/codespell src tests benchmarks examples docs *.md
 	$(BIN)/python tests/docstrings.py
+
+# Types as pyright sees them: those of all public names are known, and code as users write it has no faults.
+types: $(VENV)/.package
+	$(BIN)/python -m pip install --quiet pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python tests/promises/test_typical_code.py
+	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes onlinecls --ignoreexternal
 
 # The site, in docs/_build/html, with its gallery; nothing is read from the network. Serve it: python -m http.server -d docs/_build/html
 docs: $(VENV)/.package $(VENV)/.docs

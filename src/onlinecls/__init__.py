@@ -25,18 +25,35 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import streams as streams
     from . import tables as tables
     from . import text as text
-    from ._estimators.baselines import *  # noqa: F403
-    from ._estimators.committee import *  # noqa: F403
-    from ._estimators.dual_ascent import *  # noqa: F403
-    from ._estimators.first_order import *  # noqa: F403
-    from ._estimators.follow_the_leader import *  # noqa: F403
-    from ._estimators.kernel import *  # noqa: F403
+    from ._estimators.baselines import HedgeClassifier as HedgeClassifier
+    from ._estimators.baselines import OGDClassifier as OGDClassifier
+    from ._estimators.baselines import OGDRegressor as OGDRegressor
+    from ._estimators.committee import CommitteeClassifier as CommitteeClassifier
+    from ._estimators.committee import CommitteeRegressor as CommitteeRegressor
+    from ._estimators.dual_ascent import DualAscentClassifier as DualAscentClassifier
+    from ._estimators.dual_ascent import DualAscentRegressor as DualAscentRegressor
+    from ._estimators.first_order import AdaGradClassifier as AdaGradClassifier
+    from ._estimators.first_order import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+    from ._estimators.first_order import PassiveAggressiveRegressor as PassiveAggressiveRegressor
+    from ._estimators.first_order import Perceptron as Perceptron
+    from ._estimators.first_order import PNormPerceptron as PNormPerceptron
+    from ._estimators.follow_the_leader import FoReLClassifier as FoReLClassifier
+    from ._estimators.kernel import KernelOnlineClassifier as KernelOnlineClassifier
+    from ._estimators.kernel import KernelOnlineOneClass as KernelOnlineOneClass
+    from ._estimators.kernel import KernelOnlineRegressor as KernelOnlineRegressor
     from ._estimators.merging import merge as merge
-    from ._estimators.multiplicative import *  # noqa: F403
-    from ._estimators.one_class import *  # noqa: F403
-    from ._estimators.online_to_batch import *  # noqa: F403
+    from ._estimators.multiplicative import MultiplicativePassiveAggressiveClassifier as MultiplicativePassiveAggressiveClassifier
+    from ._estimators.multiplicative import MultiplicativePassiveAggressiveOneClass as MultiplicativePassiveAggressiveOneClass
+    from ._estimators.multiplicative import MultiplicativePassiveAggressiveRegressor as MultiplicativePassiveAggressiveRegressor
+    from ._estimators.one_class import PassiveAggressiveOneClass as PassiveAggressiveOneClass
+    from ._estimators.online_to_batch import OnlineToBatch as OnlineToBatch
     from ._estimators.saving import load as load
-    from ._estimators.second_order import *  # noqa: F403
+    from ._estimators.second_order import AROWClassifier as AROWClassifier
+    from ._estimators.second_order import AROWRegressor as AROWRegressor
+    from ._estimators.second_order import ConfidenceWeightedClassifier as ConfidenceWeightedClassifier
+    from ._estimators.second_order import NAROWClassifier as NAROWClassifier
+    from ._estimators.second_order import SCWClassifier as SCWClassifier
+    from ._estimators.second_order import SecondOrderPerceptron as SecondOrderPerceptron
     from ._evaluation import compare as compare
     from ._evaluation import progressive_validation as progressive_validation
     from ._pipeline import StreamPipeline as StreamPipeline

@@ -231,20 +231,20 @@ def _function(key: str) -> BoundOfCourse:
 
 
 # Their docstrings are those of the classes in _theorems.py.
-perceptron = _function("perceptron")
-p_norm = _function("p_norm")
-passive_aggressive = _function("passive_aggressive")
-margin_corollary = _function("margin_corollary")
-distance = _function("distance")
-multiplicative = _function("multiplicative")
-one_class = _function("one_class")
-fixed_rate = _function("fixed_rate")
-potential_based = _function("potential_based")
-second_order_perceptron = _function("second_order_perceptron")
-narow = _function("narow")
-arow = _function("arow")
-dual_ascent = _function("dual_ascent")
-gradient_descent = _function("gradient_descent")
+perceptron: BoundOfCourse = _function("perceptron")
+p_norm: BoundOfCourse = _function("p_norm")
+passive_aggressive: BoundOfCourse = _function("passive_aggressive")
+margin_corollary: BoundOfCourse = _function("margin_corollary")
+distance: BoundOfCourse = _function("distance")
+multiplicative: BoundOfCourse = _function("multiplicative")
+one_class: BoundOfCourse = _function("one_class")
+fixed_rate: BoundOfCourse = _function("fixed_rate")
+potential_based: BoundOfCourse = _function("potential_based")
+second_order_perceptron: BoundOfCourse = _function("second_order_perceptron")
+narow: BoundOfCourse = _function("narow")
+arow: BoundOfCourse = _function("arow")
+dual_ascent: BoundOfCourse = _function("dual_ascent")
+gradient_descent: BoundOfCourse = _function("gradient_descent")
 
 
 def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
     from ._input.types import XY, XYWeight
@@ -53,6 +55,10 @@ class ProgressiveDisplay:
     >>> display = ProgressiveDisplay.from_estimators(learners, load_sms_spam(), every=100)  # doctest: +SKIP
     >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
     """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: dict[str, Line2D]
 
     def __init__(self, *, results: Mapping[str, ProgressiveResult]) -> None:
         self.results = results
@@ -215,6 +221,10 @@ class BoundDisplay:
     >>> course = bounds.follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
     >>> display = BoundDisplay.from_certificates({"Perceptron": course})  # doctest: +SKIP
     """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: dict[str, tuple[Line2D, Line2D]]
 
     def __init__(self, *, certificates: Mapping[str, Any]) -> None:
         self.certificates = certificates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, assert_type
+from typing import Any, Literal, assert_type
 
 import numpy as np
 import pytest
@@ -27,9 +27,6 @@ from onlinecls import (
 from onlinecls._evaluation import ProgressiveResult
 from onlinecls.streams import Batch, Stream, read
 from onlinecls.text import HashingVectorizer
-
-if TYPE_CHECKING:
-    from onlinecls._estimators.saving import Learner
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
 LABELS, NUMBERS = ["ham", "spam", "ham"], [1.0, -1.0, 2.0]
@@ -63,10 +60,9 @@ def test_types_of_regressors_and_one_class_learners_are_inferred() -> None:
 def test_types_of_functions_are_inferred(tmp_path: Path) -> None:
     path = tmp_path / "model"
     Perceptron().fit(X, LABELS).save(path, metadata={"bits": 1})
-    learner = assert_type(onlinecls.load(path), "Learner")
-    assert isinstance(learner, Perceptron)
+    learner: Perceptron = onlinecls.load(path)
     assert_type(learner.predict(X), NDArray[Any])
-    _, metadata = assert_type(onlinecls.load(path, return_metadata=True), tuple["Learner", dict[str, Any]])
+    _, metadata = assert_type(onlinecls.load(path, return_metadata=True), tuple[Any, dict[str, Any]])
     assert metadata == {"bits": 1}
     assert_type(progressive_validation(Perceptron(), (X, LABELS)), ProgressiveResult)
     course = assert_type(bounds.follow(Perceptron(fit_intercept=False), X, [1, -1, 1]), bounds.Course)
@@ -78,7 +74,7 @@ def test_types_of_streams_are_inferred(tmp_path: Path) -> None:
     path.write_text("spam\tcheap pills\nham\tlunch at noon\n")
     with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="str"), Stream) as stream:
         batch = assert_type(next(stream), Batch)
-    assert_type(batch.y, np.ndarray | None)
+    assert_type(batch.weight, np.ndarray | None)
     assert_type(stream.n_rows, int)
 
 

@@ -136,7 +136,7 @@ class Estimator(Routing):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def get_params(self, deep: bool = True) -> dict:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
@@ -292,6 +292,9 @@ class OnlineLearner(saving.Describing, Estimator):
 
     A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
     """
+
+    n_features_in_: int
+    n_iter_: int
 
     # Parameters, as far as a learner has them.
     fit_intercept: bool

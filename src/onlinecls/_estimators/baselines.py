@@ -188,7 +188,8 @@ class HedgeClassifier(EpochParameters, AscentClassifier):
     (['spam'], [[0.7, 0.3]])
     """
 
-    average, early_stopping = False, False
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average, early_stopping = False, False
 
     eta0: FloatOrAuto = "auto"
     _: KW_ONLY

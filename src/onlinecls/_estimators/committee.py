@@ -95,8 +95,9 @@ class _Committee(WithWeights):
     r: float
     forgetting: float
 
-    average = early_stopping = False  # no parameters, as the next
-    tol, intercept_scaling = None, "auto"
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average = early_stopping = False  # no parameters, as the next
+        tol, intercept_scaling = None, "auto"
     _kind = "members, of combine, of probability or of dtype"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ class _Committee(WithWeights):
         """Return (name, learner) of the members in the list; none where they are chosen automatically."""
         return named_members(self.members) if isinstance(self.members, (list, tuple)) else []
 
-    def get_params(self, deep: bool = True) -> dict:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters; deep: the members too, by their names, and their parameters as name__parameter."""
         params = super().get_params()
         for name, learner in self._named() if deep else ():

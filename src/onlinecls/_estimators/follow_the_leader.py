@@ -95,7 +95,8 @@ class FoReLClassifier(OnlineClassifier):
     True
     """
 
-    random_state, early_stopping, shuffle = None, False, False  # no parameters
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        random_state, early_stopping, shuffle = None, False, False  # no parameters
     _kept = ("loss", "joint", "sigma", "bias")
     _fields = {
         "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,

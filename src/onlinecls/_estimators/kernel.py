@@ -48,8 +48,9 @@ class _KernelParameters(EpochParameters):
 class _KernelLearner(_KernelParameters, OnlineLearner):
     """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, the support set to look at."""
 
-    average = early_stopping = False  # no parameters, where a class does not name them
-    dtype = np.float64  # no parameter: coefficients and kernel values are float64
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average = early_stopping = False  # no parameters, where a class does not name them
+        dtype = np.float64  # no parameter: coefficients and kernel values are float64
     _kernel_names: tuple[str, ...] = KERNELS
     _kept = ("kind",)
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
@@ -102,7 +103,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         kind = params["kind"]
         return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
 
-    def _check_call(self, X: Matrix, whole: bool) -> None:
+    def _check_call(self, X: Any, whole: bool) -> None:
         """Check that a precomputed kernel is square, and that gamma of a stream is not the variance of a whole set."""
         if not whole and self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
             raise ValueError(

@@ -29,7 +29,8 @@ class OnlineOneClass(OnlineLearner):
     epsilon: FloatOrAuto
 
     _estimator_type = "outlier_detector"
-    fit_intercept = average = early_stopping = False
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        fit_intercept = average = early_stopping = False
 
     def __sklearn_tags__(self) -> Tags:
         return outlier_tags()

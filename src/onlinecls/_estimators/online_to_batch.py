@@ -261,6 +261,8 @@ class OnlineToBatch(Estimator):
     ([1], [1, 2, 3])
     """
 
+    n_features_in_: int
+
     n_iter_: int
     _run: _Run
     _method: str
@@ -291,7 +293,7 @@ class OnlineToBatch(Estimator):
     def _is_regressor(self) -> bool:
         return not isinstance(self.estimator, type) and kind_of(self.estimator) == "regressor"
 
-    def get_params(self, deep: bool = True) -> dict:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's parameters, by name; deep: the estimator's too, as estimator__name."""
         params = super().get_params()
         if deep and hasattr(self.estimator, "get_params"):
@@ -551,24 +553,24 @@ class OnlineToBatch(Estimator):
 
     def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of rows, and the classes that they are of."""
-        run, X = self._fitted(), self._rows(X)
+        run, rows = self._fitted(), self._rows(X)
         voters = self._voters(run)
         if self._method == "vote":
-            said = [voter.predict(X) for voter in voters]
+            said = [voter.predict(rows) for voter in voters]
             classes = run.learner.classes_  # (asked last: it knows the classes of all that have predicted)
-            votes = np.zeros((X.shape[0], len(classes)))
+            votes = np.zeros((rows.shape[0], len(classes)))
             for labels in said:
                 votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
             return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
-        known, scores = _classes_and_scores(voters[0], X)
+        known, scores = _classes_and_scores(voters[0], rows)
         classes = run.learner.classes_
         if scores is None:  # the first hypothesis, before any label was known
-            return np.zeros((X.shape[0], len(classes)) if len(classes) > 2 else X.shape[0]), classes
+            return np.zeros((rows.shape[0], len(classes)) if len(classes) > 2 else rows.shape[0]), classes
         if len(known) == len(classes):
             return scores, classes
         if scores.ndim == 1:
             scores = np.column_stack([-scores / 2, scores / 2])[:, -len(known) :]
-        aligned = np.full((X.shape[0], len(classes)), -np.inf)
+        aligned = np.full((rows.shape[0], len(classes)), -np.inf)
         aligned[:, np.searchsorted(classes, known)] = scores
         return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0], classes
 

@@ -38,6 +38,8 @@ FINER = 10.0  # regression, one class: the competitor's loss is at most this par
 class UntilConverged(OnlineLearner):
     """Base of the PA learners: `fit` with `loss_tol` cycles until every squared loss is at most that."""
 
+    n_iter_: int
+
     loss_tol: float | None
 
     def _check_parameters(self, values: dict) -> None:

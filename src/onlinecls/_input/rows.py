@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a column is the place in the row
 
@@ -19,6 +23,14 @@ class Rows:
     and costs less than a matrix of scipy.sparse, which takes a tenth of the time of parsing to make and whose import takes twice
     as long as that of this package.
     """
+
+    data: np.ndarray
+    format: str
+    indices: np.ndarray
+    indptr: np.ndarray
+    n_features: int
+    n_rows: int
+    ndim: int
 
     __slots__ = ("data", "indices", "indptr", "n_features", "n_rows")
     format, ndim = "csr", 2
@@ -62,13 +74,13 @@ class Rows:
         indices, indptr = X.indices.astype(self.indices.dtype, copy=False), X.indptr.astype(np.int64, copy=False)
         return Rows(X.data, indices, indptr, len(numbers), self.n_features)
 
-    def array(self):
+    def array(self) -> Any:
         """Return a dense array or a CSR array, without copying values."""
         if self.is_dense:
             return self.data[int(self.indptr[0]) : int(self.indptr[-1])].reshape(self.shape)
         return self._filled(_empty_rows("csr_array", self.shape, self.data.dtype))
 
-    def matrix(self):
+    def matrix(self) -> Any:
         """Return a scipy.sparse.csr_matrix of sparse rows, without copying values."""
         return self._filled(_empty_rows("csr_matrix", self.shape, self.data.dtype))
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix, sparray, spmatrix
 
 from .rows import Rows
 
+
+class Sparse(Protocol):
+    """A matrix or an array of scipy.sparse, of any format. (scipy has no types of its own.)"""
+
+    @property
+    def nnz(self) -> int: ...
+
+    def tocsr(self) -> Any: ...
+
+
 #: Rows of features: anything that numpy makes an array of (data frames too), or a matrix of scipy.sparse.
-Matrix: TypeAlias = ArrayLike | spmatrix | sparray | Rows
+Matrix: TypeAlias = ArrayLike | Sparse | Rows
 
 #: (X, y) or (X, y, weight).
 XY: TypeAlias = tuple[Matrix, ArrayLike]
@@ -29,7 +38,7 @@ Generator: TypeAlias = np.random.RandomState | np.random.Generator
 RandomState: TypeAlias = int | Generator | None
 
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
-KernelFunction: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., ArrayLike | csr_matrix]
+KernelFunction: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., ArrayLike | Sparse]
 
 #: The parameters of the training loops, by their names in _rules.pxd; kernel learners have a tuple and None among them.
 Params: TypeAlias = dict[str, Any]

@@ -144,7 +144,7 @@ class StreamPipeline(Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def get_params(self, deep: bool = True) -> dict:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameter `steps`; deep: the steps too, by their names, and their parameters as name__parameter."""
         params: dict[str, Any] = {"steps": self.steps}
         for name, step in self.steps if deep else ():

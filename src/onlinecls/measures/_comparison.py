@@ -15,7 +15,7 @@ _RANGE = 2.0  # width of [-1, 1], where the difference of two 0-1 losses lies
 _BETS = 0.9 / _RANGE * 0.5 ** np.arange(14)  # λ of the mixture, each below 1 / _RANGE
 
 
-def _half_width(variance: ArrayLike, examples: ArrayLike, level: float) -> NDArray:
+def _half_width(variance: ArrayLike, examples: ArrayLike, level: float) -> NDArray[np.float64]:
     """Return half the width of intervals, u(V) / n, at most 2."""
     variances = np.asarray(variance, float)[..., None]
     penalties = (-np.log1p(-_RANGE * _BETS) - _RANGE * _BETS) / _RANGE**2 * variances
@@ -73,6 +73,9 @@ class ErrorComparison:
     >>> found.better
     'second'
     """
+
+    examples: int
+    level: float
 
     def __init__(self, level: float = 0.05) -> None:
         if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
@@ -161,6 +164,9 @@ class ErrorRace:
     array([ True, False,  True])
     """
 
+    alive: np.ndarray
+    level: float
+
     def __init__(self, n: int, level: float = 0.05) -> None:
         if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
             raise ValueError(f"ErrorRace: level must be a number in (0, 1), got level={level!r}.")
@@ -185,7 +191,7 @@ class ErrorRace:
         self._sums += np.where(pairs, d, 0.0)
         self._rows += np.where(pairs, float(len(found)), 0.0)
 
-    def intervals(self) -> tuple[NDArray, NDArray]:
+    def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the lower and upper ends of the intervals for the error of learner i less that of learner k, at [i, k]."""
         middle = self._sums / np.maximum(self._rows, 1.0)
         width = _half_width(self._variances, self._rows, self.level)

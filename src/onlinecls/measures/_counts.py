@@ -25,6 +25,11 @@ _LARGEST = 1e140  # error in a sum of squares: the sum stays finite
 class _Measures:
     """Base: rows counted alike, or fading, or the last ones only."""
 
+    examples: int
+    fading: float
+    weight: float
+    window: int | None
+
     def __init__(self, fading: float, window: int | None) -> None:
         who = type(self).__name__
         if not (isinstance(fading, (int, float)) and 0.0 <= fading < 1.0):
@@ -113,9 +118,13 @@ class ClassificationMeasures(_Measures):
     (0.333, 0.6666666666666666, [[0.0, 1.0], [0.0, 2.0]])
     """
 
+    loss: float
+    n_classes: int
+    weight: float
+
     def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
         super().__init__(fading, window)
-        self.labels: list = np.asarray(classes).tolist()
+        self.labels: list[Any] = np.asarray(classes).tolist()
         self.n_classes = len(self.labels)
         self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
         self._ranks: list[_Ranks] = []
@@ -338,6 +347,10 @@ class RegressionMeasures(_Measures):
     >>> round(found.mse, 3), round(found.mae, 3), found.r2
     (0.333, 0.333, 0.5)
     """
+
+    absolute: float
+    squared: float
+    weight: float
 
     def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
         super().__init__(fading, window)

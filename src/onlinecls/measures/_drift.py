@@ -55,6 +55,13 @@ class DriftAlarm:
     [105]
     """
 
+    alarms: list[int]
+    examples: int
+    least: int
+    on_alarm: Callable[[int], object] | None
+    threshold: float
+    tolerance: float
+
     def __init__(
         self, tolerance: float = 0.005, threshold: float = 50.0, least: int = 30, on_alarm: Callable[[int], object] | None = None,
     ) -> None:
@@ -66,7 +73,7 @@ class DriftAlarm:
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not fits(value):
                 raise ValueError(f"DriftAlarm: {name} must be {wanted}, got {name}={value!r}.")
         self.tolerance, self.threshold, self.least, self.on_alarm = tolerance, threshold, least, on_alarm
-        self.examples, self.alarms = 0, []  # type: ignore[var-annotated]
+        self.examples, self.alarms = 0, []
         self._begin()
 
     def _begin(self) -> None:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .learners import Model
 
 
@@ -25,6 +27,15 @@ class Combiner:
     r : noise variance of a row. forgetting : before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K.
     paid : with "hedge", the sum of the means of the members' losses by the weights.
     """
+
+    Sigma: np.ndarray
+    a: np.ndarray
+    combine: str
+    forgetting: float
+    k: int
+    paid: float
+    r: float
+    t: int
 
     def __init__(self, k: int, combine: str = "arow", r: float = 1.0, forgetting: float = 0.01) -> None:
         self.k, self.combine, self.r, self.forgetting = k, combine, r, forgetting
@@ -73,6 +84,10 @@ class Combiner:
 class Committee:
     """Models of k classes, whose scores a combiner weighs."""
 
+    combiner: Combiner
+    members: list[Model]
+    n_mistakes: int
+
     def __init__(self, members: list[Model], combiner: Combiner) -> None:
         self.members, self.combiner, self.n_mistakes = members, combiner, 0
 
@@ -98,7 +113,11 @@ class Committee:
 class NumberCommittee:
     """Learners of numbers, whose predictions a combiner weighs, in units of y: of the first 16 rows."""
 
-    def __init__(self, members: list, combiner: Combiner) -> None:
+    combiner: Combiner
+    members: list[Any]
+    unit: float
+
+    def __init__(self, members: list[Any], combiner: Combiner) -> None:
         self.members, self.combiner, self.unit = members, combiner, 1.0
         self.kept: list[tuple[np.ndarray, float, float]] = []
 

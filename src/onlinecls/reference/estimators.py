@@ -434,7 +434,8 @@ class PotentialRegressor(_ByPotential, _SlowRegressor):
 
 @dataclass(init=False, eq=False, repr=False)
 class _Leader(_Slow):
-    max_iter, shuffle, random_state = 1, False, None  # no parameters
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        max_iter, shuffle, random_state = 1, False, None  # no parameters
     f: Any = None
     loss: Any = ""
     _: KW_ONLY
@@ -492,6 +493,7 @@ class LeaderRegressor(_Leader, _SlowRegressor):
     [1.2]
     """
 
-    epsilon = 0.0  # no parameter
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        epsilon = 0.0  # no parameter
     _offered = tuple(REGRESSION_LOSSES)
     loss: Literal["absolute", "squared"] = "absolute"

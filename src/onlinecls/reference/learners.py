@@ -57,6 +57,9 @@ class Learner:
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
     """
 
+    d: int
+    t: int
+
     separable = True
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
     Sigma: Any = None
@@ -90,6 +93,12 @@ class Additive(Learner):
     `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
     """
 
+    largest: float
+    params: dict[str, Any]
+    rule: Callable[..., Step]
+    w: Any
+    wanted: float
+
     largest = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
@@ -121,7 +130,13 @@ class Gaussian(Additive):
     none of them passes it.
     """
 
-    state: ClassVar = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
+    Sigma: Any
+    floor: float
+    forgetting: float
+    variance: float
+    w: Any
+
+    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
     floor = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
     def __init__(
@@ -166,8 +181,10 @@ class Potential(Gaussian):
     The rule sees m' = z'Σ_tθ, where Σ_t already holds z.  Without a step Σ_t is not kept.
     """
 
+    Sigma: Any
+
     theta: Any
-    state: ClassVar = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # w = Σθ, so that W = (-w/2, +w/2) here too
+    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
 
     def __init__(
         self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
@@ -197,7 +214,11 @@ class MatrixAdaGrad(Learner):
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has a matrix of its own.
     """
 
-    state: ClassVar = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
+    delta: float
+    eta0: float
+    w: Any
+
+    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
 
     def __init__(self, d: int, eta0: float, delta: float) -> None:
         super().__init__(d)
@@ -223,7 +244,7 @@ class MatrixAdaGrad(Learner):
 class DualMatrixAdaGrad(MatrixAdaGrad):
     """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g."""
 
-    state: ClassVar = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
+    state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
     z: Any
 
     @property
@@ -243,6 +264,15 @@ class Model:
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
     phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no code of their own.
     """
+
+    d: int
+    k: int
+    learners: list[Any]
+    make: Callable[[int], Any]
+    multi_class: str
+    n_mistakes: int
+    n_updates: int
+    t: int
 
     def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
         self.make, self.d, self.k, self.multi_class = make, d, k, multi_class

@@ -78,6 +78,9 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
 class SquaredNorm:
     """f(w) = σ/2 ||w||²:  w = θ/σ."""
 
+    beta: float
+    sigma: float
+
     def __init__(self, sigma: float = 1.0) -> None:
         self.sigma, self.beta = sigma, sigma
 
@@ -111,6 +114,10 @@ class PNorm(SquaredNorm):
     (q - 1)-strongly convex, and the same algorithm with η = q - 1.)
     """
 
+    beta: float
+    p: float
+    q: float
+
     def __init__(self, p: float) -> None:
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
 
@@ -133,6 +140,10 @@ class PNorm(SquaredNorm):
 class Entropic(SquaredNorm):
     """f(w) = σ Σ p log(n p) over the shares p of w among n entries of a simplex of sum W: w = W p, or, signed, the differences of
     2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for the norm ||z|| = W max |z|."""
+
+    beta: float
+    sigma: float
+    signed: bool
 
     def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0, signed: bool = True) -> None:
         self.sigma, self.beta, self.W, self.signed = sigma, sigma, norm_bound, signed
@@ -165,6 +176,11 @@ class Quadratic(SquaredNorm):
 
     precision : of x (margin and loss are not known yet), with r or b; 1/r as the second-order Perceptron, or NAROW's.
     """
+
+    b: float | None
+    beta: float
+    covariance: str
+    r: float | None
 
     beta = 1.0
 
@@ -237,8 +253,15 @@ class PotentialLearner(Learner):
     row; 0 means no update. The weight c of a row multiplies η.
     """
 
+    eta: float | Callable[[Stats, np.ndarray], float]
+    f: Any
+    left: float
+    loss: Loss
+    pull: np.ndarray
+    right: float
+
     theta: Any
-    state: ClassVar = {"theta": (-1 / 2, 1 / 2)}
+    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
@@ -294,7 +317,12 @@ class LeaderLearner(Learner):
     are, is where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol.
     """
 
-    state: ClassVar = {"theta": (-1 / 2, 1 / 2)}
+    f: Any
+    gap: float
+    gap_tol: float
+    loss: str
+
+    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
     theta: Any
 
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:

@@ -37,6 +37,12 @@ class MalformedLineError(ValueError):
         The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
     """
 
+    column: int | None
+    file: str
+    hint: str
+    line: int
+    parameter: str
+
     def __init__(self, file: str, line: int, column: int | None, problem: str, parameter: str = "") -> None:
         place = f"{escaped(file)}:{line}:"
         super().__init__(f"{place}{problem}" if column is None else f"{place}{column}: {problem}")

@@ -11,6 +11,11 @@ import sys
 import threading
 import zlib
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 HEAD = 1 << 16  # bytes that are examined before the first line is read
 _RAW = 1 << 17  # bytes read from the disk at a time
@@ -52,7 +57,7 @@ class _Raw(io.RawIOBase):
         """Return True if the file is a pipe from which nothing can be read for `seconds`; False at its end."""
         return self._waits and not self._ahead and not select.select([self._file], [], [], seconds)[0]
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         if not self._ahead and isinstance(self._file, io.FileIO) and not self._waits:
             n = self._file.readinto(buffer)
             self.count += n
@@ -82,7 +87,12 @@ class Source(io.RawIOBase):
     name : for messages. path : None for standard input and file objects. count : bytes read here, or as claimed by other code.
     """
 
-    def __init__(self, what, stop: threading.Event):
+    claimed: int
+    file: Any
+    name: str
+    path: str | None
+
+    def __init__(self, what: Any, stop: threading.Event):
         file, self.name, self.path, owned = _opened(what)
         self.file, self.claimed, self._raw = file, 0, _Raw(file, owned, stop)
         try:
@@ -146,7 +156,7 @@ class Source(io.RawIOBase):
         """Drop the first n bytes that `peek` has returned: they are not read again."""
         self._head = self._head[n:]
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         if self._head:
             n = min(len(buffer), len(self._head))
             buffer[:n] = self._head[:n]
@@ -226,7 +236,10 @@ def _first_module(name: str, modules):
 class Files:
     """Open sources one after the other, the first at once."""
 
-    def __init__(self, sources, stop: threading.Event):
+    current: Source
+    total: int | None
+
+    def __init__(self, sources: list[Any], stop: threading.Event):
         self._stop, self._done, self.total = stop, 0, 0
         for what in sources:
             size = _size(what)
@@ -239,7 +252,7 @@ class Files:
         """Bytes read so far, as stored on the disk."""
         return self._done + self.current.count
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Source]:
         while True:
             yield self.current
             self.current.close()

@@ -39,7 +39,7 @@ class Batch(NamedTuple):
     """
 
     X: csr_matrix
-    y: np.ndarray | None
+    y: Any  # (who asked for labels has an array)
     weight: np.ndarray | None
 
 
@@ -74,6 +74,20 @@ class Stream:
         For each line left out since the batch before, n_rows before that line: predictions can keep the numbers of lines. With
         ``labels=None``, empty lines are included.
     """
+
+    bytes_read: int
+    bytes_total: int | None
+    close: weakref.finalize[..., Stream]
+    feature_names: tuple[str, ...]
+    features: dict[Any, Any] | None
+    format: str
+    gaps: tuple[int, ...]
+    metadata: dict[str, Any]
+    n_features: int
+    n_rows: int
+    n_skipped: int
+    nnz: int
+    skipped: tuple[str, ...]
 
     def __init__(
         self, format: str, n_features: int, bytes_total: int | None, batches: Any, files: Files | None, stop: threading.Event,

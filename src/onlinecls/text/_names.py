@@ -101,11 +101,11 @@ class FeatureNames:
         """Return the columns that have a name, as a sorted array of int64."""
         return self._sketch.columns()
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             return {"max_names": self.max_names, "sketch": self._sketch.state()}
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         FeatureNames.__init__(self, state["max_names"])
         self._sketch.restore(state["sketch"])
 

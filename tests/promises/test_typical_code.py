@@ -1,0 +1,75 @@
+"""Code as users write it: it runs, and neither mypy --strict nor pyright finds fault with it (make lint, make types)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    CommitteeClassifier,
+    PassiveAggressiveOneClass,
+    Perceptron,
+    StreamPipeline,
+    compare,
+    load,
+    make_stream_pipeline,
+    merge,
+    progressive_validation,
+)
+from onlinecls.measures import ClassificationMeasures, DriftAlarm
+from onlinecls.streams import read
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]])
+LABELS, NUMBERS = ["ham", "spam", "ham", "spam"], [1.0, -1.0, 2.0, 0.5]
+
+
+def test_a_classifier_learns_predicts_and_is_saved(tmp_path: Path) -> None:
+    learner = AROWClassifier(probability=True).partial_fit(X, LABELS, classes=["ham", "spam"], sample_weight=[1, 1, 2, 1])
+    scores = learner.decision_function(X)
+    best: str = learner.predict(X[:1])[0]
+    assert best == "ham" and scores.shape == (4,) and learner.predict_proba(X).max() <= 1.0
+    learner.save(tmp_path / "model", {"rows": learner.t_})
+    again, metadata = load(tmp_path / "model", return_metadata=True)
+    typed: AROWClassifier = load(tmp_path / "model")
+    assert metadata["rows"] == 4 and (again.predict_proba(X) == typed.predict_proba(X)).all()
+    assert merge([typed, again]).t_ == 8
+
+
+def test_other_learners_learn() -> None:
+    committee = CommitteeClassifier([AROWClassifier(), Perceptron()]).fit(X, LABELS)
+    mean, deviation = AROWRegressor().fit(X, NUMBERS).predict(X, return_std=True)
+    inside = PassiveAggressiveOneClass(epsilon=2.0).fit(X).predict(X)
+    assert committee.score(X, LABELS) >= 0.5 and mean.shape == deviation.shape == inside.shape
+
+
+def test_a_file_is_learnt_in_batches(tmp_path: Path) -> None:
+    path = tmp_path / "mail.tsv"
+    path.write_text("spam\tcheap pills\nham\tlunch at noon\n" * 20)
+    learner = AROWClassifier()
+    with read(path, vectorizer=HashingVectorizer(n_features=64), labels="str") as stream:
+        for rows, y, weight in stream:
+            learner.partial_fit(rows, y, sample_weight=weight)
+    assert learner.n_mistakes_ < learner.t_
+
+
+def test_frames_and_dicts_are_learnt_as_they_are(tmp_path: Path) -> None:
+    pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier())
+    pipeline.partial_fit([{"price": 9.5, "colour": "red"}, {"price": 80.0, "colour": None}], ["yes", "no"])
+    pipeline.learn_one({"price": 11.0, "colour": "blue"}, "yes")
+    pipeline.save(tmp_path / "model")
+    again: StreamPipeline = load(tmp_path / "model")
+    assert again.predict_one({"price": 10.0}) == pipeline.predict([{"price": 10.0}])[0]
+
+
+def test_learners_are_evaluated_on_a_stream() -> None:
+    measures, alarm = ClassificationMeasures(["ham", "spam"]), DriftAlarm(on_alarm=print)
+    result = progressive_validation(
+        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures, alarm=alarm, on_batch=lambda point: None
+    )
+    found = compare({"arow": AROWClassifier(), "perceptron": Perceptron()}, [(X, LABELS)] * 3)
+    assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
