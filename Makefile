@@ -74,7 +74,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
 	$(MAKE) types
 	$(MAKE) portable
-	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py
+	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py tests/project/test_gallery.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 
