@@ -70,24 +70,26 @@ copyright = "the developers of onlinecls, BSD-3-Clause"
 
 def _scrape(block, variables, conf):
     """Save what a cell has drawn; an animation as a moving picture, which needs neither a script nor an icon font."""
-    moving = variables["example_globals"].get("animation")
+    moving, heading = variables["example_globals"].get("animation"), Path(variables["src_file"]).read_text("utf-8").split("\n")[1]
     if moving is None:
-        return matplotlib_scraper(block, variables, conf)
+        return re.sub(r":alt: .*", f":alt: {heading}", matplotlib_scraper(block, variables, conf))
     path = Path(next(variables["image_path_iterator"])).with_suffix(".webp")
     moving.save(path, writer="pillow", dpi=90)
-    titles = ", ".join(ax.get_title() for ax in plt.gcf().axes)
     plt.close("all")
-    return figure_rst([path], conf["src_dir"], titles)
+    return figure_rst([path], conf["src_dir"], heading)
 
 
 sphinx_gallery_conf = {
     "image_scrapers": (_scrape,),
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "auto_examples",
+    "doc_module": "onlinecls",
+    "reference_url": {"onlinecls": None},  # names in the examples lead to the reference
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "show_signature": False,
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "remove_config_comments": True,
