@@ -41,7 +41,7 @@ for ax, curves in ((left, np.moveaxis(walk, 0, -1)), (right, [(range(1, 1001), e
     ax.plot(*curves[1], color=RED, linewidth=3)
 left.plot(*walk[-1][1], "o", color=RED, markersize=10, markeredgecolor="white")
 left.set(title="a walk through the weights", xlim=(-1.5, 3), ylim=(-1.7, 2.8), xticks=[0], yticks=[0])
-right.text(415, 85, "last weights", color="#718096", weight="bold", ha="center")
+right.text(415, 85, "last weights", color="#718096", weight="bold", ha="center", bbox={"color": "white", "pad": 1})
 right.text(990, -9, "their mean", color=RED, weight="bold", ha="right")
 right.set(title="error on new rows, %", xlabel="rows seen", xlim=(0, 1000), ylim=(-12, 100), yticks=[0, 50, 100])
 plt.show()
